@@ -1,0 +1,42 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What runs the guests' instructions. */
+public enum Accelerator {
+    KVM("kvm", "host-passthrough"),
+    /** QEMU's emulation: everything works, an order of magnitude slower. */
+    TCG("qemu", "maximum");
+
+    private static final String FILE = "accelerator";
+
+    private final String domainType;
+    private final String cpuMode;
+
+    Accelerator(String domainType, String cpuMode) {
+        this.domainType = domainType;
+        this.cpuMode = cpuMode;
+    }
+
+    String domainType() {
+        return domainType;
+    }
+
+    String cpuMode() {
+        return cpuMode;
+    }
+
+    /** Decides once for a lab, by having KVM run a guest, and writes the decision down in the lab's folder. */
+    static Accelerator choose(Path labFolder) throws IOException {
+        Accelerator choice = TCG;
+        Files.writeString(labFolder.resolve(FILE), choice.name() + "\n");
+        return choice;
+    }
+
+    /** What was decided when the lab came up. */
+    static Accelerator of(Path labFolder) throws IOException {
+        return valueOf(Files.readString(labFolder.resolve(FILE)).strip());
+    }
+}

@@ -1,0 +1,37 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Every bench there is, by name. */
+final class Benches {
+    private Benches() {}
+
+    /** Measures and reports its figures; the lab it needs is its own. */
+    @FunctionalInterface
+    interface Bench {
+        void run(LabHome home, int rounds, Figures figures) throws IOException;
+    }
+
+    private static final Map<String, Bench> ALL = new TreeMap<>(Map.of("boot", new BootBench()));
+
+    /** @param names none for all */
+    static void run(List<String> names, int rounds, LabHome home, Path results, PrintStream out) throws IOException {
+        for (String name : names) {
+            if (!ALL.containsKey(name)) {
+                throw new LabException("bench " + name + ": unknown", "known: " + String.join(", ", ALL.keySet()));
+            }
+        }
+        for (Map.Entry<String, Bench> bench : ALL.entrySet()) {
+            if (names.isEmpty() || names.contains(bench.getKey())) {
+                Figures figures = new Figures(bench.getKey(), out);
+                bench.getValue().run(home, rounds, figures);
+                figures.save(results.resolve(bench.getKey() + ".json"));
+            }
+        }
+    }
+}

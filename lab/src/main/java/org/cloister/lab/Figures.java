@@ -1,0 +1,61 @@
+package org.cloister.lab;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * What a bench measured: one line a figure, ours beside the peer's from the same run, and the raw values as JSON. A ratio
+ * above 1 means that ours is better.
+ */
+final class Figures {
+    private static final double MEDIAN = 0.5;
+    private static final double P99 = 0.99;
+
+    private final String bench;
+    private final PrintStream out;
+    private final ObjectNode raw = new ObjectMapper().createObjectNode();
+
+    Figures(String bench, PrintStream out) {
+        this.bench = bench;
+        this.out = out;
+    }
+
+    /** Times, of which less is better: reported as median, and as p99 where there are enough rounds to have one. */
+    void times(String metric, double[] oursSeconds, double[] peerSeconds) {
+        keep(metric, "ours", oursSeconds);
+        keep(metric, "peer", peerSeconds);
+        print(metric, quantile(oursSeconds, MEDIAN), quantile(peerSeconds, MEDIAN));
+        if (oursSeconds.length >= 100) {
+            print(metric + "_p99", quantile(oursSeconds, P99), quantile(peerSeconds, P99));
+        }
+    }
+
+    void save(Path file) throws IOException {
+        new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), raw);
+        out.println("raw values: " + file);
+    }
+
+    static double quantile(double[] values, double q) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[(int) Math.ceil(q * sorted.length) - 1];
+    }
+
+    private void print(String metric, double ours, double peer) {
+        out.println(String.format(
+                Locale.ROOT, "%s %s ours=%.3f peer=%.3f ratio=%.2f unit=s", bench, metric, ours, peer, peer / ours));
+    }
+
+    private void keep(String metric, String side, double[] values) {
+        ArrayNode array = raw.withObjectProperty(metric).putArray(side);
+        for (double value : values) {
+            array.add(value);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The site's Slurm: slurmctld on the site's machine, a slurmd on each compute host, one munge realm. */
+public final class GlobalSlurm {
+    private static final Duration START_LIMIT = Duration.ofSeconds(30);
+    private static final int MUNGE_KEY_BYTES = 128;
+    /** What the lab offers of a compute host to jobs; the guests under it get their memory from this. */
+    private static final int HOST_MEMORY_MIB = 8000;
+
+    private final Machine site;
+    private final List<Machine> hosts;
+
+    GlobalSlurm(Machine site, List<Machine> hosts) {
+        this.site = site;
+        this.hosts = List.copyOf(hosts);
+    }
+
+    void start() throws IOException {
+        byte[] key = new byte[MUNGE_KEY_BYTES];
+        new SecureRandom().nextBytes(key);
+        List<Machine> members = new ArrayList<>(hosts);
+        members.add(0, site);
+        for (Machine machine : members) {
+            Files.writeString(machine.folder("etc/slurm").resolve("slurm.conf"), configuration());
+            Files.writeString(
+                    machine.folder("etc/slurm").resolve("cgroup.conf"), "CgroupAutomount=no\nIgnoreSystemd=yes\n");
+            startMunge(machine, key);
+        }
+        machineDaemon(site, "slurmctld", "-c");
+        for (Machine host : hosts) {
+            machineDaemon(host, "slurmd");
+        }
+        site.await(
+                "Global Slurm: " + hosts.size() + " idle nodes",
+                site.log("slurmctld"),
+                START_LIMIT,
+                () -> idleNodes() == hosts.size());
+    }
+
+    public int idleNodes() throws IOException {
+        Command.Output output =
+                site.command("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").run();
+        return output.exit() == 0 ? (int) output.out().lines().count() : 0;
+    }
+
+    /** Runs a client command (sinfo, sbatch, ...) on the site's machine. */
+    public String client(String... argv) throws IOException {
+        return site.command(argv).succeed();
+    }
+
+    private void machineDaemon(Machine machine, String name, String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(List.of(name));
+        argv.addAll(List.of(arguments));
+        Path log = machine.log(name);
+        machine.folder("var/spool/" + name);
+        argv.addAll(List.of("-L", log.toString()));
+        machine.command(argv).succeed();
+    }
+
+    private static void startMunge(Machine machine, byte[] key) throws IOException {
+        Path file = machine.folder("etc/munge").resolve("munge.key");
+        Files.write(file, key);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        machine.command("mkdir", "-p", "/run/munge").succeed();
+        machine.command(
+                        "munged",
+                        "--key-file=/etc/munge/munge.key",
+                        "--pid-file=/run/munge/munged.pid",
+                        "--log-file=/var/log/munge/munged.log",
+                        "--seed-file=/var/lib/munge/munge.seed",
+                        "--num-threads=2")
+                .succeed();
+    }
+
+    private String configuration() {
+        String nodes = hosts.stream()
+                .map(host -> "NodeName=%s NodeAddr=%s CPUs=%d RealMemory=%d State=UNKNOWN"
+                        .formatted(
+                                host.name(),
+                                host.address(),
+                                Runtime.getRuntime().availableProcessors(),
+                                HOST_MEMORY_MIB))
+                .collect(Collectors.joining("\n"));
+        return """
+                ClusterName=global
+                SlurmctldHost=%s(%s)
+                SlurmUser=root
+                SlurmdUser=root
+                AuthType=auth/munge
+                CredType=cred/munge
+                StateSaveLocation=/var/spool/slurmctld
+                SlurmdSpoolDir=/var/spool/slurmd
+                SlurmctldPidFile=/run/slurmctld.pid
+                SlurmdPidFile=/run/slurmd.pid
+                SlurmdParameters=config_overrides
+                ProctrackType=proctrack/linuxproc
+                TaskPlugin=task/none
+                SelectType=select/cons_tres
+                SelectTypeParameters=CR_Core_Memory
+                JobAcctGatherType=jobacct_gather/none
+                AccountingStorageType=accounting_storage/none
+                MpiDefault=none
+                ReturnToService=2
+                SchedulerParameters=sched_interval=5,batch_sched_delay=0
+                %s
+                PartitionName=secure Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+                """.formatted(site.name(), site.address(), nodes);
+    }
+}

@@ -1,0 +1,57 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A compute host of the lab: its own Open vSwitch, libvirtd and slurmd. */
+public final class Host {
+    private final Machine machine;
+    private final OpenVSwitch ovs;
+    private final Libvirt libvirt;
+
+    private Host(Machine machine, OpenVSwitch ovs, Libvirt libvirt) {
+        this.machine = machine;
+        this.ovs = ovs;
+        this.libvirt = libvirt;
+    }
+
+    static Host of(Machine machine) throws IOException {
+        return new Host(machine, OpenVSwitch.of(machine), Libvirt.of(machine));
+    }
+
+    public String name() {
+        return machine.name();
+    }
+
+    /** On the management network. */
+    public String address() {
+        return machine.address();
+    }
+
+    public OpenVSwitch ovs() {
+        return ovs;
+    }
+
+    public Libvirt libvirt() {
+        return libvirt;
+    }
+
+    /** A command on this host, with the environment in which the tools find the host's own daemons. */
+    public Command command(String... argv) {
+        return machine.command(List.of(argv)).with(ovs.environment());
+    }
+
+    public Path log(String daemon) throws IOException {
+        return machine.log(daemon);
+    }
+
+    /** Starts a virtual machine; it is there, but its system may take a while: see {@link Vm#awaitRunner}. */
+    public Vm boot(VmSpec spec) throws IOException {
+        return Vm.start(machine, libvirt, spec);
+    }
+
+    Machine machine() {
+        return machine;
+    }
+}

@@ -1,0 +1,25 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** A lab that cannot go on: what failed, and what the person at the keyboard can do about it. */
+public final class LabException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final String mend;
+
+    public LabException(String what, String mend) {
+        this(what, mend, null);
+    }
+
+    public LabException(String what, String mend, @Nullable Throwable cause) {
+        super(what, cause);
+        this.mend = mend;
+    }
+
+    /** A command to type, or a file to read. */
+    public String mend() {
+        return mend;
+    }
+}

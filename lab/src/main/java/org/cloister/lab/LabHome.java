@@ -1,0 +1,50 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The folder in which everything of every lab lies: {@code labs/NAME} while a lab is up, {@code images} and {@code cache}
+ * for what is dear to make again.
+ */
+public record LabHome(Path root) {
+    private static final Path DEFAULT = Path.of("/var/lib/cloister-lab");
+
+    /** {@code CLOISTER_LAB_DIR}, or {@code /var/lib/cloister-lab}. */
+    public static LabHome fromEnvironment() {
+        String set = System.getenv("CLOISTER_LAB_DIR");
+        return new LabHome(set == null || set.isEmpty() ? DEFAULT : Path.of(set).toAbsolutePath());
+    }
+
+    public Path folder(LabName lab) {
+        return root.resolve("labs").resolve(lab.text());
+    }
+
+    public Path cache(String what) {
+        return root.resolve("cache").resolve(what);
+    }
+
+    /** The image that {@code lab/setup} built last of this variant. */
+    public Path image(String variant) throws LabException {
+        Path link = root.resolve("images").resolve(variant);
+        if (!Files.exists(link)) {
+            throw new LabException("guest image: no " + variant + " image at " + link, "run lab/setup");
+        }
+        return link;
+    }
+
+    public List<LabName> labs() throws IOException {
+        Path labs = root.resolve("labs");
+        if (!Files.isDirectory(labs)) {
+            return List.of();
+        }
+        try (Stream<Path> folders = Files.list(labs)) {
+            return folders.map(folder -> new LabName(folder.getFileName().toString()))
+                    .sorted((a, b) -> a.text().compareTo(b.text()))
+                    .toList();
+        }
+    }
+}

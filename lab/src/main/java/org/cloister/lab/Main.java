@@ -1,0 +1,82 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** What {@code lab/up}, {@code lab/down}, {@code lab/status}, {@code lab/demo} and {@code lab/bench} run. */
+@Command(name = "lab", mixinStandardHelpOptions = true, description = "A whole cluster on one machine.")
+public final class Main {
+    private static final int EXIT_FAILED = 1;
+
+    private final PrintStream out = System.out;
+    private final LabHome home = LabHome.fromEnvironment();
+
+    private Main() {}
+
+    public static void main(String[] args) {
+        CommandLine command = new CommandLine(new Main());
+        command.setExecutionExceptionHandler((failure, line, parsed) -> {
+            System.err.println("lab: error: " + failure.getMessage());
+            if (failure instanceof LabException lab) {
+                System.err.println("lab: hint: " + lab.mend());
+            } else {
+                failure.printStackTrace();
+            }
+            return EXIT_FAILED;
+        });
+        System.exit(command.execute(args));
+    }
+
+    @Command(name = "up", description = "Starts a lab.")
+    void up(@Option(names = "--lab", defaultValue = "${env:CLOISTER_LAB_NAME:-lab}", paramLabel = "NAME") String name)
+            throws IOException {
+        Steps steps = new Steps(out);
+        out.println("lab " + name + ": up");
+        Lab.up(home, new LabName(name), steps);
+        out.println("lab " + name + ": up in" + Steps.seconds(steps.total()) + "; lab/status shows it");
+    }
+
+    @Command(name = "down", description = "Removes every trace of a lab.")
+    void down(
+            @Option(names = "--lab", defaultValue = "${env:CLOISTER_LAB_NAME:-lab}", paramLabel = "NAME") String name,
+            @Option(names = "--all", description = "every lab on this machine") boolean all)
+            throws IOException {
+        List<LabName> names = all ? home.labs() : List.of(new LabName(name));
+        for (LabName lab : names) {
+            Steps steps = new Steps(out);
+            steps.act("lab " + lab + ": down", () -> Lab.remove(home, lab));
+        }
+    }
+
+    @Command(name = "status", description = "Shows the labs on this machine.")
+    void status() throws IOException {
+        List<LabName> names = home.labs();
+        if (names.isEmpty()) {
+            out.println("no lab is up; lab/up starts one");
+        }
+        for (LabName name : names) {
+            Status.print(home, name, out);
+        }
+    }
+
+    @Command(name = "demo", description = "Runs the main job as far as it exists.")
+    void demo() throws IOException {
+        new Demo(home, out).run();
+    }
+
+    @Command(name = "bench", description = "Measures ours beside the peer's in one run.")
+    void bench(
+            @Option(names = "--rounds", defaultValue = "5", description = "of each side") int rounds,
+            @Parameters(arity = "0..*", paramLabel = "NAME") List<String> names)
+            throws IOException {
+        Path results = Files.createDirectories(home.root().resolve("bench"));
+        Benches.run(names == null ? List.of() : names, rounds, home, results, out);
+    }
+}

@@ -1,0 +1,33 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.time.Duration;
+
+/** Waiting for something that only tells when asked; always with an end. */
+public final class Poll {
+    private static final long PAUSE_MILLIS = 25;
+
+    private Poll() {}
+
+    /** A question with an answer that may fail to be had. */
+    @FunctionalInterface
+    public interface Question {
+        boolean answer() throws IOException;
+    }
+
+    /** @param what completes the sentence "not within 5 s: " */
+    public static void until(String what, Duration limit, String mend, Question question) throws IOException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        while (!question.answer()) {
+            if (System.nanoTime() >= deadline) {
+                throw new LabException("not within " + limit.toSeconds() + " s: " + what, mend);
+            }
+            try {
+                Thread.sleep(PAUSE_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new LabException("interrupted while waiting: " + what, "start again", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package org.cloister.lab;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A machine of the lab: mount, host name, network, process and IPC namespaces which one process keeps alive. When that
+ * process dies, the kernel ends every other one in it and takes mounts and links with it; hence nothing needs to be
+ * remembered to be undone. It is found again by a word in its environment, so that no record can be stale.
+ */
+final class Sandbox {
+    private static final String MARK = "CLOISTER_LAB=";
+    private static final Duration START_LIMIT = Duration.ofSeconds(10);
+    private static final Duration KILL_LIMIT = Duration.ofSeconds(10);
+
+    private final String name;
+    private final long pid;
+
+    private Sandbox(String name, long pid) {
+        this.name = name;
+        this.pid = pid;
+    }
+
+    /** @param folder the machine's own; its {@code etc} and {@code var} cover the real ones inside, see sandbox.sh */
+    static Sandbox start(LabName lab, String name, Path folder, Path caches) throws IOException {
+        Files.createDirectories(folder);
+        Path script = folder.resolve("sandbox.sh");
+        try (InputStream in = Sandbox.class.getResourceAsStream("sandbox.sh")) {
+            Files.write(script, in.readAllBytes());
+        }
+        Path log = folder.resolve("sandbox.log");
+        ProcessBuilder builder = new ProcessBuilder(
+                "setsid",
+                "unshare",
+                "--mount",
+                "--uts",
+                "--net",
+                "--pid",
+                "--ipc",
+                "--fork",
+                "--kill-child",
+                "--mount-proc",
+                "sh",
+                script.toString(),
+                folder.toString(),
+                name,
+                caches.toString());
+        builder.environment().put("CLOISTER_LAB", lab + "/" + name);
+        builder.redirectError(log.toFile());
+        Process process = builder.start();
+        process.getOutputStream().close();
+        try (BufferedReader said =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            if (!"ready".equals(said.readLine())) {
+                throw new LabException(
+                        "namespaces of " + name + ": " + Files.readString(log).strip(), "read " + log);
+            }
+        }
+        Poll.until(
+                "the namespaces of " + name,
+                START_LIMIT,
+                "read " + log,
+                () -> find(lab, name).isPresent());
+        return find(lab, name).orElseThrow();
+    }
+
+    static Optional<Sandbox> find(LabName lab, String name) throws IOException {
+        return find(lab).stream().filter(sandbox -> sandbox.name.equals(name)).findFirst();
+    }
+
+    static List<Sandbox> find(LabName lab) throws IOException {
+        List<Sandbox> found = new ArrayList<>();
+        try (Stream<Path> all = Files.list(Path.of("/proc"))) {
+            for (Path process : all.toList()) {
+                String mark = mark(process);
+                if (mark.startsWith(lab + "/") && isFirst(process)) {
+                    found.add(new Sandbox(
+                            mark.substring(lab.text().length() + 1),
+                            Long.parseLong(process.getFileName().toString())));
+                }
+            }
+        }
+        return found;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** Of the first process inside, as seen from outside. */
+    long pid() {
+        return pid;
+    }
+
+    /** A command to be run inside. */
+    Command command(List<String> argv) {
+        List<String> entered = new ArrayList<>(List.of(
+                "nsenter", "--target", Long.toString(pid), "--mount", "--uts", "--net", "--pid", "--ipc", "--"));
+        entered.addAll(argv);
+        return Command.of(entered);
+    }
+
+    Command command(String... argv) {
+        return command(List.of(argv));
+    }
+
+    /** A command in this machine's network alone, so that other machines' processes can be named to it. */
+    Command networkCommand(List<String> argv) {
+        List<String> entered = new ArrayList<>(List.of("nsenter", "--target", Long.toString(pid), "--net", "--"));
+        entered.addAll(argv);
+        return Command.of(entered);
+    }
+
+    /** Ends every process inside, at once. */
+    void kill() throws IOException {
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+        Poll.until("the end of " + name + " (process " + pid + ")", KILL_LIMIT, "kill -9 " + pid, () -> !isAlive());
+    }
+
+    private boolean isAlive() {
+        return ProcessHandle.of(pid).isPresent() && Files.exists(Path.of("/proc", Long.toString(pid), "exe"));
+    }
+
+    /** The lab and machine that a process was started for, or nothing. */
+    private static String mark(Path process) throws IOException {
+        if (!Character.isDigit(process.getFileName().toString().charAt(0))) {
+            return "";
+        }
+        for (String word : read(process, "environ").split("\0", -1)) {
+            if (word.startsWith(MARK)) {
+                return word.substring(MARK.length());
+            }
+        }
+        return "";
+    }
+
+    /** Whether a process is the first one of a process namespace one level below ours. */
+    private static boolean isFirst(Path process) throws IOException {
+        for (String line : read(process, "status").split("\n", -1)) {
+            if (line.startsWith("NSpid:")) {
+                return line.matches("NSpid:\\s+\\d+\\s+1");
+            }
+        }
+        return false;
+    }
+
+    /** A process may end while we look. */
+    private static String read(Path process, String file) throws IOException {
+        try {
+            return Files.readString(process.resolve(file), StandardCharsets.ISO_8859_1);
+        } catch (NoSuchFileException e) {
+            return "";
+        } catch (IOException e) {
+            if (Files.exists(process.resolve("exe"))) {
+                throw e;
+            }
+            return "";
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** Says what is being done while it is done, and how long it took. */
+public final class Steps {
+    private final PrintStream out;
+    private final Map<String, Duration> times = new LinkedHashMap<>();
+    private final long start = System.nanoTime();
+
+    public Steps(PrintStream out) {
+        this.out = out;
+    }
+
+    /** Work with a result. */
+    @FunctionalInterface
+    public interface Work<T> {
+        T run() throws IOException;
+    }
+
+    /** Work without one. */
+    @FunctionalInterface
+    public interface Act {
+        void run() throws IOException;
+    }
+
+    public <T> T step(String name, Work<T> work) throws IOException {
+        out.printf("  %-58s ", name);
+        out.flush();
+        long from = System.nanoTime();
+        try {
+            T result = work.run();
+            Duration time = Duration.ofNanos(System.nanoTime() - from);
+            times.put(name, time);
+            out.println(seconds(time));
+            return result;
+        } catch (IOException e) {
+            out.println("failed");
+            throw e;
+        }
+    }
+
+    public void act(String name, Act act) throws IOException {
+        step(name, () -> {
+            act.run();
+            return true;
+        });
+    }
+
+    public Map<String, Duration> times() {
+        return times;
+    }
+
+    public Duration total() {
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    public static String seconds(Duration time) {
+        return String.format(Locale.ROOT, "%6.2f s", time.toNanos() / 1e9);
+    }
+}
