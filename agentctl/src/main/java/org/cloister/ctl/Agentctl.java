@@ -1,8 +1,10 @@
 package org.cloister.ctl;
 
 import java.io.IOException;
+import org.cloister.ctl.doctor.Role;
 import org.cloister.ctl.machine.LiveMachine;
 import org.cloister.ctl.machine.Machine;
+import org.cloister.ctl.output.Format;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,7 +55,8 @@ public final class Agentctl implements Runnable {
         return new CommandLine(this)
                 .setParameterExceptionHandler(errors)
                 .setExecutionExceptionHandler(errors)
-                .setCaseInsensitiveEnumValuesAllowed(true);
+                .registerConverter(Format.class, new Words<>(Format.class))
+                .registerConverter(Role.class, new Words<>(Role.class));
     }
 
     Machine machine() {

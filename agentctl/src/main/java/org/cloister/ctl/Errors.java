@@ -7,6 +7,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.Locale;
 import org.cloister.ctl.machine.UnknownException;
+import org.cloister.ctl.output.Table;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -81,7 +82,7 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
     }
 
     private static void print(PrintWriter err, String kind, String text) {
-        err.println("agentctl: " + kind + ": " + text);
+        err.println("agentctl: " + kind + ": " + Table.visible(text));
         err.flush();
     }
 }

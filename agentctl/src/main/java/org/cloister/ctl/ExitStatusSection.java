@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 final class ExitStatusSection implements IModelTransformer {
     @Override
     public CommandSpec transform(CommandSpec spec) {
-        spec.usageMessage().exitCodeListHeading("%nExit status:%n").exitCodeList(ExitCode.table());
+        spec.usageMessage().exitCodeListHeading("%nExit status%n").exitCodeList(ExitCode.table());
         spec.exitCodeOnInvalidInput(ExitCode.USAGE.code()).exitCodeOnExecutionException(ExitCode.INTERNAL.code());
         for (CommandLine subcommand : spec.subcommands().values()) {
             transform(subcommand.getCommandSpec());

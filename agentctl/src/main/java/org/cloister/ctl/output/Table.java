@@ -47,7 +47,7 @@ public final class Table {
     }
 
     /** What another program said must not move the cursor or end the line. */
-    private static String visible(String cell) {
+    public static String visible(String cell) {
         return cell.chars()
                 .mapToObj(c -> Character.isISOControl(c) ? "?" : String.valueOf((char) c))
                 .collect(Collectors.joining());
