@@ -3,6 +3,7 @@ package org.cloister.ctl.doctor;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.ctl.machine.Machine;
+import org.cloister.ctl.machine.NoAnswerException;
 import org.cloister.ctl.machine.Ran;
 import org.cloister.ctl.machine.UnknownException;
 
@@ -26,12 +27,13 @@ record GuestProbe(String accelerator) {
         String emulator = emulator(machine)
                 .orElseThrow(() -> new UnknownException(
                         "no QEMU to run a guest with", "apt-get install qemu-system-x86, or dnf install qemu-kvm"));
+        String rom = machine.scratch("probe.rom", ProbeRom.image());
         try {
-            return machine.run(words(emulator, machine.scratch("probe.rom", ProbeRom.image())))
-                    .map(GuestProbe::judge)
-                    .orElseThrow(() -> new UnknownException(emulator + " has gone", emulator + " --version"));
-        } catch (UnknownException e) {
-            // A guest that hangs is an answer: on some machines KVM starts it and it never gets anywhere.
+            return judge(machine.run(words(emulator, rom))
+                    .orElseThrow(() -> new UnknownException(emulator + " has gone", emulator + " --version"))
+                    .requireAllowed());
+        } catch (NoAnswerException e) {
+            // On some machines KVM starts a guest that never gets anywhere.
             return new Outcome(false, "-accel " + accelerator + ": " + e.reason());
         }
     }

@@ -23,7 +23,7 @@ record Libvirt(String uri) implements Check {
                     "virsh is missing",
                     "apt-get install libvirt-daemon-system libvirt-clients, or dnf install libvirt");
         }
-        if (!asked.get().succeeded()) {
+        if (!asked.get().requireAllowed().succeeded()) {
             return Finding.failure(
                     this,
                     uri + " does not answer: " + reason(asked.get()),

@@ -132,7 +132,10 @@ public final class LiveMachine implements Machine, AutoCloseable {
             if (process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 return process.exitValue();
             }
-            throw new UnknownException(
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            // One in an uninterruptible sleep outlives its killing; it is the kernel's from then on.
+            process.destroyForcibly().waitFor(1, TimeUnit.SECONDS);
+            throw new NoAnswerException(
                     words.get(0) + " gave no answer within " + PATIENCE.toSeconds() + " s", String.join(" ", words));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,5 +1,7 @@
 package org.cloister.ctl.machine;
 
+import java.util.Locale;
+
 /**
  * A program that ran to its end.
  *
@@ -20,6 +22,15 @@ public record Ran(int status, String out, String err) {
     /** The first line of what it printed that says something. */
     public String answer() {
         return firstLine(out);
+    }
+
+    /** Passes on itself unless the answer was kept from this user, which says nothing about what was asked for. */
+    public Ran requireAllowed() throws UnknownException {
+        String said = err.toLowerCase(Locale.ROOT);
+        if (status != 0 && (said.contains("permission denied") || said.contains("authentication unavailable"))) {
+            throw new UnknownException(complaint(), "run agentctl as root");
+        }
+        return this;
     }
 
     private static String firstLine(String text) {

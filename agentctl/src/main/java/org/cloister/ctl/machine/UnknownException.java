@@ -3,7 +3,7 @@ package org.cloister.ctl.machine;
 import java.io.IOException;
 
 /** Something could not be found out. This says nothing about whether it is there. */
-public final class UnknownException extends IOException {
+public sealed class UnknownException extends IOException permits NoAnswerException {
     private static final long serialVersionUID = 1;
 
     private final String mend;

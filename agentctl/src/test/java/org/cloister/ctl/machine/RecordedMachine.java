@@ -60,7 +60,7 @@ public final class RecordedMachine implements Machine {
 
     private void requireKnown(String subject) throws UnknownException {
         if (unknown.contains(subject)) {
-            throw new UnknownException(subject.split(" ", 2)[0] + " gave no answer within 5 s", subject);
+            throw new NoAnswerException(subject.split(" ", 2)[0] + " gave no answer within 5 s", subject);
         }
     }
 
