@@ -33,6 +33,16 @@ base_repository() {
         echo "SHA256: $sha256"
         echo
     done >"$WORK/repository/Packages"
+    # mmdebstrap takes what is essential from the suite of that name alone.
+    cat >"$WORK/repository/Release" <<END
+Origin: Cloister
+Suite: bookworm
+Codename: bookworm
+Date: $(date -u -R -d "@$EPOCH")
+Architectures: amd64
+SHA256:
+ $(sha256sum <"$WORK/repository/Packages" | cut -d ' ' -f 1) $(stat -c %s "$WORK/repository/Packages") Packages
+END
 }
 
 # Installs them with mmdebstrap into $BASE/tree.
