@@ -90,6 +90,8 @@ base_settle() {
     sed -e 's/#.*//' -e '/^$/d' "$HERE/base/masked-units" | while read -r unit; do
         ln -sf /dev/null "$tree/etc/systemd/system/$unit"
     done
+    # What packages enabled at installation; the presets say again what is to be.
+    rm -rf "$tree"/etc/systemd/system/*.wants "$tree"/etc/systemd/system/*.requires
     # Slurm's PMIx plugin opens libpmix.so, which only the -dev package has.
     ln -sf libpmix.so.2 "$tree/usr/lib/x86_64-linux-gnu/libpmix.so"
     # It is empty, not absent: systemd then takes the machine id from the VM's UUID and does not see a first boot.
