@@ -121,7 +121,7 @@ site_layer() {
         sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' -e 's/^/enable /' "$dir/units" \
             >"$TREE/usr/lib/systemd/system-preset/10-layer-$name.preset"
         for unit in $(sed 's/^enable //' "$TREE/usr/lib/systemd/system-preset/10-layer-$name.preset"); do
-            systemctl --root="$TREE" cat "$unit" || die "layer $dir: units: $unit: neither in its files nor in its packages"
+            [ -e "$TREE/usr/lib/systemd/system/$unit" ] || [ -e "$TREE/etc/systemd/system/$unit" ] || die "layer $dir: units: $unit: neither in its files nor in its packages"
         done
     fi
     layer_end "$name"

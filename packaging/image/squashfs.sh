@@ -65,7 +65,8 @@ pack_layer() {
     truncate -s "$size" "$out.squashfs"
     echo $((size / 4096)) >"$out.blocks"
     veritysetup format --no-superblock --hash=sha256 --data-block-size=4096 --hash-block-size=4096 --salt=- \
-        --data-blocks=$((size / 4096)) --hash-offset="$size" "$out.squashfs" "$out.squashfs" |
-        tee /dev/stderr | awk '/^Root hash:/ { print $3 }' >"$out.root"
+        --data-blocks=$((size / 4096)) --hash-offset="$size" "$out.squashfs" "$out.squashfs" >"$out.verity"
+    cat "$out.verity"
+    awk '/^Root hash:/ { print $3 }' "$out.verity" >"$out.root"
     grep -Eqx '[0-9a-f]{64}' "$out.root" || die "veritysetup gave no root hash for $out.squashfs: see the log"
 }
