@@ -52,6 +52,7 @@ record Command(List<String> words, Map<String, String> environment, Path directo
                     .redirectOutput(output.toFile());
             builder.environment().remove("JAVA_TOOL_OPTIONS");
             builder.environment().remove("JDK_JAVA_OPTIONS");
+            builder.environment().remove("JAVA_HOME");
             builder.environment().put("LC_ALL", "C.UTF-8");
             builder.environment().putAll(environment);
             Process process = builder.start();
