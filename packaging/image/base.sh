@@ -115,7 +115,9 @@ base_build() {
     step "base: install them" "read the log; is there room in $CACHE?" base_install
     step "base: kernel, firmware, settings" "read the log" base_finish
     step "base: squashfs and dm-verity" "is there room in $CACHE?" pack_layer "$BASE/tree" "$BASE/base"
-    rm -rf "$CACHE"/base-*
+    # Two are kept, for who goes back and forth between two states of the sources.
+    find "$CACHE" -mindepth 1 -maxdepth 1 -name 'base-*' -printf '%T@ %p\n' | sort -rn | sed -n '2,$s/^[^ ]* //p' |
+        xargs -r -d '\n' rm -rf --one-file-system
     mv "$BASE" "$CACHE/base-$BASE_KEY"
     BASE=$CACHE/base-$BASE_KEY
 }
