@@ -97,6 +97,9 @@ class DebInstallationTest {
         assertThat(root.text("agentctl", "version")).isEqualTo(said);
         Files.delete(archive);
         assertThat(root.text("agentctl", "version")).isEqualTo(said);
+        assertThat(root.text("env", "JDK_JAVA_OPTIONS=-Xlog:class+load", "agentctl", "version"))
+                .as("Java's own archive when ours is missing")
+                .contains("java.lang.Object source: shared objects file");
     }
 
     @Test

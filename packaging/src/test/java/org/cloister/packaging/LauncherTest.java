@@ -26,7 +26,7 @@ class LauncherTest {
                 .run();
         assertThat(result.status()).isEqualTo(7);
         assertThat(result.text())
-                .contains("[-XX:SharedArchiveFile=" + Packages.ARCHIVE + "]")
+                .contains("[-XX:TieredStopAtLevel=1]")
                 .endsWith("[org.cloister.ctl.Agentctl][two words][][$HOME][*]\n");
     }
 
