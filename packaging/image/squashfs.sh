@@ -30,6 +30,9 @@ settle_tree() {
     rm -f "$tree"/var/cache/cloister/*.jsa
     find "$tree/var/log" -type f -delete
     find "$tree/usr" -name '__pycache__' -type d -prune -exec rm -rf {} +
+    # Class archives that packages' scripts make: no way was found to make Java 17 write the same bytes each time. Those
+    # that a package ships, like the JRE's own, stay.
+    find "$tree/var" -name '*.jsa' -delete
     # Java keystores record the time at which each certificate came in.
     rm -f "$tree/etc/ssl/certs/java/cacerts"
 }
