@@ -122,10 +122,20 @@ final class Sandbox {
         return Command.of(entered);
     }
 
-    /** Ends every process inside, at once. */
+    /** Ends every process inside, at once, and waits for the one outside that had started the first. */
     void kill() throws IOException {
-        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
-        Poll.until("the end of " + name + " (process " + pid + ")", KILL_LIMIT, "kill -9 " + pid, () -> !isAlive());
+        Optional<ProcessHandle> first = ProcessHandle.of(pid);
+        Optional<ProcessHandle> starter = first.flatMap(ProcessHandle::parent).filter(Sandbox::isStarter);
+        first.ifPresent(ProcessHandle::destroyForcibly);
+        Poll.until(
+                "the end of " + name + " (process " + pid + ")",
+                KILL_LIMIT,
+                "kill -9 " + pid,
+                () -> !isAlive() && !starter.map(ProcessHandle::isAlive).orElse(false));
+    }
+
+    private static boolean isStarter(ProcessHandle process) {
+        return process.info().command().orElse("").endsWith("/unshare");
     }
 
     private boolean isAlive() {
