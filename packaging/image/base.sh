@@ -21,9 +21,9 @@ tool_versions() {
 
 # A flat repository of the given locks' packages that are to be installed.
 base_repository() {
-    local name version arch sha256 use
+    local sha256 use
     mkdir -p "$WORK/repository"
-    lock_lines "$HERE/packages.lock" | while read -r name version arch sha256 use; do
+    lock_lines "$HERE/packages.lock" | while read -r _ _ _ sha256 use; do
         [ "$use" = install ] || continue
         ln -f "$CACHE/debs/$sha256.deb" "$WORK/repository/$sha256.deb" 2>/dev/null ||
             cp "$CACHE/debs/$sha256.deb" "$WORK/repository/$sha256.deb"
@@ -49,7 +49,7 @@ END
 base_install() {
     local names
     names=$(lock_lines "$HERE/packages.lock" | awk '$5 == "install" { print $1 }' | paste -sd ,)
-    SOURCE_DATE_EPOCH=$EPOCH mmdebstrap --mode=root --variant=essential --format=directory --architectures=amd64 \
+    SOURCE_DATE_EPOCH=$EPOCH bound mmdebstrap --mode=root --variant=essential --format=directory --architectures=amd64 \
         --include="$names" \
         --aptopt='APT::Install-Recommends "false"' --aptopt='pkgCacheGen::ForceEssential ","' \
         --dpkgopt=force-unsafe-io \
@@ -98,7 +98,7 @@ base_settle() {
     : >"$tree/etc/machine-id"
     rm -f "$tree/var/lib/dbus/machine-id"
     rm -f "$tree"/etc/munge/munge.key "$tree"/etc/ssh/ssh_host_*
-    rm -rf "$tree"/var/lib/mysql/* "$tree"/etc/strongswan.d/*.rpmsave "$tree"/boot/* "$tree"/vmlinuz* "$tree"/initrd*
+    rm -rf "${tree:?}"/var/lib/mysql/* "${tree:?}"/boot/* "$tree"/vmlinuz* "$tree"/initrd*
     # No Debian mirror and nothing of this machine's network is in the image.
     rm -rf "$tree"/etc/apt "$tree"/var/lib/apt "$tree"/var/cache/apt "$tree/usr/sbin/policy-rc.d"
     rm -f "$tree"/etc/resolv.conf "$tree"/etc/.pwd.lock

@@ -6,7 +6,7 @@ make_initrd() {
     local root=$WORK/initrd release module number=0 file
     release=$(cat "$BASE/release")
     mkdir -p "$root"/{dev,proc,sys,modules,layer,rw,root}
-    musl-gcc -static -O2 -std=c11 -Wall -Wextra -Werror -Wno-error=cpp -s -o "$root/init" "$HERE/init.c"
+    musl-gcc -static -O2 -std=c11 -Wall -Wextra -Werror -s -o "$root/init" "$HERE/init.c"
     for module in $(sed -e 's/#.*//' "$HERE/modules"); do
         modprobe -d "$BASE/tree" -S "$release" --show-depends "$module" >"$WORK/depends" ||
             die "kernel module $module: not in kernel $release; mend packaging/image/modules"

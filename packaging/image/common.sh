@@ -72,11 +72,16 @@ need_space() {
 # tree_listing DIR: one line for everything in it, with content digests; owner, times and all modes but x do not count.
 tree_listing() {
     (
-        cd "$1"
+        cd "$1" || exit
         find . -mindepth 1 ! -type f -printf '%y %P %l\n'
         find . -type f -perm -100 -printf 'x %P\n'
         find . -type f -print0 | xargs -0 -r sha256sum
     ) | LC_ALL=C sort
+}
+
+# bound COMMAND...: runs it so that it and all it starts die with this program, even by kill -9.
+bound() {
+    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc -- "$@"
 }
 
 hex_of() {

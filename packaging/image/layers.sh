@@ -38,7 +38,7 @@ layer_begin() {
 
 # in_tree COMMAND...: runs it in $TREE without network, processes of its own
 in_tree() {
-    unshare --mount --pid --fork --kill-child --net --ipc --uts bash -euc '
+    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --net --ipc --uts bash -euc '
         mount -t proc proc "$0/proc"
         mount -t tmpfs -o mode=755 tmpfs "$0/dev"
         mount -t tmpfs -o mode=755 tmpfs "$0/run"

@@ -22,7 +22,7 @@ settle_tree() {
     local tree=$1
     systemctl --root="$tree" preset-all
     rm -rf "$tree"/var/cache/ldconfig/* "$tree"/var/cache/debconf/* "$tree"/var/cache/man "$tree"/tmp/* "$tree"/var/tmp/* \
-        "$tree"/run/* "$tree"/dev/*
+        "${tree:?}"/run/* "${tree:?}"/dev/*
     # Rewritten at each installation and equal but for the date or the order in which packages were unpacked.
     rm -f "$tree"/var/lib/dpkg/*-old "$tree"/var/lib/dpkg/lock* "$tree"/var/lib/dpkg/triggers/Lock "$tree"/etc/*- \
         "$tree"/var/backups/* "$tree"/var/lib/systemd/deb-systemd-helper-enabled/.??*
@@ -39,7 +39,7 @@ settle_tree() {
 check_tree() {
     local tree=$1 bad
     bad=$(
-        cd "$tree"
+        cd "$tree" || exit
         awk -F: '$2 !~ /^[!*]/ { print "etc/shadow: " $1 " has a password or none at all" }' etc/shadow
         awk -F: '$2 != "x" { print "etc/passwd: " $1 " has its password here" } $3 == 0 && $1 != "root" { print "etc/passwd: " $1 " is a second root" }' etc/passwd
         [ ! -s etc/machine-id ] || echo "etc/machine-id: not empty"
