@@ -53,6 +53,7 @@ final class Convergence {
     private boolean paused;
     private boolean drifting;
     private boolean settledOnce;
+    private boolean closed;
     private String stage = "nothing yet";
 
     Convergence(EventLoop loop, BridgeConfig config, BridgeMetrics metrics) {
@@ -72,6 +73,7 @@ final class Convergence {
     }
 
     void close() {
+        closed = true;
         ovsdb.close();
         openflow.close();
         OvsException closed = new OvsException.Disconnected("change of " + config.bridge(), "a closed bridge");
@@ -102,7 +104,7 @@ final class Convergence {
         }
         PlanSet plans = wanted;
         Database copy = database;
-        if (plans == null || copy == null || transacting || paused) {
+        if (plans == null || copy == null || transacting || paused || closed) {
             return;
         }
         try {
@@ -326,6 +328,12 @@ final class Convergence {
         }
     }
 
+    private void lost(OvsException why) {
+        if (!closed) {
+            LOG.warn("bridge={} {}", config.bridge(), why.getMessage());
+        }
+    }
+
     /** Flows that another changed are not told: they are read. */
     private void audit() {
         if (current == null && !transacting) {
@@ -357,7 +365,7 @@ final class Convergence {
 
         @Override
         public void onLost(OvsException why) {
-            LOG.warn("bridge={} {}", config.bridge(), why.getMessage());
+            lost(why);
             database = null;
             awaitedCfg = 0;
         }
@@ -374,7 +382,7 @@ final class Convergence {
 
         @Override
         public void onLost(OvsException why) {
-            LOG.warn("bridge={} {}", config.bridge(), why.getMessage());
+            lost(why);
             theSwitch.forget();
         }
     }

@@ -146,7 +146,7 @@ final class Wire {
             int table = entry.readUnsignedByte();
             entry.skipBytes(9);
             int priority = entry.readUnsignedShort();
-            entry.skipBytes(12);
+            entry.skipBytes(10);
             long cookie = entry.readLong();
             long packets = entry.readLong();
             entry.skipBytes(8);
