@@ -1,9 +1,16 @@
 package org.cloister.ctl;
 
+import java.io.IOException;
+import org.cloister.ctl.doctor.Role;
+import org.cloister.ctl.machine.LiveMachine;
+import org.cloister.ctl.machine.Machine;
+import org.cloister.ctl.output.Format;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** The root of the command tree; does nothing by itself. */
@@ -11,16 +18,53 @@ import picocli.CommandLine.Spec;
         name = "agentctl",
         description = "Looks after secure batch jobs on a shared Slurm cluster.",
         mixinStandardHelpOptions = true,
+        scope = ScopeType.INHERIT,
         versionProvider = BuildVersion.class,
+        modelTransformer = ExitStatusSection.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {VersionCommand.class})
+        subcommands = {VersionCommand.class, DoctorCommand.class, ImageCommand.class})
 public final class Agentctl implements Runnable {
+    private final Machine machine;
+
+    @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Print a stack trace with an error.")
+    private boolean debug;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before run
     private CommandSpec spec;
 
-    public static void main(String[] args) {
-        System.exit(new CommandLine(new Agentctl()).execute(args));
+    /** For tools that only look at the options: the man page and completion generators. */
+    public Agentctl() {
+        this(new LiveMachine());
+    }
+
+    Agentctl(Machine machine) {
+        this.machine = machine;
+    }
+
+    public static void main(String[] args) throws IOException {
+        int exit;
+        try (LiveMachine machine = new LiveMachine()) {
+            exit = new Agentctl(machine).commandLine().execute(args);
+        }
+        System.exit(exit);
+    }
+
+    CommandLine commandLine() {
+        Errors errors = new Errors(this);
+        return new CommandLine(this)
+                .setParameterExceptionHandler(errors)
+                .setExecutionExceptionHandler(errors)
+                .registerConverter(Format.class, new Words<>(Format.class))
+                .registerConverter(Role.class, new Words<>(Role.class));
+    }
+
+    Machine machine() {
+        return machine;
+    }
+
+    boolean debug() {
+        return debug;
     }
 
     @Override

@@ -1,22 +1,56 @@
 package org.cloister.ctl;
 
-import java.io.PrintWriter;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.cloister.ctl.machine.Machine;
+import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.output.Table;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** {@code agentctl version}: what this is and what it runs on. */
 @Command(name = "version", description = "Prints the version of agentctl and of the Java it runs on.")
 final class VersionCommand implements Runnable {
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before run
+    private OutputOption output;
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private Agentctl root;
+
     @Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it before run
+    @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
+
+    /** @param javaHome where the runtime lies */
+    private record Versions(String agentctl, String java, String javaHome) implements Answer {
+        @Override
+        public Table table() {
+            return new Table().row("agentctl " + agentctl).row("java " + java + " (" + javaHome + ")");
+        }
+
+        @Override
+        public ObjectNode document() {
+            return JsonNodeFactory.instance
+                    .objectNode()
+                    .put("agentctl", agentctl)
+                    .put("java", java)
+                    .put("javaHome", javaHome);
+        }
+    }
 
     @Override
     public void run() {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println("agentctl " + BuildVersion.current());
-        out.println("java " + Runtime.version() + " (" + System.getProperty("java.home") + ")");
-        out.flush();
+        Machine machine = root.machine();
+        Versions versions = new Versions(
+                BuildVersion.current(),
+                machine.property("java.version").orElse("unknown"),
+                machine.property("java.home").orElse("unknown"));
+        output.print(spec.commandLine().getOut(), versions);
     }
 }

@@ -28,9 +28,17 @@ public enum Accelerator {
         return cpuMode;
     }
 
-    /** Decides once for a lab, by having KVM run a guest, and writes the decision down in the lab's folder. */
+    /** Decides once for a lab, by doctor's probe which has KVM run a guest, and notes it in the lab's folder. */
     static Accelerator choose(Path labFolder) throws IOException {
-        Accelerator choice = TCG;
+        Command probe = Command.of(
+                "java",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "org.cloister.ctl.Agentctl",
+                "doctor",
+                "--check",
+                "kvm");
+        Accelerator choice = probe.run().exit() == 0 ? KVM : TCG;
         Files.writeString(labFolder.resolve(FILE), choice.name() + "\n");
         return choice;
     }

@@ -42,6 +42,11 @@ public final class Host {
         return machine.command(List.of(argv)).with(ovs.environment());
     }
 
+    /** A folder on this host for a scenario's own files; removed with the lab. */
+    public Path folder(String name) throws IOException {
+        return machine.folder(name);
+    }
+
     public Path log(String daemon) throws IOException {
         return machine.log(daemon);
     }

@@ -111,7 +111,8 @@ public final class Lab {
         Path folder = Files.createDirectories(home.folder(name));
         Files.writeString(folder.resolve("version"), VERSION + "\n");
         Files.writeString(folder.resolve("hosts"), hostsFile(), StandardCharsets.US_ASCII);
-        steps.act("accelerator: " + Accelerator.choose(folder), () -> {});
+        Accelerator accelerator = steps.step("accelerator: does KVM run a guest?", () -> Accelerator.choose(folder));
+        steps.say("guests run on " + accelerator);
         Path caches = Files.createDirectories(home.cache(""));
         List<Host> hosts = new ArrayList<>();
         Machine site = steps.step("namespaces and links", () -> {

@@ -64,9 +64,9 @@ public final class Libvirt {
         return tool(List.of(arguments), "").succeed();
     }
 
-    /** Starts a transient domain. */
+    /** Starts a transient domain, described as libvirt's own schema allows. */
     void create(String xml) throws IOException {
-        tool(List.of("create", "/dev/stdin"), xml).succeed();
+        tool(List.of("create", "--validate", "/dev/stdin"), xml).succeed();
     }
 
     public List<String> running() throws IOException {

@@ -3,14 +3,11 @@ package org.cloister.lab;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 
 /** Says what is being done while it is done, and how long it took. */
 public final class Steps {
     private final PrintStream out;
-    private final Map<String, Duration> times = new LinkedHashMap<>();
     private final long start = System.nanoTime();
 
     public Steps(PrintStream out) {
@@ -36,7 +33,6 @@ public final class Steps {
         try {
             T result = work.run();
             Duration time = Duration.ofNanos(System.nanoTime() - from);
-            times.put(name, time);
             out.println(seconds(time));
             return result;
         } catch (IOException e) {
@@ -52,8 +48,9 @@ public final class Steps {
         });
     }
 
-    public Map<String, Duration> times() {
-        return times;
+    /** A remark on the step before. */
+    public void say(String remark) {
+        out.println("    " + remark);
     }
 
     public Duration total() {

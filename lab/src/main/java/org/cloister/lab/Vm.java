@@ -58,6 +58,11 @@ public final class Vm implements Closeable {
         return Files.exists(console) ? Files.readString(console) : "";
     }
 
+    /** Where its serial console goes. */
+    public Path consoleFile() {
+        return console;
+    }
+
     /** Waits until the guest runs commands; only the lab variant of an image ever does. */
     public Vm awaitRunner() throws IOException {
         try {

@@ -1,10 +1,14 @@
 package org.cloister.protocol;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -33,6 +37,16 @@ public record ImageManifest(
     private static final int MAX_LAYERS = 16;
     private static final long MAX_FILE_BYTES = 1L << 44;
     private static final String LAYER_WORD = "cloister.layer=";
+    private static final String BASE_LAYER = "base";
+    private static final Pattern VARIANT = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+    private static final Pattern VERSION = Pattern.compile("[0-9A-Za-z][0-9A-Za-z.+~_-]{0,63}");
+    /**
+     * The kernel takes any white space between words and hides it in quotes; we know one blank. x86 cuts a command line
+     * off after 2,047 bytes without a word, and with it a layer's root hash.
+     */
+    private static final Pattern COMMAND_LINE = Pattern.compile("[!#-~]+( [!#-~]+)*");
+
+    private static final int MAX_COMMAND_LINE = 2047;
 
     public ImageManifest {
         layers = List.copyOf(layers);
@@ -42,9 +56,16 @@ public record ImageManifest(
     public static ImageManifest load(Path folder) throws IOException {
         Path file = folder.resolve(FILE_NAME);
         try {
-            return parse(Files.readAllBytes(file));
+            return parse(read(file));
         } catch (MalformedException e) {
             throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** One byte more than is allowed shows that there is too much; the rest of it is not worth the memory. */
+    private static byte[] read(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.readNBytes(MAX_BYTES + 1);
         }
     }
 
@@ -55,14 +76,14 @@ public record ImageManifest(
             throw new MalformedException("format: want " + FORMAT + ", have \"" + format + "\"");
         }
         StrictJson kernel = json.object("kernel");
-        String release = kernel.text("release");
+        String release = kernel.text("release", VERSION);
         List<ImageLayer> layers = new ArrayList<>();
         for (StrictJson layer : json.objects("layers", MAX_LAYERS)) {
             layers.add(readLayer(layer));
         }
         ImageManifest manifest = new ImageManifest(
-                json.text("variant"),
-                json.text("version"),
+                json.text("variant", VARIANT),
+                json.text("version", VERSION),
                 readFile(json.object("firmware")),
                 readFile(kernel),
                 release,
@@ -104,6 +125,22 @@ public record ImageManifest(
     }
 
     private void requireConsistent() throws MalformedException {
+        if (commandLine.length() > MAX_COMMAND_LINE
+                || !COMMAND_LINE.matcher(commandLine).matches()) {
+            throw new MalformedException("cmdline: want at most " + MAX_COMMAND_LINE
+                    + " printable ASCII characters without quotes, single blanks between words, have "
+                    + commandLine.length() + ": " + StrictJson.quoted(commandLine));
+        }
+        if (!layers.get(0).name().equals(BASE_LAYER)) {
+            throw new MalformedException("layers[0].name: want " + BASE_LAYER + ", have \""
+                    + layers.get(0).name() + "\"");
+        }
+        Set<String> names = new HashSet<>();
+        for (ImageLayer layer : layers) {
+            if (!names.add(layer.name())) {
+                throw new MalformedException("layers: want every name once, have \"" + layer.name() + "\" twice");
+            }
+        }
         String named = Stream.of(commandLine.split(" ", -1))
                 .filter(word -> word.startsWith(LAYER_WORD))
                 .collect(Collectors.joining(" "));

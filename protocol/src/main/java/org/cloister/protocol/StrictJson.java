@@ -7,13 +7,16 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.TextNode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * One JSON object, read with limits: no duplicate key, nothing after it, and every key either asked for or refused.
@@ -22,6 +25,7 @@ import java.util.TreeSet;
 final class StrictJson {
     private static final int MAX_DEPTH = 8;
     private static final int MAX_STRING = 16 * 1024;
+    private static final int MAX_QUOTED = 80;
 
     private final String path;
     private final JsonNode object;
@@ -35,7 +39,7 @@ final class StrictJson {
     /** @param maxBytes a longer document is refused unread */
     static StrictJson read(byte[] document, int maxBytes) throws MalformedException {
         if (document.length > maxBytes) {
-            throw new MalformedException("want at most " + maxBytes + " bytes, have " + document.length);
+            throw new MalformedException("want at most " + maxBytes + " bytes, have more");
         }
         JsonFactory factory = JsonFactory.builder()
                 .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -48,6 +52,8 @@ final class StrictJson {
                 JsonMapper.builder(factory).build().reader().with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
         try {
             return new StrictJson("", requireObject("document", reader.readTree(document)));
+        } catch (MismatchedInputException e) {
+            throw new MalformedException("not a JSON document: something follows its end", e);
         } catch (JsonProcessingException e) {
             throw new MalformedException("not a JSON document: " + e.getOriginalMessage(), e);
         } catch (MalformedException e) {
@@ -63,6 +69,14 @@ final class StrictJson {
             throw new MalformedException(path + key + ": want a string, have " + value);
         }
         return value.textValue();
+    }
+
+    String text(String key, Pattern want) throws MalformedException {
+        String text = text(key);
+        if (!want.matcher(text).matches()) {
+            throw new MalformedException(path + key + ": want " + want + ", have " + quoted(text));
+        }
+        return text;
     }
 
     long number(String key, long min, long max) throws MalformedException {
@@ -91,7 +105,10 @@ final class StrictJson {
 
     List<StrictJson> objects(String key, int max) throws MalformedException {
         JsonNode array = require(key);
-        if (!array.isArray() || array.isEmpty() || array.size() > max) {
+        if (!array.isArray()) {
+            throw new MalformedException(path + key + ": want a list, have " + array.getNodeType());
+        }
+        if (array.isEmpty() || array.size() > max) {
             throw new MalformedException(
                     path + key + ": want a list of 1 to " + max + " objects, have " + array.size());
         }
@@ -111,6 +128,12 @@ final class StrictJson {
                 throw new MalformedException(path + name + ": unknown key; known: " + String.join(", ", asked));
             }
         }
+    }
+
+    /** As JSON writes it, so that no control character reaches a terminal, and not more of it than helps. */
+    static String quoted(String text) {
+        String head = text.length() <= MAX_QUOTED ? text : text.substring(0, MAX_QUOTED) + "...";
+        return TextNode.valueOf(head).toString();
     }
 
     private JsonNode require(String key) throws MalformedException {

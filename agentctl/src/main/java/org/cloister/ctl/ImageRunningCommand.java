@@ -1,0 +1,38 @@
+package org.cloister.ctl;
+
+import java.util.concurrent.Callable;
+import org.cloister.ctl.image.RunningImage;
+import org.cloister.ctl.machine.UnknownException;
+import org.cloister.ctl.output.OutputOption;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl image running}: the layers under this guest's root. */
+@Command(
+        name = "running",
+        description =
+                "In a guest: prints the layers it runs from, with the root hashes that the kernel enforces, and fails"
+                        + " where these are not the ones on the kernel's command line or a layer is corrupted. Needs root.")
+final class ImageRunningCommand implements Callable<Integer> {
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private ImageCommand image;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws UnknownException {
+        RunningImage running = RunningImage.of(image.root().machine());
+        output.print(spec.commandLine().getOut(), running);
+        return (running.isWhole() ? ExitCode.OK : ExitCode.FAILURE).code();
+    }
+}

@@ -1,0 +1,16 @@
+package org.cloister.ctl.doctor;
+
+import java.util.Locale;
+
+/** What the machine is to be. */
+public enum Role {
+    /** A compute host: runs VMs. */
+    HOST,
+    /** A guest: a controlling or a worker VM. */
+    VM;
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

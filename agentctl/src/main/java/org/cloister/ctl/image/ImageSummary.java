@@ -1,0 +1,45 @@
+package org.cloister.ctl.image;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.Table;
+import org.cloister.protocol.ImageLayer;
+import org.cloister.protocol.ImageManifest;
+
+/** A manifest without its files' digests, which the identity stands for. */
+public record ImageSummary(ImageManifest manifest) implements Answer {
+    @Override
+    public Table table() {
+        Table table = new Table()
+                .row("identity", manifest.identity().hex())
+                .row("variant", manifest.variant())
+                .row("version", manifest.version())
+                .row("kernel", manifest.kernelRelease())
+                .row("cmdline", manifest.commandLine());
+        for (ImageLayer layer : manifest.layers()) {
+            table.row("layer", layer.name() + " " + layer.rootHash().hex());
+        }
+        return table;
+    }
+
+    @Override
+    public ObjectNode document() {
+        ObjectNode document = JsonNodeFactory.instance
+                .objectNode()
+                .put("identity", manifest.identity().hex())
+                .put("variant", manifest.variant())
+                .put("version", manifest.version())
+                .put("kernel", manifest.kernelRelease())
+                .put("cmdline", manifest.commandLine());
+        ArrayNode layers = document.putArray("layers");
+        for (ImageLayer layer : manifest.layers()) {
+            layers.addObject()
+                    .put("name", layer.name())
+                    .put("dataBlocks", layer.dataBlocks())
+                    .put("rootHash", layer.rootHash().hex());
+        }
+        return document;
+    }
+}

@@ -1,0 +1,108 @@
+package org.cloister.ctl.image;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.ctl.machine.Machine;
+import org.cloister.ctl.machine.UnknownException;
+import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.Table;
+
+/**
+ * The layers under a guest's root, seen from within: those that the command line names, lowest first, then any other
+ * that is mapped. A guest that was tampered with can say what it likes; this finds accidents, evidence finds the rest.
+ */
+public record RunningImage(List<RunningLayer> layers) implements Answer {
+    private static final String WORD = "cloister.layer=";
+    private static final String DEVICE = "layer-";
+
+    public RunningImage {
+        layers = List.copyOf(layers);
+    }
+
+    public static RunningImage of(Machine machine) throws UnknownException {
+        Map<String, String> wanted = wanted(machine.read("/proc/cmdline").orElse(""));
+        Set<String> mapped = mapped(machine);
+        if (wanted.isEmpty() && mapped.isEmpty()) {
+            throw new UnknownException(
+                    "no " + WORD + " on the kernel's command line: this is no guest of ours", "run it in a guest");
+        }
+        Set<String> names = new LinkedHashSet<>(wanted.keySet());
+        names.addAll(mapped);
+        List<RunningLayer> layers = new ArrayList<>();
+        for (String name : names) {
+            layers.add(
+                    mapped.contains(name)
+                            ? RunningLayer.of(machine, name, Optional.ofNullable(wanted.get(name)))
+                            : RunningLayer.absent(name, "on the command line, and not mapped"));
+        }
+        return new RunningImage(layers);
+    }
+
+    public boolean isWhole() {
+        return layers.stream().allMatch(layer -> layer.difference().isEmpty());
+    }
+
+    /** NAME to BLOCKS,HASH. A name that comes twice stands for a contradiction and matches nothing. */
+    private static Map<String, String> wanted(String commandLine) {
+        Map<String, String> wanted = new LinkedHashMap<>();
+        for (String word : commandLine.strip().split("\\s+", -1)) {
+            if (word.startsWith(WORD)) {
+                String[] parts = word.substring(WORD.length()).split(",", 2);
+                String rest = parts.length > 1 ? parts[1] : "nothing";
+                wanted.merge(parts[0], rest, (first, second) -> first + " and " + second);
+            }
+        }
+        return wanted;
+    }
+
+    private static Set<String> mapped(Machine machine) throws UnknownException {
+        Set<String> mapped = new LinkedHashSet<>();
+        for (String block : machine.list("/sys/block").orElse(List.of())) {
+            if (block.matches("dm-[0-9]+")) {
+                machine.read("/sys/block/" + block + "/dm/name")
+                        .map(String::strip)
+                        .filter(name -> name.matches("layer-[a-z][a-z0-9-]{0,13}"))
+                        .ifPresent(name -> mapped.add(name.substring(DEVICE.length())));
+            }
+        }
+        return mapped;
+    }
+
+    @Override
+    public Table table() {
+        Table table = new Table();
+        for (RunningLayer layer : layers) {
+            table.row(
+                    layer.name(),
+                    layer.rootHash().orElse("-"),
+                    word(layer.status()),
+                    layer.difference().orElse(""));
+        }
+        return table;
+    }
+
+    @Override
+    public ObjectNode document() {
+        ObjectNode document = JsonNodeFactory.instance.objectNode().put("whole", isWhole());
+        ArrayNode list = document.putArray("layers");
+        for (RunningLayer layer : layers) {
+            ObjectNode node = list.addObject().put("name", layer.name()).put("status", word(layer.status()));
+            layer.rootHash().ifPresent(hash -> node.put("rootHash", hash));
+            layer.difference().ifPresent(text -> node.put("difference", text));
+        }
+        return document;
+    }
+
+    private static String word(RunningLayer.Status status) {
+        return status.name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,60 @@
+package org.cloister.ctl.image;
+
+import java.util.Optional;
+import org.cloister.ctl.machine.Machine;
+import org.cloister.ctl.machine.Ran;
+import org.cloister.ctl.machine.UnknownException;
+
+/**
+ * A layer as the kernel has it.
+ *
+ * @param rootHash what the kernel enforces; empty where it enforces nothing
+ * @param difference from the command line, or what is wrong with the layer
+ */
+public record RunningLayer(String name, Optional<String> rootHash, Status status, Optional<String> difference) {
+    /** What dm-verity says of a device. */
+    public enum Status {
+        /** No block read so far was other than its hash. */
+        VALID,
+        CORRUPTED,
+        ABSENT
+    }
+
+    /** @param wanted BLOCKS,HASH from the command line; empty where it does not name the layer */
+    static RunningLayer of(Machine machine, String name, Optional<String> wanted) throws UnknownException {
+        Optional<VerityTable> table =
+                VerityTable.parse(dmsetup(machine, "table", name).out());
+        if (table.isEmpty()) {
+            return absent(name, "layer-" + name + " is no dm-verity device");
+        }
+        String[] state = dmsetup(machine, "status", name).out().strip().split("[ \t]+", -1);
+        Status status =
+                state.length > 3 && state[2].equals("verity") && state[3].equals("V") ? Status.VALID : Status.CORRUPTED;
+        String enforced = table.get().dataBlocks() + "," + table.get().rootHash();
+        Optional<String> difference = Optional.empty();
+        if (wanted.isEmpty()) {
+            difference = Optional.of("mapped, and not on the command line");
+        } else if (!wanted.get().equals(enforced)) {
+            difference = Optional.of("command line says " + wanted.get() + ", kernel enforces " + enforced);
+        } else if (!table.get().algorithm().equals("sha256")) {
+            difference = Optional.of("want sha256, kernel uses " + table.get().algorithm());
+        } else if (status == Status.CORRUPTED) {
+            difference = Optional.of("a block is not what its hash says");
+        }
+        return new RunningLayer(name, Optional.of(table.get().rootHash()), status, difference);
+    }
+
+    static RunningLayer absent(String name, String why) {
+        return new RunningLayer(name, Optional.empty(), Status.ABSENT, Optional.of(why));
+    }
+
+    private static Ran dmsetup(Machine machine, String verb, String name) throws UnknownException {
+        Ran ran = machine.run("dmsetup", verb, "layer-" + name)
+                .orElseThrow(() -> new UnknownException("dmsetup is missing", "apt-get install dmsetup"));
+        if (!ran.succeeded()) {
+            throw new UnknownException(
+                    "dmsetup " + verb + " layer-" + name + ": " + ran.complaint(), "run agentctl as root");
+        }
+        return ran;
+    }
+}

@@ -1,0 +1,51 @@
+package org.cloister.ctl.output;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.io.PrintWriter;
+import picocli.CommandLine.Option;
+
+/** {@code --output}, for every command that answers with data. */
+public final class OutputOption {
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FORMAT",
+            description = "How to print the answer: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    private Format format = Format.TABLE;
+
+    public void print(PrintWriter out, Answer answer) {
+        out.print(render(answer));
+        out.flush();
+    }
+
+    private String render(Answer answer) {
+        return switch (format) {
+            case TABLE -> answer.table().toString();
+            case JSON ->
+                write(
+                                JsonMapper.builder()
+                                        .enable(SerializationFeature.INDENT_OUTPUT)
+                                        .build(),
+                                answer) + "\n";
+            case YAML ->
+                write(
+                        YAMLMapper.builder()
+                                .disable(YAMLGenerator.Feature.WRITE_DOC_START_MARKER)
+                                .disable(YAMLGenerator.Feature.SPLIT_LINES)
+                                .build(),
+                        answer);
+        };
+    }
+
+    private static String write(ObjectMapper mapper, Answer answer) {
+        try {
+            return mapper.writeValueAsString(answer.document());
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a tree of texts and numbers was not written", e);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package org.cloister.ctl.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class DoctorPageTest {
+    @Test
+    void man_page_lists_every_check_of_both_roles_in_order() throws Exception {
+        assertThat(Files.readString(Path.of("src/main/man/agentctl-doctor.adoc")))
+                .contains("Of a host: " + names(Role.HOST) + ".\n")
+                .contains("Of a virtual machine: " + names(Role.VM) + ".\n");
+    }
+
+    private static String names(Role role) {
+        return new Doctor(role, "")
+                .checkNames().stream().map(name -> "`" + name + "`").collect(Collectors.joining(" "));
+    }
+}

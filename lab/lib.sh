@@ -1,0 +1,43 @@
+# Shared by lab/setup, lab/test and the others; sourced, with the repository as working folder afterwards.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+LAB_DIR=${CLOISTER_LAB_DIR:-/var/lib/cloister-lab}
+export CLOISTER_LAB_DIR=$LAB_DIR
+
+die() { # what, mend
+    printf 'lab: error: %s\nlab: hint: %s\n' "$1" "$2" >&2
+    exit 1
+}
+
+# Runs a command with its output in a log, and says what is done, how long it took, and what to do when it fails.
+step() { # name, likely mend, command...
+    local name=$1 mend=$2 log
+    shift 2
+    mkdir -p "$LAB_DIR/log"
+    log=$LAB_DIR/log/$(printf '%s' "$name" | tr -c 'a-zA-Z0-9' '-').log
+    local from=$EPOCHREALTIME
+    printf '  %-58s ' "$name"
+    if "$@" >"$log" 2>&1 </dev/null; then
+        seconds_since "$from"
+        return
+    fi
+    printf 'failed\n'
+    tail -n 25 "$log" | sed 's/^/    /'
+    die "step \"$name\" failed; its log: $log" "$mend"
+}
+
+seconds_since() { # EPOCHREALTIME of the start
+    awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%6.2f s\n", to - from }'
+}
+
+require_root() {
+    [ "$(id -u)" = 0 ] || die "uid $(id -u): the lab makes namespaces and starts daemons as root" "run it with sudo"
+}
+
+# The lab's own program, built by lab/setup.
+lab_main() {
+    [ -f lab/target/classpath ] || die "the lab is not built" "run lab/setup"
+    exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "lab/target/classes:$(cat lab/target/classpath)" \
+        org.cloister.lab.Main "$@"
+}

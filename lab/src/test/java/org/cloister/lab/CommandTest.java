@@ -1,0 +1,40 @@
+package org.cloister.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class CommandTest {
+    @Test
+    void hands_back_both_outputs_and_the_exit_status() throws IOException {
+        assertThat(Command.of("sh", "-c", "cat; echo err >&2; exit 3")
+                        .reading("in\n")
+                        .run())
+                .isEqualTo(new Command.Output(3, "in\n", "err\n"));
+    }
+
+    @Test
+    void says_what_a_failed_command_said() {
+        assertThatThrownBy(() ->
+                        Command.of("sh", "-c", "echo no such thing >&2; exit 4").succeed())
+                .isInstanceOf(LabException.class)
+                .hasMessageContaining("exit 4: no such thing");
+    }
+
+    @Test
+    void ends_a_command_that_does_not_end() {
+        assertThatThrownBy(() ->
+                        Command.of("sleep", "30").within(Duration.ofMillis(100)).run())
+                .isInstanceOf(LabException.class)
+                .hasMessageContaining("sleep: no end within");
+    }
+
+    @Test
+    void takes_a_large_output_while_it_feeds_a_large_input() throws IOException {
+        String text = "0123456789abcdef\n".repeat(1 << 16);
+        assertThat(Command.of("cat").reading(text).succeed()).isEqualTo(text);
+    }
+}

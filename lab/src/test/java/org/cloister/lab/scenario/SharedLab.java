@@ -1,0 +1,62 @@
+package org.cloister.lab.scenario;
+
+import java.io.IOException;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+import org.cloister.lab.Steps;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/**
+ * Hands every scenario that asks for a {@link Lab} the same one, brought up for the first and removed after the last. Its
+ * name has our process id, so that test runs go side by side; what a killed run left is removed first.
+ */
+public final class SharedLab implements ParameterResolver {
+    private static final Namespace NAMESPACE = Namespace.create(SharedLab.class);
+    private static final String PREFIX = "test-";
+
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+        return parameter.getParameter().getType() == Lab.class;
+    }
+
+    @Override
+    public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+        return context.getRoot()
+                .getStore(NAMESPACE)
+                .getOrComputeIfAbsent(Shared.class, key -> start(), Shared.class)
+                .lab;
+    }
+
+    private static Shared start() {
+        LabHome home = LabHome.fromEnvironment();
+        LabName name = new LabName(PREFIX + ProcessHandle.current().pid());
+        try {
+            for (LabName other : home.labs()) {
+                if (other.text().matches(PREFIX + "\\d+") && !isAlive(other)) {
+                    Lab.remove(home, other);
+                }
+            }
+            return new Shared(home, Lab.up(home, name, new Steps(System.out)));
+        } catch (IOException e) {
+            throw new IllegalStateException("lab " + name + " did not come up", e);
+        }
+    }
+
+    private static boolean isAlive(LabName name) {
+        return ProcessHandle.of(Long.parseLong(name.text().substring(PREFIX.length())))
+                .isPresent();
+    }
+
+    /** The lab, and its end. */
+    @SuppressWarnings("deprecation") // AutoCloseable in the store is of JUnit 5.13; this works in all of 5
+    private record Shared(LabHome home, Lab lab) implements ExtensionContext.Store.CloseableResource {
+        @Override
+        public void close() throws IOException {
+            Lab.remove(home, lab.name());
+        }
+    }
+}
