@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param root of the database
  * @param bridge null when there is none of the name
  * @param ports by device
- * @param currentCfg the last change that vswitchd has carried out
  */
-record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports, long nextCfg, long currentCfg) {
+record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports) {
     /** Columns in which somebody could have frames copied or flows steered; a secure bridge has nothing in them. */
     static final Set<String> EMPTY_COLUMNS = Set.of("controller", "mirrors", "netflow", "sflow", "ipfix");
 
@@ -68,6 +67,10 @@ record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports, l
             return labels.containsKey(Labels.UPLINK);
         }
 
+        boolean isFor(PortPlan plan, Map<String, String> planLabels) {
+            return tag.orElse(0) == plan.vlan() && Labels.isSameStation(labels, planLabels);
+        }
+
         /** Null when the labels are not, or no longer, a plan. */
         @Nullable
         PortPlan plan() {
@@ -77,6 +80,14 @@ record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports, l
                 return null;
             }
         }
+    }
+
+    /** The last change that vswitchd has carried out, without looking at anything else. */
+    static long currentCfg(Database database) throws Malformed {
+        for (Row root : database.rows("Open_vSwitch")) {
+            return root.number("cur_cfg").orElse(0);
+        }
+        return 0;
     }
 
     static BridgeRows of(Database database, String name) throws Malformed {
@@ -103,12 +114,7 @@ record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports, l
                 }
             }
         }
-        return new BridgeRows(
-                root.uuid(),
-                bridge,
-                ports,
-                root.number("next_cfg").orElse(0),
-                root.number("cur_cfg").orElse(0));
+        return new BridgeRows(root.uuid(), bridge, ports);
     }
 
     private static PortRow port(Database database, Row port) throws Malformed {

@@ -44,6 +44,7 @@ final class Convergence {
     private final OvsdbClient ovsdb;
     private final OpenFlowClient openflow;
     private final SwitchCopy theSwitch;
+    private final Ruling ruling = new Ruling();
     private final Deque<Change> waiting = new ArrayDeque<>();
     private @Nullable Database database;
     private @Nullable PlanSet wanted;
@@ -108,6 +109,11 @@ final class Convergence {
             return;
         }
         try {
+            long currentCfg = BridgeRows.currentCfg(copy);
+            if (currentCfg < awaitedCfg) {
+                stage = "vswitchd has carried out change " + currentCfg + " of " + awaitedCfg;
+                return;
+            }
             step(plans, BridgeRows.of(copy, config.bridge()));
         } catch (OvsException e) {
             refuse(e);
@@ -118,10 +124,6 @@ final class Convergence {
         RowChange rowChange = RowChange.between(rows, plans, config);
         if (rows.bridge() == null) {
             transact(rowChange, rows);
-            return;
-        }
-        if (rows.currentCfg() < awaitedCfg) {
-            stage = "vswitchd has carried out change " + rows.currentCfg() + " of " + awaitedCfg;
             return;
         }
         if (!theSwitch.isReady() || !theSwitch.isKnown()) {
@@ -175,6 +177,9 @@ final class Convergence {
                 }
                 awaitedCfg = next.longValue();
                 theSwitch.forgetPorts();
+                if (rowChange.isOfBridge()) {
+                    theSwitch.forgetFlows();
+                }
                 step();
             }
 
@@ -224,9 +229,9 @@ final class Convergence {
     }
 
     private boolean isBound(PortRow row) {
-        PortPlan plan = wanted == null ? null : wanted.get(row.device());
-        PortPlan had = row.isOf(config.agent()) ? row.plan() : null;
-        return plan != null && had != null && had.isSameStation(plan);
+        PlanSet plans = wanted;
+        PortPlan plan = plans == null ? null : plans.get(row.device());
+        return plans != null && plan != null && row.isOf(config.agent()) && row.isFor(plan, plans.labels(row.device()));
     }
 
     private Pipeline.Rules rules(PlanSet plans, BridgeRows rows) {
@@ -239,7 +244,7 @@ final class Convergence {
             }
         }
         String uplink = config.uplink();
-        return Pipeline.of(bound, uplink == null ? null : theSwitch.port(uplink));
+        return ruling.of(bound, uplink == null ? null : theSwitch.port(uplink));
     }
 
     private void converged(PlanSet plans, BridgeRows rows) {

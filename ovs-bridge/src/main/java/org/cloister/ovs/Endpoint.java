@@ -14,7 +14,11 @@ public record Endpoint(Mac mac, Ipv4 ipv4, @Nullable Ipv6 ipv6) implements Compa
 
     @Override
     public int compareTo(Endpoint other) {
-        return toString().compareTo(other.toString());
+        int order = mac.compareTo(other.mac);
+        if (order == 0) {
+            order = ipv4.compareTo(other.ipv4);
+        }
+        return order == 0 ? String.valueOf(ipv6).compareTo(String.valueOf(other.ipv6)) : order;
     }
 
     /** {@code MAC=IPV4[=IPV6]}, which {@link #parse} reads. */

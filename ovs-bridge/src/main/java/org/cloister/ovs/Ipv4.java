@@ -17,7 +17,17 @@ public record Ipv4(String text) implements Comparable<Ipv4> {
     }
 
     byte[] bytes() {
-        return bytes(text);
+        byte[] bytes = new byte[4];
+        int at = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '.') {
+                at++;
+            } else {
+                bytes[at] = (byte) (10 * bytes[at] + c - '0');
+            }
+        }
+        return bytes;
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.cloister.ovs;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -29,11 +30,30 @@ final class Labels {
     private static final String DESTINATIONS = "cloister-destinations";
     private static final String RATE = "cloister-rate";
 
+    /** Another value of one of these makes it another port. */
+    private static final Set<String> STATION = Set.of(OWNER, JOB, ROLE, SELF);
+
     private Labels() {}
 
-    static Map<String, String> of(String agent, PortPlan plan) {
+    /** Whether a row is for the station of a plan, without reading it as a plan. */
+    static boolean isSameStation(Map<String, String> row, Map<String, String> plan) {
+        return STATION.stream().allMatch(key -> Objects.equals(row.get(key), plan.get(key)));
+    }
+
+    static boolean isSame(Map<String, String> row, Map<String, String> plan) {
+        return row.size() == plan.size() + 1
+                && plan.entrySet().stream().allMatch(each -> each.getValue().equals(row.get(each.getKey())));
+    }
+
+    static Map<String, String> with(String agent, Map<String, String> labels) {
+        Map<String, String> all = new TreeMap<>(labels);
+        all.put(AGENT, agent);
+        return all;
+    }
+
+    /** All but the agent. */
+    static Map<String, String> of(PortPlan plan) {
         Map<String, String> labels = new TreeMap<>();
-        labels.put(AGENT, agent);
         labels.put(OWNER, plan.owner());
         labels.put(JOB, plan.job());
         labels.put(ROLE, plan.role().name());

@@ -7,6 +7,8 @@ import java.util.regex.Pattern;
 public record Mac(String text) implements Comparable<Mac> {
     private static final Pattern FORM = Pattern.compile("[0-9a-f]{2}(:[0-9a-f]{2}){5}");
 
+    private static final HexFormat FORMAT = HexFormat.ofDelimiter(":");
+
     public Mac {
         if (!FORM.matcher(text).matches()) {
             throw new IllegalArgumentException(
@@ -18,7 +20,7 @@ public record Mac(String text) implements Comparable<Mac> {
     }
 
     byte[] bytes() {
-        return HexFormat.ofDelimiter(":").parseHex(text);
+        return FORMAT.parseHex(text);
     }
 
     @Override

@@ -10,14 +10,15 @@ import org.cloister.ovs.link.OvsException.PlanRefused;
 import org.jspecify.annotations.Nullable;
 
 /** Plans that can be on one bridge together: every device once, and within a VLAN every address in one endpoint only. */
-record PlanSet(Map<String, PortPlan> byDevice) {
+record PlanSet(Map<String, PortPlan> byDevice, Map<String, Map<String, String>> labels) {
     /** Numbers that the bridge gives are 16 bits wide, and a freed one must rest. */
     private static final int MAX_PORTS = 4096;
 
-    static final PlanSet NONE = new PlanSet(Map.of());
+    static final PlanSet NONE = new PlanSet(Map.of(), Map.of());
 
     PlanSet {
         byDevice = Collections.unmodifiableMap(new TreeMap<>(byDevice));
+        labels = Map.copyOf(labels);
     }
 
     static PlanSet of(Collection<PortPlan> plans) throws PlanRefused {
@@ -26,6 +27,11 @@ record PlanSet(Map<String, PortPlan> byDevice) {
 
     Collection<PortPlan> plans() {
         return byDevice.values();
+    }
+
+    /** As a row of this plan has them, but for the agent. */
+    Map<String, String> labels(String device) {
+        return labels.getOrDefault(device, Map.of());
     }
 
     @Nullable
@@ -47,7 +53,9 @@ record PlanSet(Map<String, PortPlan> byDevice) {
         if (all.size() > MAX_PORTS) {
             throw new PlanRefused("plans", "at most " + MAX_PORTS + " ports", all.size() + "", "use more hosts");
         }
-        PlanSet set = new PlanSet(all);
+        Map<String, Map<String, String>> allLabels = new HashMap<>(labels);
+        added.forEach((device, plan) -> allLabels.put(device, Labels.of(plan)));
+        PlanSet set = new PlanSet(all, allLabels);
         set.requireOneEndpointPerAddress();
         return set;
     }
@@ -55,7 +63,9 @@ record PlanSet(Map<String, PortPlan> byDevice) {
     PlanSet without(Collection<String> devices) {
         Map<String, PortPlan> all = new TreeMap<>(byDevice);
         all.keySet().removeAll(devices);
-        return new PlanSet(all);
+        Map<String, Map<String, String>> rest = new HashMap<>(labels);
+        rest.keySet().removeAll(devices);
+        return new PlanSet(all, rest);
     }
 
     private void requireOneEndpointPerAddress() throws PlanRefused {

@@ -33,7 +33,13 @@ final class Reach {
             @Nullable Set<Destination> destinations) implements Comparable<Target> {
         @Override
         public int compareTo(Target other) {
-            return toString().compareTo(other.toString());
+            int order = station.compareTo(other.station);
+            // The same station twice in a set is rare: as a peer and as the way out.
+            return order == 0 ? way().compareTo(other.way()) : order;
+        }
+
+        private String way() {
+            return port + " " + destinations;
         }
     }
 

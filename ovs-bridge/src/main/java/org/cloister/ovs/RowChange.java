@@ -32,6 +32,7 @@ final class RowChange {
     private final List<JsonNode> gonePorts = new ArrayList<>();
     private final Set<Long> usedNumbers = new TreeSet<>();
     private int lastNumber;
+    private boolean ofBridge;
 
     private RowChange(BridgeConfig config, BridgeRows rows) {
         this.config = config;
@@ -51,6 +52,11 @@ final class RowChange {
 
     boolean isEmpty() {
         return transaction.isEmpty();
+    }
+
+    /** Whether the bridge itself changes: vswitchd throws its flows away with some of its settings. */
+    boolean isOfBridge() {
+        return ofBridge;
     }
 
     Transaction transaction() {
@@ -75,9 +81,9 @@ final class RowChange {
         }
         for (PortPlan plan : plans.plans()) {
             PortRow row = rows.ports().get(plan.device());
-            Map<String, String> labels = Labels.of(config.agent(), plan);
+            Map<String, String> labels = plans.labels(plan.device());
             if (row == null) {
-                insert(plan.device(), plan.vlan(), labels);
+                insert(plan.device(), plan.vlan(), Labels.with(config.agent(), labels));
             } else if (!row.isOf(config.agent())) {
                 conflicts.add(new PlanRefused(
                         "port " + plan.device(),
@@ -91,14 +97,14 @@ final class RowChange {
     }
 
     private void keep(PortPlan plan, PortRow row, Map<String, String> labels) {
-        PortPlan had = row.plan();
-        if (had == null || !had.isSameStation(plan)) {
+        Map<String, String> all = Labels.with(config.agent(), labels);
+        if (!row.isFor(plan, labels)) {
+            // Made anew by the next change: vswitchd may fail to take a device out and in at once.
             remove(row, "for " + plan.self() + " of " + plan.owner());
-            insert(plan.device(), plan.vlan(), labels);
-        } else if (!row.labels().equals(labels)) {
+        } else if (!Labels.isSame(row.labels(), labels)) {
             differences.add(new Difference(
-                    "port " + plan.device(), labels.toString(), row.labels().toString()));
-            transaction.update("Port", row.port(), Map.of("external_ids", Transaction.map(labels)));
+                    "port " + plan.device(), all.toString(), row.labels().toString()));
+            transaction.update("Port", row.port(), Map.of("external_ids", Transaction.map(all)));
         }
     }
 
@@ -196,6 +202,7 @@ final class RowChange {
         }
         if (!wrong.isEmpty()) {
             transaction.update("Bridge", bridge.uuid(), wrong);
+            ofBridge = true;
         }
     }
 

@@ -9,6 +9,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -199,7 +200,9 @@ public final class LocalLink {
         /** The codec refused what came, or the socket failed. */
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            if (ctx.channel() == channel) {
+            if (ctx.channel() == channel && cause instanceof IOException) {
+                drop(new OvsException.Disconnected(socket.toString(), String.valueOf(cause.getMessage())));
+            } else if (ctx.channel() == channel) {
                 drop(new OvsException.Malformed(
                         socket.toString(), "a message within its limits", String.valueOf(cause.getMessage()), cause));
             } else {

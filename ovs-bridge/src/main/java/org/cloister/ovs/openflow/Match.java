@@ -198,17 +198,22 @@ public final class Match {
         return with(whole.array());
     }
 
+    /** In its place, instead of another value of the same field. */
     private Match with(byte[] field) {
-        TreeMap<Integer, byte[]> sorted = new TreeMap<>(Integer::compareUnsigned);
-        ByteBuffer had = ByteBuffer.wrap(fields.array());
-        while (had.hasRemaining()) {
-            int header = had.getInt(had.position());
-            byte[] each = new byte[4 + (header & 0xff)];
-            had.get(each);
-            sorted.put(header, each);
+        byte[] had = fields.array();
+        int header = ByteBuffer.wrap(field).getInt();
+        int at = 0;
+        int order = 1;
+        while (at < had.length && order > 0) {
+            order = Integer.compareUnsigned(header, ByteBuffer.wrap(had).getInt(at));
+            at += order > 0 ? 4 + (had[at + 3] & 0xff) : 0;
         }
-        sorted.put(ByteBuffer.wrap(field).getInt(), field);
-        return new Match(joined(sorted));
+        int rest = at < had.length && order == 0 ? at + field.length : at;
+        byte[] all = new byte[at + field.length + had.length - rest];
+        System.arraycopy(had, 0, all, 0, at);
+        System.arraycopy(field, 0, all, at, field.length);
+        System.arraycopy(had, rest, all, at + field.length, had.length - rest);
+        return new Match(new Bytes(all));
     }
 
     private static Bytes joined(SortedMap<Integer, byte[]> sorted) {
