@@ -43,7 +43,8 @@ final class Demo {
                 () -> vm.run("agentctl", "doctor", "--role", "vm").out());
         String within = steps.step("agentctl image running, inside", () -> vm.succeed("agentctl", "image", "running"));
         out.println("\non the bridge of " + host.name() + ":");
-        indent(host.ovs().vsctl("--columns=name,tag,external_ids", "list", "port", spec.port()));
+        indent(host.ovs().vsctl("--columns=name,tag", "list", "port", spec.port()));
+        indent(host.ovs().vsctl("--columns=external_ids", "list", "interface", spec.port()));
         out.println("agentctl doctor, inside:");
         indent(doctor);
         out.println("the image's digests, from within:");

@@ -57,7 +57,7 @@ final class GuestRunner implements Closeable {
         reader.start();
         long deadline = System.nanoTime() + limit.toNanos();
         while (true) {
-            runner.send(("sync " + runner.token + "\n").getBytes(StandardCharsets.US_ASCII));
+            runner.send(("\nsync " + runner.token + "\n").getBytes(StandardCharsets.US_ASCII));
             try {
                 runner.synced.get(SYNC_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
                 return runner;

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.Poll;
 import org.cloister.lab.Vm;
 import org.cloister.lab.VmSpec;
 import org.junit.jupiter.api.Tag;
@@ -18,6 +20,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("ground")
 @ExtendWith(SharedLab.class)
 class BridgeTest {
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(20);
+
     @Test
     void carries_a_vlan_between_hosts_and_keeps_another_apart(Lab lab) throws IOException {
         Path image = LabHome.fromEnvironment().image("lab");
@@ -30,7 +34,7 @@ class BridgeTest {
             for (Host host : lab.hosts()) {
                 host.ovs().forwardWithinVlans();
             }
-            assertThat(reaches(one, "10.77.1.2")).as("same VLAN").isTrue();
+            Poll.until("an answer over the trunk", ANSWER_LIMIT, "look with tcpdump", () -> reaches(one, "10.77.1.2"));
 
             lab.host(2).ovs().vsctl("set", "port", two.spec().port(), "tag=102");
             assertThat(reaches(one, "10.77.1.2")).as("other VLAN").isFalse();

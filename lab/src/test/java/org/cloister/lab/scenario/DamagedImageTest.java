@@ -36,7 +36,7 @@ class DamagedImageTest {
     void is_refused_by_the_host_wherever_the_byte_is() throws IOException {
         long seed = Seed.of("flipped byte");
         Random random = new Random(seed);
-        Path image = copy();
+        Path image = copy(folder);
         ImageManifest manifest = ImageManifest.load(image);
         assertThat(manifest.differences(image)).isEmpty();
         for (ImageFile file : manifest.files()) {
@@ -53,7 +53,7 @@ class DamagedImageTest {
 
     @Test
     void does_not_boot_when_the_host_does_not_look(Lab lab) throws IOException {
-        Path image = copy();
+        Path image = copy(lab.host(1).folder("damaged"));
         ImageManifest manifest = ImageManifest.load(image);
         flip(image.resolve(manifest.layers().get(0).file().name()), 40);
         try (Vm vm = lab.host(1).boot(VmSpec.of("damaged", image))) {
@@ -62,7 +62,7 @@ class DamagedImageTest {
         }
     }
 
-    private Path copy() throws IOException {
+    private static Path copy(Path folder) throws IOException {
         Path image = LabHome.fromEnvironment().image("lab").toRealPath();
         Path copy = Files.createDirectory(folder.resolve("image"));
         try (Stream<Path> files = Files.list(image)) {

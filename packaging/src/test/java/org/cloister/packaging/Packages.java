@@ -1,0 +1,19 @@
+package org.cloister.packaging;
+
+import java.nio.file.Path;
+import java.util.Objects;
+
+/** What the build made, by the system properties that the module's pom sets. */
+final class Packages {
+    static final Path ROOT = Path.of(property("cloister.root"));
+    static final Path DEB = Path.of(property("cloister.deb"));
+    static final Path RPM = Path.of(property("cloister.rpm"));
+    static final String VERSION = property("cloister.version");
+    static final String ARCHIVE = "/var/cache/cloister/agentctl.jsa";
+
+    private Packages() {}
+
+    static String property(String key) {
+        return Objects.requireNonNull(System.getProperty(key), key + ": not set; these tests run from mvn verify");
+    }
+}
