@@ -5,6 +5,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -40,7 +41,9 @@ public record BridgeView(
     public BridgeView {
         ports = List.copyOf(ports);
         others = List.copyOf(others);
-        differences = List.copyOf(differences);
+        differences = differences.stream()
+                .sorted(Comparator.comparing(Difference::subject))
+                .toList();
         dropped = Map.copyOf(dropped);
     }
 
@@ -58,8 +61,7 @@ public record BridgeView(
                 new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("view", true), NioIoHandler.newFactory());
         try {
             Reading reading = new Reading(config, threads.next());
-            BridgeView view = reading.result.get(config.deadline().toMillis(), TimeUnit.MILLISECONDS);
-            return view;
+            return reading.result.get(config.deadline().toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof OvsException failure) {
                 throw failure;
