@@ -26,10 +26,11 @@ settle_tree() {
     # Rewritten at each installation and equal but for the date or the order in which packages were unpacked.
     rm -f "$tree"/var/lib/dpkg/*-old "$tree"/var/lib/dpkg/lock* "$tree"/var/lib/dpkg/triggers/Lock "$tree"/etc/*- \
         "$tree"/var/backups/* "$tree"/var/lib/systemd/deb-systemd-helper-enabled/.??*
-    # Class archives made when a package of ours was installed have other bytes each time; without one Java uses its own.
-    rm -f "$tree"/var/cache/cloister/*.jsa
     find "$tree/var/log" -type f -delete
     find "$tree/usr" -name '__pycache__' -type d -prune -exec rm -rf {} +
+    # Class archives that packages' scripts make: no way was found to make Java 17 write the same bytes each time. Those
+    # that a package ships, like the JRE's own, stay.
+    find "$tree/var" -name '*.jsa' -delete
     # Java keystores record the time at which each certificate came in.
     rm -f "$tree/etc/ssl/certs/java/cacerts"
 }

@@ -1,0 +1,107 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.cloister.lab.Command;
+import org.cloister.lab.LabHome;
+import org.cloister.protocol.ImageManifest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Building an image again gives the same image, and what cannot be built says why and leaves nothing. */
+@Tag("scenario")
+@Tag("ground")
+class ImageBuildTest {
+    private static final Path ROOT = Path.of(System.getProperty("cloister.root"));
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+
+    private final LabHome home = LabHome.fromEnvironment();
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it
+    private Path folder;
+
+    /** By default our own layers over the base that is kept; with {@code --all} from Debian's packages up. */
+    @Test
+    void gives_the_same_bytes_for_the_same_inputs() throws IOException {
+        Path cache = Boolean.getBoolean("cloister.sweep.all") ? cacheWithoutBase() : home.cache("image");
+        Path again = folder.resolve("again");
+        Command.Output build = build(
+                "--cache",
+                cache.toString(),
+                "--out",
+                again.toString(),
+                "--variant",
+                "lab",
+                "--layer",
+                ROOT.resolve("lab/guest").toString(),
+                "--deb",
+                deb().toString());
+        assertThat(build.exit()).as(build.err()).isZero();
+        assertThat(ImageManifest.load(again)).isEqualTo(ImageManifest.load(home.image("lab")));
+        assertThat(ImageManifest.load(again).differences(home.image("lab"))).isEmpty();
+    }
+
+    @Test
+    void refuses_a_layer_that_would_change_what_is_verified() throws IOException {
+        Path layer = Files.createDirectory(folder.resolve("layer"));
+        Files.writeString(layer.resolve("name"), "extra\n");
+        Files.writeString(layer.resolve("cmdline"), "cloister.layer=base,1," + "0".repeat(64));
+        Command.Output build = build("--out", folder.resolve("image").toString(), "--layer", layer.toString());
+        assertThat(build.exit()).isNotZero();
+        assertThat(build.err()).contains("cloister.layer= words are the build's own");
+        assertThat(folder.resolve("image")).doesNotExist();
+    }
+
+    @Test
+    void names_the_package_of_a_missing_tool() throws IOException {
+        Path tools = Files.createDirectory(folder.resolve("bin"));
+        try (Stream<Path> all = Files.list(Path.of("/usr/bin"))) {
+            for (Path tool : all.filter(tool -> !tool.endsWith("mksquashfs")).toList()) {
+                Files.createSymbolicLink(tools.resolve(tool.getFileName()), tool);
+            }
+        }
+        Command.Output build = Command.of(
+                        tool(), "--out", folder.resolve("image").toString())
+                .with(Map.of("PATH", tools + ":/usr/sbin:/sbin"))
+                .run();
+        assertThat(build.exit()).isNotZero();
+        assertThat(build.err()).contains("missing tools: mksquashfs", "apt-get install squashfs-tools");
+    }
+
+    private static Command.Output build(String... options) throws IOException {
+        List<String> argv = new ArrayList<>(List.of(tool()));
+        argv.addAll(List.of(options));
+        return Command.of(argv).within(LIMIT).run();
+    }
+
+    private static String tool() {
+        return ROOT.resolve("packaging/image/build").toString();
+    }
+
+    private static Path deb() throws IOException {
+        try (Stream<Path> files = Files.list(ROOT.resolve("packaging/target"))) {
+            return files.filter(file -> file.toString().endsWith(".deb"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    private Path cacheWithoutBase() throws IOException {
+        Path cache = folder.resolve("cache");
+        Files.createDirectories(cache);
+        Command.of("cp", "-a", home.cache("image").resolve("debs").toString(), cache.toString())
+                .within(LIMIT)
+                .succeed();
+        return cache;
+    }
+}
