@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
         versionProvider = BuildVersion.class,
         modelTransformer = ExitStatusSection.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {VersionCommand.class, DoctorCommand.class, ImageCommand.class})
+        subcommands = {VersionCommand.class, DoctorCommand.class, ImageCommand.class, BridgeCommand.class})
 public final class Agentctl implements Runnable {
     private final Machine machine;
 

@@ -47,6 +47,11 @@ public final class Host {
         return machine.folder(name);
     }
 
+    /** The process whose namespaces are the host's, as seen from outside. */
+    public long pid() {
+        return machine.sandbox().pid();
+    }
+
     public Path log(String daemon) throws IOException {
         return machine.log(daemon);
     }

@@ -3,6 +3,7 @@ package org.cloister.lab;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,12 +34,26 @@ public final class OpenVSwitch {
         vsctl("add-br", BRIDGE, "--", "set", "bridge", BRIDGE, "datapath_type=netdev", "fail-mode=secure");
     }
 
-    void startServer() throws IOException {
+    /** Again after {@link #kill}; the database is as it was. */
+    public void startServer() throws IOException {
         daemon("ovsdb-server", List.of(database(), "--remote=punix:" + socket()));
     }
 
-    void startSwitch() throws IOException {
+    /** Again after {@link #kill}; it has no flows then. */
+    public void startSwitch() throws IOException {
         daemon("ovs-vswitchd", List.of("unix:" + socket()));
+    }
+
+    /** Ends {@code ovsdb-server} or {@code ovs-vswitchd} as a crash does. */
+    public void kill(String daemon) throws IOException {
+        String pidfile = "/run/" + daemon + ".pid";
+        String pid = machine.command("cat", pidfile).succeed().strip();
+        machine.command("kill", "-9", pid).succeed();
+        machine.await(
+                "the end of " + daemon,
+                machine.log(daemon),
+                Duration.ofSeconds(5),
+                () -> machine.command("kill", "-0", pid).run().exit() != 0);
     }
 
     /** The interface carries every VLAN to the other hosts. */

@@ -27,10 +27,10 @@ class BuildRulesTest {
 
     @BeforeEach
     void copyTheTree() throws IOException {
-        for (String part : new String[] {"pom.xml", ".mvn", "build", "protocol", "agentctl"}) {
+        for (String part : new String[] {"pom.xml", ".mvn", "build", "protocol", "ovs-bridge", "agentctl"}) {
             copy(part);
         }
-        edit("pom.xml", "<module>(?!protocol|agentctl)[^<]*</module>", "");
+        edit("pom.xml", "<module>(?!protocol|ovs-bridge|agentctl)[^<]*</module>", "");
     }
 
     @Test

@@ -1,0 +1,64 @@
+package org.cloister.ctl;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.output.Table;
+import org.cloister.ovs.BridgeView;
+import org.cloister.ovs.Difference;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl bridge check}: what the switch has and should not, and the other way about. */
+@Command(
+        name = "check",
+        description =
+                "Compares settings and flows of the bridge with what its ports are for; exits 2 when they differ.")
+final class BridgeCheckCommand implements Callable<Integer> {
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private BridgeOptions bridge;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private OutputOption output;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    private record Differences(List<Difference> differences, int ports) implements Answer {
+        @Override
+        public Table table() {
+            Table table = new Table();
+            differences.forEach(each -> table.row(each.toString()));
+            return differences.isEmpty() ? table.row(ports + " ports, as they should be") : table;
+        }
+
+        @Override
+        public ObjectNode document() {
+            ObjectNode document = JsonNodeFactory.instance.objectNode().put("ports", ports);
+            var list = document.putArray("differences");
+            differences.forEach(each -> list.addObject()
+                    .put("subject", each.subject())
+                    .put("should", each.should())
+                    .put("has", each.has()));
+            return document;
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        BridgeView view = BridgeView.read(bridge.config());
+        output.print(
+                spec.commandLine().getOut(),
+                new Differences(view.differences(), view.ports().size()));
+        return (view.differences().isEmpty() ? ExitCode.OK : ExitCode.FAILURE).code();
+    }
+}

@@ -1,0 +1,99 @@
+package org.cloister.lab.scenario;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whole Ethernet frames on a device of some network namespace: what a machine there could send, and all that arrives. A
+ * socket stays in the namespace in which it was opened, so the JVM need not be in it.
+ */
+final class FrameSocket implements AutoCloseable {
+    private static final int O_RDONLY = 0;
+    private static final int CLONE_NEWNET = 0x40000000;
+    private static final int AF_PACKET = 17;
+    private static final int SOCK_RAW_NONBLOCK = 3 | 0x800;
+    private static final int ETH_P_ALL = 3;
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_RCVBUFFORCE = 33;
+    private static final int SOL_PACKET = 263;
+    private static final int PACKET_IGNORE_OUTGOING = 23;
+    private static final int RECEIVE_BUFFER = 16 << 20;
+    private static final int MAX_FRAME = 2048;
+
+    private final int fd;
+
+    private FrameSocket(int fd) {
+        this.fd = fd;
+    }
+
+    /** @param namespace a file such as {@code /proc/PID/ns/net} */
+    static FrameSocket open(Path namespace, String device) throws IOException {
+        // Namespaces belong to threads: this one's is not changed.
+        FutureTask<FrameSocket> opening = new FutureTask<>(() -> enterAndOpen(namespace, device));
+        Thread thread = new Thread(opening, "frames-" + device);
+        thread.start();
+        try {
+            return opening.get();
+        } catch (ExecutionException e) {
+            throw new IOException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(e);
+        }
+    }
+
+    void send(byte[] frame) throws IOException {
+        check("send", (int) LibC.LIB.send(fd, frame, frame.length, 0));
+    }
+
+    /** The next frame that came, or null when there is none now. */
+    byte @Nullable [] receive() {
+        byte[] buffer = new byte[MAX_FRAME];
+        long length = LibC.LIB.recv(fd, buffer, buffer.length, 0);
+        return length < 0 ? null : Arrays.copyOf(buffer, (int) length);
+    }
+
+    @Override
+    public void close() {
+        LibC.LIB.close(fd);
+    }
+
+    private static FrameSocket enterAndOpen(Path namespace, String device) throws IOException {
+        int ns = check("open " + namespace, LibC.LIB.open(namespace.toString(), O_RDONLY));
+        check("setns " + namespace, LibC.LIB.setns(ns, CLONE_NEWNET));
+        LibC.LIB.close(ns);
+        int all = Short.reverseBytes((short) ETH_P_ALL) & 0xffff;
+        int index = LibC.LIB.if_nametoindex(device);
+        if (index == 0) {
+            throw new IOException("device " + device + ": not in " + namespace);
+        }
+        int fd = check("socket", LibC.LIB.socket(AF_PACKET, SOCK_RAW_NONBLOCK, 0));
+        option(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER);
+        option(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
+        ByteBuffer address = ByteBuffer.allocate(20).order(ByteOrder.LITTLE_ENDIAN);
+        address.putShort((short) AF_PACKET).putShort((short) all).putInt(index);
+        check("bind to " + device, LibC.LIB.bind(fd, address.array(), address.capacity()));
+        return new FrameSocket(fd);
+    }
+
+    private static void option(int fd, int level, int name, int value) throws IOException {
+        byte[] bytes = ByteBuffer.allocate(4)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(value)
+                .array();
+        check("setsockopt " + name, LibC.LIB.setsockopt(fd, level, name, bytes, bytes.length));
+    }
+
+    private static int check(String call, int result) throws IOException {
+        if (result < 0) {
+            throw new IOException(call + ": failed; are we root?");
+        }
+        return result;
+    }
+}

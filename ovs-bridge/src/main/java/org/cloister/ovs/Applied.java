@@ -1,0 +1,15 @@
+package org.cloister.ovs;
+
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * The bridge is as asked.
+ *
+ * @param numbers of the planned ports that have a device now
+ */
+public record Applied(Duration time, Map<String, Integer> numbers) {
+    public Applied {
+        numbers = Map.copyOf(numbers);
+    }
+}

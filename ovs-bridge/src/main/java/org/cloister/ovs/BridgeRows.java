@@ -1,0 +1,133 @@
+package org.cloister.ovs;
+
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.cloister.ovs.link.OvsException.Malformed;
+import org.cloister.ovs.ovsdb.Columns;
+import org.cloister.ovs.ovsdb.Columns.Kind;
+import org.cloister.ovs.ovsdb.Database;
+import org.cloister.ovs.ovsdb.Row;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What OVSDB has of one bridge.
+ *
+ * @param root of the database
+ * @param bridge null when there is none of the name
+ * @param ports by device
+ */
+record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports) {
+    /** Columns in which somebody could have frames copied or flows steered; a secure bridge has nothing in them. */
+    static final Set<String> EMPTY_COLUMNS = Set.of("controller", "mirrors", "netflow", "sflow", "ipfix");
+
+    static final String IN_BAND = "disable-in-band";
+
+    /** Shows the agent's own bookkeeping to whoever looks. */
+    static final String LAST_NUMBER = "cloister-last-number";
+
+    static final Columns COLUMNS = new Columns(Map.of(
+            "Open_vSwitch",
+            Map.of("cur_cfg", Kind.SCALAR, "next_cfg", Kind.SCALAR),
+            "Bridge",
+            Map.of(
+                    "name", Kind.SCALAR,
+                    "ports", Kind.MANY,
+                    "fail_mode", Kind.SCALAR,
+                    "external_ids", Kind.MANY,
+                    "other_config", Kind.MANY,
+                    "controller", Kind.MANY,
+                    "mirrors", Kind.MANY,
+                    "netflow", Kind.SCALAR,
+                    "sflow", Kind.SCALAR,
+                    "ipfix", Kind.SCALAR),
+            "Port",
+            Map.of("name", Kind.SCALAR, "tag", Kind.SCALAR, "interfaces", Kind.MANY, "external_ids", Kind.MANY),
+            "Interface",
+            Map.of(
+                    "name", Kind.SCALAR,
+                    "ofport", Kind.SCALAR,
+                    "ofport_request", Kind.SCALAR,
+                    "error", Kind.SCALAR)));
+
+    /**
+     * A port with one interface, which is what we make; a bond has its first one here.
+     *
+     * @param number as vswitchd gave it, or -1 when it could not open the device
+     */
+    record PortRow(
+            UUID port, String device, OptionalLong tag, Map<String, String> labels, OptionalLong number, String error) {
+        boolean isOf(String agent) {
+            return agent.equals(labels.get(Labels.AGENT));
+        }
+
+        boolean isUplink() {
+            return labels.containsKey(Labels.UPLINK);
+        }
+
+        boolean isFor(PortPlan plan, Map<String, String> planLabels) {
+            return tag.orElse(0) == plan.vlan() && Labels.isSameStation(labels, planLabels);
+        }
+
+        /** Null when the labels are not, or no longer, a plan. */
+        @Nullable
+        PortPlan plan() {
+            try {
+                return Labels.plan(device, tag.orElse(0), labels);
+            } catch (Malformed e) {
+                return null;
+            }
+        }
+    }
+
+    /** The last change that vswitchd has carried out, without looking at anything else. */
+    static long currentCfg(Database database) throws Malformed {
+        for (Row root : database.rows("Open_vSwitch")) {
+            return root.number("cur_cfg").orElse(0);
+        }
+        return 0;
+    }
+
+    static BridgeRows of(Database database, String name) throws Malformed {
+        if (database.rows("Open_vSwitch").size() != 1) {
+            throw new Malformed(
+                    "OVSDB",
+                    "one row in Open_vSwitch",
+                    database.rows("Open_vSwitch").size() + "");
+        }
+        Row root = database.rows("Open_vSwitch").iterator().next();
+        Row bridge = null;
+        for (Row row : database.rows("Bridge")) {
+            if (row.text("name").equals(name)) {
+                bridge = row;
+            }
+        }
+        Map<String, PortRow> ports = new TreeMap<>();
+        if (bridge != null) {
+            for (UUID uuid : bridge.references("ports")) {
+                Row port = database.row("Port", uuid);
+                if (port != null) {
+                    PortRow row = port(database, port);
+                    ports.put(row.device(), row);
+                }
+            }
+        }
+        return new BridgeRows(root.uuid(), bridge, ports);
+    }
+
+    private static PortRow port(Database database, Row port) throws Malformed {
+        OptionalLong number = OptionalLong.empty();
+        String error = "";
+        for (UUID uuid : port.references("interfaces")) {
+            Row row = database.row("Interface", uuid);
+            if (row != null) {
+                number = row.number("ofport");
+                error = row.text("error");
+            }
+        }
+        return new PortRow(
+                port.uuid(), port.text("name"), port.number("tag"), port.labels("external_ids"), number, error);
+    }
+}

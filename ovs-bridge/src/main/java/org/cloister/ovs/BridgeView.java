@@ -1,0 +1,214 @@
+package org.cloister.ovs;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.cloister.ovs.BridgeRows.PortRow;
+import org.cloister.ovs.Reach.Bound;
+import org.cloister.ovs.link.OvsException;
+import org.cloister.ovs.link.OvsException.Disconnected;
+import org.cloister.ovs.link.OvsException.Malformed;
+import org.cloister.ovs.link.OvsException.TimedOut;
+import org.cloister.ovs.openflow.Flow;
+import org.cloister.ovs.openflow.FlowCount;
+import org.cloister.ovs.openflow.OpenFlowClient;
+import org.cloister.ovs.ovsdb.Database;
+import org.cloister.ovs.ovsdb.OvsdbClient;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bridge as somebody finds it who changes nothing: what its rows say it is for, and how what the switch has differs from
+ * that. The plans are in the rows, so no agent needs to run.
+ *
+ * @param ports ours, by device
+ * @param others devices of ports that another made, whose frames are dropped
+ * @param differences none on a bridge that is as it should be
+ * @param dropped frames since the flows were made
+ */
+public record BridgeView(
+        List<Port> ports, List<String> others, List<Difference> differences, Map<Reason, Long> dropped) {
+    public BridgeView {
+        ports = List.copyOf(ports);
+        others = List.copyOf(others);
+        differences = differences.stream()
+                .sorted(Comparator.comparing(Difference::subject))
+                .toList();
+        dropped = Map.copyOf(dropped);
+    }
+
+    /**
+     * A port of ours.
+     *
+     * @param number in the switch, or null while it has none
+     * @param error of its device, or the empty text
+     */
+    public record Port(PortPlan plan, @Nullable Integer number, String error) {}
+
+    /** Reads both sides once. */
+    public static BridgeView read(BridgeConfig config) throws OvsException {
+        MultiThreadIoEventLoopGroup threads =
+                new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("view", true), NioIoHandler.newFactory());
+        try {
+            Reading reading = new Reading(config, threads.next());
+            return reading.result.get(config.deadline().toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof OvsException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (TimeoutException e) {
+            throw new TimedOut(
+                    "read " + config.bridge(),
+                    "an answer within " + config.deadline().toMillis() + " ms",
+                    "none from " + config.databaseSocket() + " or " + config.flowSocket(),
+                    "see whether ovsdb-server and ovs-vswitchd run");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Disconnected("read " + config.bridge(), "an interrupted caller");
+        } finally {
+            threads.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        }
+    }
+
+    static BridgeView of(BridgeConfig config, BridgeRows rows, Map<String, Integer> numbers, List<FlowCount> flows)
+            throws OvsException {
+        List<Port> ports = new ArrayList<>();
+        List<String> others = new ArrayList<>();
+        List<PortPlan> plans = new ArrayList<>();
+        List<Bound> bound = new ArrayList<>();
+        for (PortRow row : rows.ports().values()) {
+            PortPlan plan = row.isOf(config.agent()) ? row.plan() : null;
+            Integer number = numbers.get(row.device());
+            if (plan != null) {
+                ports.add(new Port(plan, number, row.error()));
+                plans.add(plan);
+                if (number != null) {
+                    bound.add(new Bound(plan, number));
+                }
+            } else if (!row.isUplink()
+                    && !row.device().equals(config.uplink())
+                    && !row.device().equals(config.bridge())) {
+                others.add(row.device());
+            }
+        }
+        List<Difference> differences = new ArrayList<>(
+                RowChange.between(rows, PlanSet.of(plans), config).differences());
+        String uplink = config.uplink();
+        flowDifferences(Pipeline.of(bound, uplink == null ? null : numbers.get(uplink)), flows, differences);
+        Map<Reason, Long> dropped = new EnumMap<>(Reason.class);
+        for (FlowCount each : flows) {
+            Reason.of(each.flow().cookie())
+                    .filter(reason -> reason != Reason.PASSES)
+                    .ifPresent(reason -> dropped.merge(reason, each.packets(), Long::sum));
+        }
+        return new BridgeView(ports, others, differences, dropped);
+    }
+
+    private static void flowDifferences(Pipeline.Rules rules, List<FlowCount> had, List<Difference> differences) {
+        Map<Flow.Key, Flow> there = new HashMap<>();
+        had.forEach(each -> there.put(each.flow().key(), each.flow()));
+        for (Flow flow : rules.flows()) {
+            Flow found = there.remove(flow.key());
+            if (!flow.equals(found)) {
+                differences.add(new Difference(
+                        "flow " + flow.key(),
+                        flow.instructions().toString(),
+                        found == null ? "absent" : found.toString()));
+            }
+        }
+        there.values()
+                .forEach(flow -> differences.add(new Difference("flow " + flow.key(), "absent", flow.toString())));
+    }
+
+    /** Asks one after the other; ends with a view or a failure. */
+    private static final class Reading {
+        private final CompletableFuture<BridgeView> result = new CompletableFuture<>();
+        private final BridgeConfig config;
+        private final OvsdbClient ovsdb;
+        private final OpenFlowClient openflow;
+        private @Nullable BridgeRows rows;
+        private boolean greeted;
+
+        Reading(BridgeConfig config, EventLoop loop) {
+            this.config = config;
+            this.ovsdb = new OvsdbClient(loop, config.databaseSocket(), BridgeRows.COLUMNS, new Rows());
+            this.openflow = new OpenFlowClient(loop, config.flowSocket(), new Greeting());
+            ovsdb.start();
+            openflow.start();
+        }
+
+        private void ask() {
+            BridgeRows told = rows;
+            if (told == null || !greeted || !openflow.isReady()) {
+                return;
+            }
+            openflow.ports(answer(numbers ->
+                    openflow.flows(answer(flows -> result.complete(BridgeView.of(config, told, numbers, flows))))));
+        }
+
+        /** What to do with an answer. */
+        @FunctionalInterface
+        private interface Taker<T> {
+            void take(T result) throws OvsException;
+        }
+
+        private <T> OpenFlowClient.Answer<T> answer(Taker<T> taker) {
+            return new OpenFlowClient.Answer<>() {
+                @Override
+                public void onResult(T told) {
+                    try {
+                        taker.take(told);
+                    } catch (OvsException e) {
+                        result.completeExceptionally(e);
+                    }
+                }
+
+                @Override
+                public void onFailure(OvsException why) {
+                    result.completeExceptionally(why);
+                }
+            };
+        }
+
+        private final class Rows implements OvsdbClient.Listener {
+            @Override
+            public void onRows(Database database) {
+                try {
+                    rows = BridgeRows.of(database, config.bridge());
+                    ask();
+                } catch (Malformed e) {
+                    result.completeExceptionally(e);
+                }
+            }
+
+            @Override
+            public void onLost(OvsException why) {
+                rows = null;
+            }
+        }
+
+        private final class Greeting implements OpenFlowClient.Listener {
+            @Override
+            public void onSwitch() {
+                greeted = true;
+                ask();
+            }
+
+            @Override
+            public void onLost(OvsException why) {
+                greeted = false;
+            }
+        }
+    }
+}

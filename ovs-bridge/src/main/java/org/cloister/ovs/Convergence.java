@@ -1,0 +1,394 @@
+package org.cloister.ovs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.cloister.ovs.BridgeRows.PortRow;
+import org.cloister.ovs.Reach.Bound;
+import org.cloister.ovs.link.OvsException;
+import org.cloister.ovs.link.OvsException.DeviceRefused;
+import org.cloister.ovs.link.OvsException.Malformed;
+import org.cloister.ovs.link.OvsException.PlanRefused;
+import org.cloister.ovs.link.OvsException.TimedOut;
+import org.cloister.ovs.link.OvsException.TransactionRefused;
+import org.cloister.ovs.openflow.FlowChange;
+import org.cloister.ovs.openflow.OpenFlowClient;
+import org.cloister.ovs.ovsdb.Database;
+import org.cloister.ovs.ovsdb.OvsdbClient;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings rows and flows to what is wanted, one step after each event, from whatever state they are in. The order makes it
+ * safe: flows follow the ports that are really there, then rows follow the plans. So a port that leaves loses its flows
+ * before its row, and one that comes has its row, and a number that the switch of this very connection confirms, before
+ * the flows that open it. Owned by the event loop.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // timers of the loop that nobody waits for
+final class Convergence {
+    private static final Logger LOG = LoggerFactory.getLogger(SecureBridge.class);
+    private static final Duration STALE_PAUSE = Duration.ofMillis(20);
+    private static final Duration REFUSED_PAUSE = Duration.ofSeconds(1);
+
+    private final EventLoop loop;
+    private final BridgeConfig config;
+    private final BridgeMetrics metrics;
+    private final OvsdbClient ovsdb;
+    private final OpenFlowClient openflow;
+    private final SwitchCopy theSwitch;
+    private final Ruling ruling = new Ruling();
+    private final Deque<Change> waiting = new ArrayDeque<>();
+    private @Nullable Database database;
+    private @Nullable PlanSet wanted;
+    private @Nullable Change current;
+    private long awaitedCfg;
+    private boolean transacting;
+    private boolean paused;
+    private boolean drifting;
+    private boolean settledOnce;
+    private boolean closed;
+    private String stage = "nothing yet";
+
+    Convergence(EventLoop loop, BridgeConfig config, BridgeMetrics metrics) {
+        this.loop = loop;
+        this.config = config;
+        this.metrics = metrics;
+        this.ovsdb = new OvsdbClient(loop, config.databaseSocket(), BridgeRows.COLUMNS, new Rows());
+        this.openflow = new OpenFlowClient(loop, config.flowSocket(), new Flows());
+        this.theSwitch = new SwitchCopy(openflow, metrics, this::step);
+    }
+
+    void start() {
+        ovsdb.start();
+        openflow.start();
+        loop.scheduleWithFixedDelay(
+                this::audit, config.audit().toMillis(), config.audit().toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    void close() {
+        closed = true;
+        ovsdb.close();
+        openflow.close();
+        OvsException closed = new OvsException.Disconnected("change of " + config.bridge(), "a closed bridge");
+        while (current != null || !waiting.isEmpty()) {
+            Change change = current == null ? waiting.remove() : current;
+            current = null;
+            change.done.completeExceptionally(closed);
+        }
+    }
+
+    void ask(Change change) {
+        waiting.add(change);
+        loop.schedule(() -> expire(change), config.deadline().toMillis(), TimeUnit.MILLISECONDS);
+        step();
+    }
+
+    /** Rows as OVSDB has them. */
+    BridgeRows rows() throws OvsException {
+        if (database == null) {
+            throw new OvsException.Disconnected("rows of " + config.bridge(), "none to " + config.databaseSocket());
+        }
+        return BridgeRows.of(database, config.bridge());
+    }
+
+    private void step() {
+        if (current == null && !waiting.isEmpty()) {
+            begin(waiting.remove());
+        }
+        PlanSet plans = wanted;
+        Database copy = database;
+        if (plans == null || copy == null || transacting || paused || closed) {
+            return;
+        }
+        try {
+            long currentCfg = BridgeRows.currentCfg(copy);
+            if (currentCfg < awaitedCfg) {
+                stage = "vswitchd has carried out change " + currentCfg + " of " + awaitedCfg;
+                return;
+            }
+            step(plans, BridgeRows.of(copy, config.bridge()));
+        } catch (OvsException e) {
+            refuse(e);
+        }
+    }
+
+    private void step(PlanSet plans, BridgeRows rows) throws OvsException {
+        RowChange rowChange = RowChange.between(rows, plans, config);
+        if (rows.bridge() == null) {
+            transact(rowChange, rows);
+            return;
+        }
+        if (!theSwitch.isReady() || !theSwitch.isKnown()) {
+            stage = "no answer from " + config.flowSocket() + " yet";
+            return;
+        }
+        if (isStale(plans, rows)) {
+            return;
+        }
+        requireOpen(rows, rowChange);
+        Pipeline.Rules rules = rules(plans, rows);
+        FlowChange flowChange = theSwitch.to(rules);
+        if (!flowChange.isEmpty()) {
+            noteDrift(flowChange.added().size() + flowChange.gone().size() + " flows");
+            stage = "flows are not confirmed";
+            theSwitch.carryOut(flowChange, rules, this::refuse);
+        } else if (!rowChange.isEmpty()) {
+            noteDrift(rowChange.differences().toString());
+            transact(rowChange, rows);
+        } else {
+            converged(plans, rows);
+        }
+    }
+
+    private void begin(Change change) {
+        try {
+            wanted = change.begin(wanted);
+            current = change;
+            stage = "no rows from " + config.databaseSocket() + " yet";
+        } catch (PlanRefused e) {
+            metrics.refused.inc();
+            change.done.completeExceptionally(e);
+            step();
+        }
+    }
+
+    private void transact(RowChange rowChange, BridgeRows rows) {
+        transacting = true;
+        stage = "no answer to the transaction from " + config.databaseSocket();
+        String operation = "change " + rowChange.differences().size() + " rows of " + config.bridge();
+        ovsdb.transact(operation, rowChange.transaction().count(rows.root()), new OvsdbClient.Answer() {
+            @Override
+            public void onResult(JsonNode result) throws Malformed {
+                transacting = false;
+                JsonNode next = result.get(rowChange.transaction().size() - 1)
+                        .path("rows")
+                        .path(0)
+                        .path("next_cfg");
+                if (!next.canConvertToLong()) {
+                    throw new Malformed(operation, "next_cfg", result.toString());
+                }
+                awaitedCfg = next.longValue();
+                theSwitch.forgetPorts();
+                if (rowChange.isOfBridge()) {
+                    theSwitch.forgetFlows();
+                }
+                step();
+            }
+
+            @Override
+            public void onFailure(OvsException why) {
+                transacting = false;
+                // After a lost connection the rows will tell whether it was done.
+                if (why instanceof TransactionRefused) {
+                    refuse(why);
+                }
+            }
+        });
+    }
+
+    /** A port that vswitchd has numbered but the switch has not told yet: the switch's word is older, ask again. */
+    private boolean isStale(PlanSet plans, BridgeRows rows) {
+        for (PortRow row : rows.ports().values()) {
+            boolean needed = plans.get(row.device()) != null || row.device().equals(config.uplink());
+            Integer told = theSwitch.port(row.device());
+            if (needed
+                    && row.number().orElse(-1) > 0
+                    && (told == null || told != row.number().getAsLong())) {
+                stage = "port " + row.device() + " has number " + row.number().getAsLong() + " in OVSDB, and "
+                        + (told == null ? "none" : told) + " in the switch";
+                theSwitch.forgetPorts();
+                pause(STALE_PAUSE);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void requireOpen(BridgeRows rows, RowChange rowChange) throws OvsException {
+        Change change = current;
+        if (change == null || change.mustOpen().isEmpty()) {
+            return;
+        }
+        for (PlanRefused conflict : rowChange.conflicts()) {
+            throw conflict;
+        }
+        for (String device : change.mustOpen()) {
+            PortRow row = rows.ports().get(device);
+            if (row != null && isBound(row) && row.number().orElse(-1) <= 0) {
+                throw new DeviceRefused(device, row.error().isEmpty() ? "no number" : row.error());
+            }
+        }
+    }
+
+    private boolean isBound(PortRow row) {
+        PlanSet plans = wanted;
+        PortPlan plan = plans == null ? null : plans.get(row.device());
+        return plans != null && plan != null && row.isOf(config.agent()) && row.isFor(plan, plans.labels(row.device()));
+    }
+
+    private Pipeline.Rules rules(PlanSet plans, BridgeRows rows) {
+        List<Bound> bound = new ArrayList<>();
+        for (PortPlan plan : plans.plans()) {
+            PortRow row = rows.ports().get(plan.device());
+            Integer number = theSwitch.port(plan.device());
+            if (row != null && isBound(row) && number != null && row.number().orElse(-1) == number) {
+                bound.add(new Bound(plan, number));
+            }
+        }
+        String uplink = config.uplink();
+        return ruling.of(bound, uplink == null ? null : theSwitch.port(uplink));
+    }
+
+    private void converged(PlanSet plans, BridgeRows rows) {
+        settledOnce = true;
+        theSwitch.useful();
+        if (drifting) {
+            drifting = false;
+            metrics.driftRepaired.inc();
+        }
+        Change change = current;
+        if (change == null) {
+            return;
+        }
+        current = null;
+        OvsException failure = change.failure;
+        long nanos = System.nanoTime() - change.askedAtNs;
+        if (failure == null) {
+            metrics.apply.update(nanos, TimeUnit.NANOSECONDS);
+            change.done.complete(new Applied(Duration.ofNanos(nanos), numbers(plans, rows)));
+        } else {
+            change.done.completeExceptionally(failure);
+        }
+        step();
+    }
+
+    private Map<String, Integer> numbers(PlanSet plans, BridgeRows rows) {
+        Map<String, Integer> numbers = new HashMap<>();
+        for (PortPlan plan : plans.plans()) {
+            Integer number = theSwitch.port(plan.device());
+            PortRow row = rows.ports().get(plan.device());
+            if (number != null && row != null && row.number().orElse(-1) == number) {
+                numbers.put(plan.device(), number);
+            }
+        }
+        return numbers;
+    }
+
+    /** What was asked for last is taken back; what nobody asked for is tried again later. */
+    private void refuse(OvsException why) {
+        Change change = current;
+        if (change != null && change.failure == null) {
+            metrics.refused.inc();
+            LOG.warn("bridge={} taken back: {}", config.bridge(), why.getMessage());
+            PlanSet before = change.fail(why);
+            if (before == null) {
+                wanted = null;
+                current = null;
+                change.done.completeExceptionally(why);
+            } else {
+                wanted = before;
+            }
+            step();
+        } else {
+            LOG.warn("bridge={} tried again in {} s: {}", config.bridge(), REFUSED_PAUSE.toSeconds(), why.getMessage());
+            pause(REFUSED_PAUSE);
+        }
+    }
+
+    private void expire(Change change) {
+        if (change.done.isDone()) {
+            return;
+        }
+        OvsException late = new TimedOut(
+                "change of " + config.bridge(),
+                "an end within " + config.deadline().toMillis() + " ms",
+                change == current ? stage : "a change before it that is not done: " + stage,
+                "see whether ovsdb-server and ovs-vswitchd run; the change is taken back");
+        waiting.remove(change);
+        if (change == current) {
+            current = null;
+            if (change.failure == null) {
+                wanted = change.fail(late);
+            }
+        }
+        metrics.refused.inc();
+        OvsException failure = change.failure;
+        change.done.completeExceptionally(failure == null ? late : failure);
+        step();
+    }
+
+    private void noteDrift(String what) {
+        if (current == null && settledOnce && !drifting) {
+            drifting = true;
+            metrics.driftFound.inc();
+            LOG.warn("bridge={} drift: {}", config.bridge(), what);
+        }
+    }
+
+    private void lost(OvsException why) {
+        if (!closed) {
+            LOG.warn("bridge={} {}", config.bridge(), why.getMessage());
+        }
+    }
+
+    /** Flows that another changed are not told: they are read. */
+    private void audit() {
+        if (current == null && !transacting) {
+            theSwitch.forgetFlows();
+            step();
+        }
+    }
+
+    private void pause(Duration time) {
+        paused = true;
+        loop.schedule(
+                () -> {
+                    paused = false;
+                    step();
+                },
+                time.toMillis(),
+                TimeUnit.MILLISECONDS);
+    }
+
+    private final class Rows implements OvsdbClient.Listener {
+        @Override
+        public void onRows(Database told) {
+            if (database == null) {
+                metrics.databaseReconnects.inc(ovsdb.reconnects() - metrics.databaseReconnects.getCount());
+            }
+            database = told;
+            step();
+        }
+
+        @Override
+        public void onLost(OvsException why) {
+            lost(why);
+            database = null;
+            awaitedCfg = 0;
+        }
+    }
+
+    private final class Flows implements OpenFlowClient.Listener {
+        @Override
+        public void onSwitch() {
+            metrics.switchReconnects.inc(openflow.reconnects() - metrics.switchReconnects.getCount());
+            theSwitch.forget();
+            settledOnce = false;
+            step();
+        }
+
+        @Override
+        public void onLost(OvsException why) {
+            lost(why);
+            theSwitch.forget();
+        }
+    }
+}

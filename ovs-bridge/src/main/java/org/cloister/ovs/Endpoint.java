@@ -1,0 +1,37 @@
+package org.cloister.ovs;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who can be at one end of a frame.
+ *
+ * @param ipv6 null where IPv6 is closed
+ */
+public record Endpoint(Mac mac, Ipv4 ipv4, @Nullable Ipv6 ipv6) implements Comparable<Endpoint> {
+    public static Endpoint of(Mac mac, Ipv4 ipv4) {
+        return new Endpoint(mac, ipv4, null);
+    }
+
+    @Override
+    public int compareTo(Endpoint other) {
+        int order = mac.compareTo(other.mac);
+        if (order == 0) {
+            order = ipv4.compareTo(other.ipv4);
+        }
+        return order == 0 ? String.valueOf(ipv6).compareTo(String.valueOf(other.ipv6)) : order;
+    }
+
+    /** {@code MAC=IPV4[=IPV6]}, which {@link #parse} reads. */
+    @Override
+    public String toString() {
+        return mac + "=" + ipv4 + (ipv6 == null ? "" : "=" + ipv6);
+    }
+
+    static Endpoint parse(String text) {
+        String[] parts = text.split("=", -1);
+        if (parts.length < 2 || parts.length > 3) {
+            throw new IllegalArgumentException("endpoint: want MAC=IPV4 or MAC=IPV4=IPV6, have \"" + text + "\"");
+        }
+        return new Endpoint(new Mac(parts[0]), new Ipv4(parts[1]), parts.length == 3 ? new Ipv6(parts[2]) : null);
+    }
+}

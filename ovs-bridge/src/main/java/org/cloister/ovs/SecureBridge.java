@@ -1,0 +1,140 @@
+package org.cloister.ovs;
+
+import com.codahale.metrics.MetricRegistry;
+import io.netty.channel.EventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.cloister.ovs.BridgeRows.PortRow;
+import org.cloister.ovs.link.OvsException;
+import org.cloister.ovs.link.OvsException.Disconnected;
+import org.cloister.ovs.link.OvsException.PlanRefused;
+import org.cloister.ovs.link.OvsException.TimedOut;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bridge that is kept as plans say: tell it all plans once with {@link #replace}, then add and remove some. It touches
+ * nothing before it has been told, and never a port that another made. Whatever happens to the daemons of Open vSwitch,
+ * or to flows and rows, it is put right as soon as it is seen.
+ *
+ * <p>Every change is one OVSDB transaction and one atomic bundle of flows, and is either there when the method returns or
+ * taken back when it throws. Any thread may call; changes are made in the order in which they are asked for.
+ */
+public final class SecureBridge implements AutoCloseable {
+    /** A change ends by itself after its deadline; this is for an event loop that does not answer. */
+    private static final Duration GRACE = Duration.ofSeconds(2);
+
+    private final BridgeConfig config;
+    private final MultiThreadIoEventLoopGroup threads;
+    private final EventLoop loop;
+    private final Convergence convergence;
+
+    private SecureBridge(BridgeConfig config, MetricRegistry registry) {
+        this.config = config;
+        this.threads = new MultiThreadIoEventLoopGroup(
+                1, new DefaultThreadFactory(config.bridge(), true), NioIoHandler.newFactory());
+        this.loop = threads.next();
+        this.convergence = new Convergence(loop, config, new BridgeMetrics(registry));
+    }
+
+    /** Does not wait for the daemons: they may start later. */
+    public static SecureBridge open(BridgeConfig config, MetricRegistry registry) {
+        SecureBridge bridge = new SecureBridge(config, registry);
+        bridge.convergence.start();
+        return bridge;
+    }
+
+    /**
+     * From now on exactly these ports of ours should be there. A device that is missing does not fail this: after a start
+     * some may have died, and the port opens when its device comes.
+     */
+    public Applied replace(Collection<PortPlan> all) throws OvsException {
+        List<PortPlan> plans = List.copyOf(all);
+        return change(before -> PlanSet.of(plans));
+    }
+
+    /** A job's ports: all of them open, or none of them stays. A plan of the same device is replaced. */
+    public Applied add(Collection<PortPlan> some) throws OvsException {
+        List<PortPlan> plans = List.copyOf(some);
+        return change(before -> told(before).with(plans));
+    }
+
+    /** Ports that are not there are no error. */
+    public Applied remove(Collection<String> devices) throws OvsException {
+        List<String> gone = List.copyOf(devices);
+        return change(before -> told(before).without(gone));
+    }
+
+    /** Plans of our ports as their rows tell them, for whoever has lost the ledger. */
+    public List<PortPlan> found() throws OvsException {
+        return wait(loop.submit((Callable<List<PortPlan>>) () -> {
+            List<PortPlan> plans = new ArrayList<>();
+            for (PortRow row : convergence.rows().ports().values()) {
+                PortPlan plan = row.isOf(config.agent()) ? row.plan() : null;
+                if (plan != null) {
+                    plans.add(plan);
+                }
+            }
+            return plans;
+        }));
+    }
+
+    /** Leaves the bridge as it is: ports go on, and are looked after again by whoever opens it next. */
+    @Override
+    public void close() {
+        try {
+            wait(loop.submit(() -> {
+                convergence.close();
+                return true;
+            }));
+        } catch (OvsException e) {
+            throw new IllegalStateException(e);
+        } finally {
+            threads.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        }
+    }
+
+    private static PlanSet told(@Nullable PlanSet plans) throws PlanRefused {
+        if (plans == null) {
+            throw new PlanRefused(
+                    "change of ports", "all plans told before", "none told since the start", "call replace first");
+        }
+        return plans;
+    }
+
+    private Applied change(Change.Edit edit) throws OvsException {
+        Change change = new Change(edit, System.nanoTime());
+        loop.execute(() -> convergence.ask(change));
+        return wait(change.done);
+    }
+
+    private <T> T wait(Future<T> future) throws OvsException {
+        try {
+            return future.get(config.deadline().plus(GRACE).toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof OvsException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (TimeoutException e) {
+            throw new TimedOut(
+                    "change of " + config.bridge(),
+                    "an answer of its event loop",
+                    "none within " + config.deadline().plus(GRACE).toMillis() + " ms",
+                    "look for what keeps the thread " + config.bridge() + " busy");
+        } catch (InterruptedException | CancellationException e) {
+            Thread.currentThread().interrupt();
+            throw new Disconnected("change of " + config.bridge(), "an interrupted caller");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package org.cloister.ovs.openflow;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** How to come from the flows and meters of a switch to those it should have. */
+public record FlowChange(
+        String operation, List<Flow> added, List<Flow.Key> gone, List<Meter> meters, List<Integer> goneMeters) {
+
+    /** Flows of the same key are replaced, which needs no removal. */
+    public static FlowChange between(
+            Collection<Flow> had,
+            Collection<Flow> wanted,
+            Collection<Meter> hadMeters,
+            Collection<Meter> wantedMeters) {
+        Map<Flow.Key, Flow> before = new HashMap<>();
+        had.forEach(flow -> before.put(flow.key(), flow));
+        Set<Flow.Key> after = new HashSet<>();
+        wanted.forEach(flow -> after.add(flow.key()));
+        List<Flow> added = wanted.stream()
+                .filter(flow -> !flow.equals(before.get(flow.key())))
+                .toList();
+        List<Flow.Key> gone =
+                before.keySet().stream().filter(key -> !after.contains(key)).toList();
+        Set<Meter> meters = new HashSet<>(wantedMeters);
+        Set<Integer> keptMeters = new HashSet<>();
+        wantedMeters.forEach(meter -> keptMeters.add(meter.id()));
+        return new FlowChange(
+                "change flows",
+                added,
+                gone,
+                meters.stream().filter(meter -> !hadMeters.contains(meter)).toList(),
+                hadMeters.stream()
+                        .map(Meter::id)
+                        .filter(id -> !keptMeters.contains(id))
+                        .toList());
+    }
+
+    public boolean isEmpty() {
+        return added.isEmpty() && gone.isEmpty() && meters.isEmpty() && goneMeters.isEmpty();
+    }
+}

@@ -1,0 +1,328 @@
+package org.cloister.ovs.openflow;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.cloister.ovs.link.LocalLink;
+import org.cloister.ovs.link.OvsException;
+import org.cloister.ovs.link.OvsException.Disconnected;
+import org.cloister.ovs.link.OvsException.FlowRefused;
+import org.cloister.ovs.link.OvsException.Malformed;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The controlling side of a bridge's {@code .mgmt} socket. One question at a time: the owner asks the next one when it has
+ * the answer. Every method but {@link #start} belongs on the event loop, where every answer comes.
+ */
+public final class OpenFlowClient {
+    /** Far above a host's flows; a switch that never ends an answer is cut off. */
+    private static final int MAX_ENTRIES = 1 << 20;
+
+    private final LocalLink link;
+    private final Listener listener;
+    private @Nullable Question question;
+    private boolean greeted;
+    private int lastXid;
+
+    /** Hears of the connection; called on the event loop. */
+    public interface Listener {
+        /** A switch whose state is unknown can be asked. */
+        void onSwitch();
+
+        void onLost(OvsException why);
+    }
+
+    /** Where an answer goes: exactly one of both is called, once. */
+    public interface Answer<T> {
+        void onResult(T result);
+
+        void onFailure(OvsException why);
+    }
+
+    /** What was asked: knows which message completes it. */
+    private abstract static class Question {
+        final String operation;
+        final int xid;
+
+        Question(String operation, int xid) {
+            this.operation = operation;
+            this.xid = xid;
+        }
+
+        /** @return whether this was the last message of the answer */
+        abstract boolean take(int type, ByteBuf body) throws Malformed;
+
+        /** Called after the question is forgotten, so that the next can be asked. */
+        abstract void complete();
+
+        abstract void fail(OvsException why);
+    }
+
+    public OpenFlowClient(EventLoop loop, Path socket, Listener listener) {
+        this.link = new LocalLink(loop, socket, new Protocol());
+        this.listener = listener;
+    }
+
+    public void start() {
+        link.start();
+    }
+
+    public void close() {
+        link.close();
+    }
+
+    public boolean isReady() {
+        return greeted && question == null;
+    }
+
+    public long reconnects() {
+        return Math.max(0, link.connections() - 1);
+    }
+
+    /** The connection did what it is for; the next loss is tried again at once. */
+    public void useful() {
+        link.useful();
+    }
+
+    /** Numbers of the ports by the names of their devices, as this very switch has them. */
+    public void ports(Answer<Map<String, Integer>> answer) {
+        Map<String, Integer> ports = new HashMap<>();
+        multipart(
+                "read ports",
+                Wire.PORTS,
+                body -> {
+                    ports.putAll(Wire.readPorts(body));
+                    return ports.size();
+                },
+                ports,
+                answer);
+    }
+
+    public void flows(Answer<List<FlowCount>> answer) {
+        List<FlowCount> flows = new ArrayList<>();
+        multipart(
+                "read flows",
+                Wire.FLOWS,
+                body -> {
+                    flows.addAll(Wire.readFlows(body));
+                    return flows.size();
+                },
+                flows,
+                answer);
+    }
+
+    public void meters(Answer<List<Meter>> answer) {
+        List<Meter> meters = new ArrayList<>();
+        multipart(
+                "read meters",
+                Wire.METERS,
+                body -> {
+                    meters.addAll(Wire.readMeters(body));
+                    return meters.size();
+                },
+                meters,
+                answer);
+    }
+
+    /**
+     * Makes all changes of flows at one moment, or none. Meters cannot be part of a bundle: new ones are made before it, and
+     * those no flow names any more are removed behind it.
+     *
+     * @param existing meters that are there now
+     */
+    public void change(FlowChange change, Collection<Integer> existing, Answer<Boolean> answer) {
+        int commit = nextXid();
+        change.meters().forEach(meter -> link.queue(Wire.meter(nextXid(), meter, existing.contains(meter.id()))));
+        int bundle = commit;
+        link.queue(Wire.bundle(nextXid(), bundle, Wire.BUNDLE_OPEN));
+        for (Flow.Key key : change.gone()) {
+            int xid = nextXid();
+            link.queue(Wire.inBundle(xid, bundle, Wire.delete(xid, key)));
+        }
+        for (Flow flow : change.added()) {
+            int xid = nextXid();
+            link.queue(Wire.inBundle(xid, bundle, Wire.add(xid, flow)));
+        }
+        link.queue(Wire.bundle(commit, bundle, Wire.BUNDLE_COMMIT));
+        change.goneMeters().forEach(id -> link.queue(Wire.deleteMeter(nextXid(), id)));
+        int barrier = nextXid();
+        ask(
+                new Question(change.operation(), barrier) {
+                    private boolean committed;
+
+                    @Override
+                    boolean take(int type, ByteBuf body) throws Malformed {
+                        if (type == Wire.BUNDLE_CONTROL) {
+                            Wire.require(body, 8, "bundle control");
+                            committed |= body.getUnsignedShort(body.readerIndex() + 4) == Wire.BUNDLE_COMMITTED;
+                            return false;
+                        }
+                        if (type == Wire.BARRIER_REPLY && !committed) {
+                            throw new Malformed(operation, "a bundle committed before the barrier", "a barrier alone");
+                        }
+                        return type == Wire.BARRIER_REPLY;
+                    }
+
+                    @Override
+                    void complete() {
+                        answer.onResult(true);
+                    }
+
+                    @Override
+                    void fail(OvsException why) {
+                        answer.onFailure(why);
+                    }
+                },
+                Wire.empty(Wire.BARRIER_REQUEST, barrier));
+    }
+
+    /** Ends this connection; what was asked fails. */
+    public void drop(OvsException why) {
+        link.drop(why);
+    }
+
+    /** Takes a part of an answer, and says how much there is by now. */
+    @FunctionalInterface
+    private interface Part {
+        int take(ByteBuf body) throws Malformed;
+    }
+
+    private <T> void multipart(String operation, int kind, Part part, T result, Answer<T> answer) {
+        int xid = nextXid();
+        ask(
+                new Question(operation, xid) {
+                    @Override
+                    boolean take(int type, ByteBuf body) throws Malformed {
+                        if (type != Wire.MULTIPART_REPLY) {
+                            return false;
+                        }
+                        Wire.require(body, 8, "multipart");
+                        int told = body.readUnsignedShort();
+                        boolean more = (body.readUnsignedShort() & 1) != 0;
+                        body.skipBytes(4);
+                        if (told != kind) {
+                            throw new Malformed(operation, "a multipart reply of kind " + kind, "kind " + told);
+                        }
+                        int entries = part.take(body);
+                        if (entries > MAX_ENTRIES) {
+                            throw new Malformed(operation, "at most " + MAX_ENTRIES + " entries", entries + " entries");
+                        }
+                        return !more;
+                    }
+
+                    @Override
+                    void complete() {
+                        answer.onResult(result);
+                    }
+
+                    @Override
+                    void fail(OvsException why) {
+                        answer.onFailure(why);
+                    }
+                },
+                Wire.multipart(xid, kind));
+    }
+
+    private void ask(Question asked, ByteBuf message) {
+        if (question != null) {
+            throw new IllegalStateException(asked.operation + " while " + question.operation + " is not answered");
+        }
+        if (!greeted) {
+            message.release();
+            asked.fail(new Disconnected(asked.operation, "none to " + link.socket()));
+            return;
+        }
+        question = asked;
+        link.send(message);
+    }
+
+    private int nextXid() {
+        return ++lastXid;
+    }
+
+    private void take(int type, int xid, ByteBuf body) throws OvsException {
+        Question asked = question;
+        if (asked == null) {
+            return;
+        }
+        if (type == Wire.ERROR) {
+            Wire.require(body, 4, "error");
+            // What else the question sent is still on its way: only a new connection is sure to have none of it.
+            throw new FlowRefused(asked.operation, body.readUnsignedShort(), body.readUnsignedShort());
+        }
+        if (type == Wire.BUNDLE_CONTROL || xid == asked.xid) {
+            if (asked.take(type, body)) {
+                question = null;
+                asked.complete();
+            }
+        }
+    }
+
+    /** The protocol on the connection. */
+    private final class Protocol implements LocalLink.Peer {
+        @Override
+        public void initialise(Channel channel) {
+            channel.pipeline().addLast(new LengthFieldBasedFrameDecoder(Wire.MAX_BYTES, 2, 2, -4, 0));
+        }
+
+        @Override
+        public void onConnected() {
+            link.send(Wire.hello(nextXid()));
+        }
+
+        @Override
+        public void onMessage(Object message) throws OvsException {
+            ByteBuf in = (ByteBuf) message;
+            try {
+                Wire.require(in, Wire.HEADER, "message");
+                int version = in.readUnsignedByte();
+                int type = in.readUnsignedByte();
+                in.skipBytes(2);
+                int xid = in.readInt();
+                if (type == Wire.HELLO) {
+                    greet(version);
+                } else if (version != Wire.VERSION) {
+                    throw new Malformed("OpenFlow message", "version " + Wire.VERSION, "version " + version);
+                } else if (type == Wire.ECHO_REQUEST) {
+                    link.send(Wire.message(Wire.ECHO_REPLY, xid, in));
+                } else {
+                    take(type, xid, in);
+                }
+            } finally {
+                in.release();
+            }
+        }
+
+        private void greet(int version) throws Malformed {
+            if (version < Wire.VERSION) {
+                throw new Malformed(
+                        "OpenFlow hello", "version " + Wire.VERSION + " (OpenFlow 1.4) or above", "version " + version);
+            }
+            greeted = true;
+            listener.onSwitch();
+        }
+
+        @Override
+        public void onDisconnected(OvsException why) {
+            greeted = false;
+            Question asked = question;
+            question = null;
+            if (asked != null) {
+                asked.fail(why instanceof FlowRefused ? why : new Disconnected(asked.operation, why.getMessage() + ""));
+            }
+            listener.onLost(why);
+        }
+
+        @Override
+        public void probe() {
+            link.send(Wire.empty(Wire.ECHO_REQUEST, nextXid()));
+        }
+    }
+}

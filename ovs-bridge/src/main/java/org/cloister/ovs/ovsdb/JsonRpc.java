@@ -1,0 +1,125 @@
+package org.cloister.ovs.ovsdb;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.NullNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.cloister.ovs.link.OvsException.Malformed;
+import org.jspecify.annotations.Nullable;
+
+/** The messages of JSON-RPC 1.0 as RFC 7047 section 4 uses it, read with limits. */
+public final class JsonRpc {
+    /** The largest message here is the first copy of the rows: some 2 KB a port, of which a host has hundreds. */
+    public static final int MAX_BYTES = 16 << 20;
+
+    private static final int MAX_DEPTH = 32;
+    private static final int MAX_STRING = 1 << 20;
+    private static final int MAX_NUMBER = 32;
+
+    static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+    private static final ObjectReader READER = JsonMapper.builder(JsonFactory.builder()
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxDocumentLength(MAX_BYTES)
+                            .maxNestingDepth(MAX_DEPTH)
+                            .maxStringLength(MAX_STRING)
+                            .maxNumberLength(MAX_NUMBER)
+                            .build())
+                    .build())
+            .build()
+            .reader()
+            .with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+
+    private JsonRpc() {}
+
+    /** What a server may send. */
+    public sealed interface Message {
+        /** Asks us: only {@code echo} does. */
+        record Request(JsonNode id, String method, JsonNode params) implements Message {}
+
+        record Notification(String method, JsonNode params) implements Message {}
+
+        /** @param error null when there is none */
+        record Reply(JsonNode id, JsonNode result, @Nullable JsonNode error) implements Message {}
+    }
+
+    public static Message read(byte[] bytes) throws Malformed {
+        JsonNode node;
+        try {
+            node = READER.readTree(bytes);
+        } catch (JsonProcessingException e) {
+            throw new Malformed("JSON-RPC message", "JSON", e.getOriginalMessage(), e);
+        } catch (IOException e) {
+            throw new Malformed("JSON-RPC message", "JSON", String.valueOf(e.getMessage()), e);
+        }
+        if (!node.isObject()) {
+            throw new Malformed("JSON-RPC message", "an object", shortened(node));
+        }
+        JsonNode id = present(node.get("id"));
+        if (node.has("method")) {
+            JsonNode method = node.get("method");
+            JsonNode params = present(node.get("params"));
+            if (!method.isTextual() || !params.isArray()) {
+                throw new Malformed("JSON-RPC request", "a method's name and a list of parameters", shortened(node));
+            }
+            return id.isNull()
+                    ? new Message.Notification(method.textValue(), params)
+                    : new Message.Request(id, method.textValue(), params);
+        }
+        if (!node.has("result") && !node.has("error")) {
+            throw new Malformed("JSON-RPC message", "a method or a result", shortened(node));
+        }
+        JsonNode error = present(node.get("error"));
+        return new Message.Reply(id, present(node.get("result")), error.isNull() ? null : error);
+    }
+
+    static byte[] request(long id, String method, ArrayNode params) {
+        ObjectNode node = NODES.objectNode();
+        node.put("id", id);
+        node.put("method", method);
+        node.set("params", params);
+        return bytes(node);
+    }
+
+    /** Answered with the same id, which is no number and so no request's of ours. */
+    static byte[] echo() {
+        ObjectNode node = NODES.objectNode();
+        node.put("id", "echo");
+        node.put("method", "echo");
+        node.set("params", NODES.arrayNode());
+        return bytes(node);
+    }
+
+    static byte[] reply(JsonNode id, JsonNode result) {
+        ObjectNode node = NODES.objectNode();
+        node.set("id", id);
+        node.set("result", result);
+        node.set("error", NODES.nullNode());
+        return bytes(node);
+    }
+
+    /** Enough of a value to recognise it in a log. */
+    static String shortened(JsonNode node) {
+        String text = node.toString();
+        return text.length() <= 120 ? text : text.substring(0, 120) + "... (" + text.length() + " characters)";
+    }
+
+    private static JsonNode present(@Nullable JsonNode node) {
+        return node == null ? NullNode.instance : node;
+    }
+
+    private static byte[] bytes(ObjectNode node) {
+        return node.toString().getBytes(StandardCharsets.UTF_8);
+    }
+}

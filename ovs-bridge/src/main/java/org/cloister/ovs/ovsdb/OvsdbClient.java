@@ -1,0 +1,237 @@
+package org.cloister.ovs.ovsdb;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.json.JsonObjectDecoder;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.cloister.ovs.link.LocalLink;
+import org.cloister.ovs.link.OvsException;
+import org.cloister.ovs.link.OvsException.Disconnected;
+import org.cloister.ovs.link.OvsException.Malformed;
+import org.cloister.ovs.link.OvsException.TransactionRefused;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client of one database on one server. Connects until it succeeds, copies the monitored rows, keeps them current, and
+ * starts over when the connection is lost. Every method but {@link #start} belongs on the event loop, where every answer
+ * comes.
+ */
+public final class OvsdbClient {
+    private static final String DATABASE = "Open_vSwitch";
+    private static final String MONITOR = "rows";
+
+    private final LocalLink link;
+    private final Columns columns;
+    private final Listener listener;
+    private final Map<Long, Pending> pending = new HashMap<>();
+    private @Nullable Database database;
+    private long lastId;
+
+    /** Hears of the copy; called on the event loop. */
+    public interface Listener {
+        /** The copy is complete or has changed. */
+        void onRows(Database database);
+
+        /** There is no copy until {@link #onRows} comes again. */
+        void onLost(OvsException why);
+    }
+
+    /** Where the answer to a request goes: exactly one of both is called, once. */
+    public interface Answer {
+        void onResult(JsonNode result) throws Malformed;
+
+        void onFailure(OvsException why);
+    }
+
+    private record Pending(String operation, Answer answer) {}
+
+    public OvsdbClient(EventLoop loop, Path socket, Columns columns, Listener listener) {
+        this.link = new LocalLink(loop, socket, new Wire());
+        this.columns = columns;
+        this.listener = listener;
+    }
+
+    public void start() {
+        link.start();
+    }
+
+    public void close() {
+        link.close();
+    }
+
+    /** How often the connection was lost and made again. */
+    public long reconnects() {
+        return Math.max(0, link.connections() - 1);
+    }
+
+    /** A result has one element an operation; an error inside it is a failure like one beside it. */
+    public void transact(String operation, Transaction transaction, Answer answer) {
+        ArrayNode params = JsonRpc.NODES.arrayNode().add(DATABASE);
+        params.addAll(transaction.operations());
+        call(operation, "transact", params, new Answer() {
+            @Override
+            public void onResult(JsonNode result) throws Malformed {
+                TransactionRefused refusal = refusal(operation, transaction, result);
+                if (refusal == null) {
+                    answer.onResult(result);
+                } else {
+                    answer.onFailure(refusal);
+                }
+            }
+
+            @Override
+            public void onFailure(OvsException why) {
+                answer.onFailure(why);
+            }
+        });
+    }
+
+    /** RFC 7047 section 4.1.3: null for what was not done, an error in the place of what failed or after the last. */
+    static @Nullable TransactionRefused refusal(String operation, Transaction transaction, JsonNode result)
+            throws Malformed {
+        if (!result.isArray() || result.size() < transaction.size()) {
+            throw new Malformed(operation, "a list of " + transaction.size() + " results", JsonRpc.shortened(result));
+        }
+        for (JsonNode each : result) {
+            if (each.hasNonNull("error")) {
+                return new TransactionRefused(
+                        operation,
+                        each.get("error").asText(),
+                        each.path("details").asText(""));
+            }
+        }
+        return null;
+    }
+
+    private void call(String operation, String method, ArrayNode params, Answer answer) {
+        if (!link.isConnected()) {
+            answer.onFailure(new Disconnected(operation, "none to " + link.socket()));
+            return;
+        }
+        long id = ++lastId;
+        pending.put(id, new Pending(operation, answer));
+        link.send(Unpooled.wrappedBuffer(JsonRpc.request(id, method, params)));
+    }
+
+    private void monitor(String method) {
+        ArrayNode params = JsonRpc.NODES.arrayNode().add(DATABASE).add(MONITOR);
+        params.add(columns.requests());
+        call("OVSDB " + method, method, params, new Answer() {
+            @Override
+            public void onResult(JsonNode result) throws Malformed {
+                Database copy = new Database(columns);
+                if (method.equals("monitor_cond")) {
+                    copy.update2(result);
+                } else {
+                    copy.update(result);
+                }
+                database = copy;
+                link.useful();
+                listener.onRows(copy);
+            }
+
+            @Override
+            public void onFailure(OvsException why) {
+                // Servers before Open vSwitch 2.6 know the RFC's method only.
+                if (method.equals("monitor_cond")
+                        && why instanceof TransactionRefused refused
+                        && refused.code().equals("unknown method")) {
+                    monitor("monitor");
+                } else {
+                    link.drop(why);
+                }
+            }
+        });
+    }
+
+    private void reply(JsonRpc.Message.Reply reply) throws Malformed {
+        Pending asked =
+                reply.id().canConvertToLong() ? pending.remove(reply.id().longValue()) : null;
+        if (asked == null) {
+            if (reply.id().isTextual() && reply.id().textValue().equals("echo")) {
+                return;
+            }
+            throw new Malformed("OVSDB reply", "the id of a request", JsonRpc.shortened(reply.id()));
+        }
+        JsonNode error = reply.error();
+        if (error == null) {
+            asked.answer.onResult(reply.result());
+        } else {
+            String code = error.isObject() ? error.path("error").asText() : error.asText();
+            asked.answer.onFailure(new TransactionRefused(
+                    asked.operation, code, error.path("details").asText("")));
+        }
+    }
+
+    private void notified(JsonRpc.Message.Notification notification) throws Malformed {
+        JsonNode params = notification.params();
+        Database copy = database;
+        if (copy == null || params.size() != 2 || !MONITOR.equals(params.get(0).textValue())) {
+            throw new Malformed("OVSDB notification", "an update of " + MONITOR, JsonRpc.shortened(params));
+        }
+        switch (notification.method()) {
+            case "update" -> copy.update(params.get(1));
+            case "update2" -> copy.update2(params.get(1));
+            default -> throw new Malformed("OVSDB notification", "update or update2", notification.method());
+        }
+        listener.onRows(copy);
+    }
+
+    /** The protocol on the connection. */
+    private final class Wire implements LocalLink.Peer {
+        @Override
+        public void initialise(Channel channel) {
+            channel.pipeline().addLast(new JsonObjectDecoder(JsonRpc.MAX_BYTES));
+        }
+
+        @Override
+        public void onConnected() {
+            monitor("monitor_cond");
+        }
+
+        @Override
+        public void onMessage(Object message) throws OvsException {
+            ByteBuf bytes = (ByteBuf) message;
+            byte[] copy;
+            try {
+                copy = ByteBufUtil.getBytes(bytes);
+            } finally {
+                bytes.release();
+            }
+            JsonRpc.Message read = JsonRpc.read(copy);
+            if (read instanceof JsonRpc.Message.Reply reply) {
+                reply(reply);
+            } else if (read instanceof JsonRpc.Message.Notification notification) {
+                notified(notification);
+            } else if (read instanceof JsonRpc.Message.Request request) {
+                if (!request.method().equals("echo")) {
+                    throw new Malformed("OVSDB request", "echo", request.method());
+                }
+                link.send(Unpooled.wrappedBuffer(JsonRpc.reply(request.id(), request.params())));
+            }
+        }
+
+        @Override
+        public void onDisconnected(OvsException why) {
+            database = null;
+            Map<Long, Pending> lost = new HashMap<>(pending);
+            pending.clear();
+            lost.values()
+                    .forEach(asked -> asked.answer.onFailure(
+                            new Disconnected(asked.operation, String.valueOf(why.getMessage()))));
+            listener.onLost(why);
+        }
+
+        @Override
+        public void probe() {
+            link.send(Unpooled.wrappedBuffer(JsonRpc.echo()));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package org.cloister.ovs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.codahale.metrics.MetricRegistry;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What goes out of a project, and what comes back: here through a gateway on this host, and on another one. */
+class EgressTest {
+    private static final Endpoint WORKER = Plans.endpoint(1);
+    private static final Endpoint STRANGER = Plans.endpoint(3);
+    private static final Endpoint GATEWAY = Plans.endpoint(2);
+    private static final Egress EGRESS = new Egress(
+            GATEWAY, Set.of(Destination.parse("192.0.2.7:tcp:27000"), Destination.parse("192.0.2.8:udp:123")));
+
+    @ParameterizedTest
+    @CsvSource({"true", "false"})
+    void only_the_listed_services_are_reached_and_only_answer(boolean here) throws IOException {
+        try (RealSwitch ovs = RealSwitch.start()) {
+            ovs.devices("d", 4);
+            try (SecureBridge bridge = SecureBridge.open(ovs.config("d3"), new MetricRegistry())) {
+                PortPlan worker = plan("d0", WORKER, Role.WORKER, Set.of(), EGRESS);
+                PortPlan stranger = plan("d2", STRANGER, Role.WORKER, Set.of(), null);
+                PortPlan gateway = plan("d1", GATEWAY, Role.GATEWAY, Set.of(WORKER), EGRESS);
+                bridge.replace(here ? List.of(worker, stranger, gateway) : List.of(worker, stranger));
+            }
+            String out = from(ovs, "d0", WORKER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.1";
+            assertThat(passes(ovs, out, "tcp", "nw_dst=192.0.2.7,tp_dst=27000")).isTrue();
+            assertThat(passes(ovs, out, "udp", "nw_dst=192.0.2.8,tp_dst=123")).isTrue();
+            assertThat(passes(ovs, out, "tcp", "nw_dst=192.0.2.7,tp_dst=27001")).isFalse();
+            assertThat(passes(ovs, out, "udp", "nw_dst=192.0.2.7,tp_dst=27000")).isFalse();
+            assertThat(passes(ovs, out, "tcp", "nw_dst=192.0.2.9,tp_dst=27000")).isFalse();
+            assertThat(passes(ovs, out, "icmp", "nw_dst=10.77.0.2")).isFalse();
+            String other = from(ovs, "d2", STRANGER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.3";
+            assertThat(passes(ovs, other, "tcp", "nw_dst=192.0.2.7,tp_dst=27000"))
+                    .isFalse();
+
+            String back = (here ? "" : "dl_vlan=" + Plans.VLAN + ",") + from(ovs, here ? "d1" : "d3", GATEWAY, WORKER)
+                    + ",PROTOCOL,nw_dst=10.77.0.1";
+            assertThat(passes(ovs, back, "tcp", "nw_src=192.0.2.7,tp_src=27000,tcp_flags=ack"))
+                    .isTrue();
+            assertThat(passes(ovs, back, "tcp", "nw_src=192.0.2.7,tp_src=27000,tcp_flags=syn"))
+                    .isFalse();
+            assertThat(passes(ovs, back, "tcp", "nw_src=192.0.2.7,tp_src=22,tcp_flags=ack"))
+                    .isFalse();
+            assertThat(passes(ovs, back, "udp", "nw_src=192.0.2.8,tp_src=123")).isTrue();
+            assertThat(passes(ovs, back, "icmp", "nw_src=10.77.0.2")).isFalse();
+        }
+    }
+
+    @Test
+    void a_gateway_without_destinations_is_refused() {
+        assertThatThrownBy(() -> plan("d1", GATEWAY, Role.GATEWAY, Set.of(WORKER), null))
+                .hasMessageContaining("egress: want destinations of a gateway");
+    }
+
+    private static PortPlan plan(
+            String device, Endpoint self, Role role, Set<Endpoint> peers, @Nullable Egress egress) {
+        return new PortPlan(device, Plans.VLAN, self, "job", role, peers, egress, null, "ticket/" + device);
+    }
+
+    private static String from(RealSwitch ovs, String device, Endpoint self, Endpoint to) throws IOException {
+        String number = ovs.vsctl("get", "interface", device, "ofport").strip();
+        return "in_port=" + number + ",dl_src=" + self.mac() + ",dl_dst=" + to.mac();
+    }
+
+    private static boolean passes(RealSwitch ovs, String frame, String protocol, String rest) throws IOException {
+        String flow = frame.replace("PROTOCOL", protocol) + "," + rest.replace("tp_", protocol + "_");
+        return Trace.of(ovs.appctl("ofproto/trace", "br-secure", flow)).passes();
+    }
+}
