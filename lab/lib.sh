@@ -27,6 +27,12 @@ step() { # name, likely mend, command...
     die "step \"$name\" failed; its log: $log" "$mend"
 }
 
+require_place() {
+    case $LAB_DIR/ in
+        /tmp/* | /run/*) die "CLOISTER_LAB_DIR=$LAB_DIR: the lab's machines have a /tmp and a /run of their own" "choose a folder elsewhere" ;;
+    esac
+}
+
 seconds_since() { # EPOCHREALTIME of the start
     awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%6.2f s\n", to - from }'
 }

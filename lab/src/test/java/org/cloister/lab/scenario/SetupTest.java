@@ -32,6 +32,14 @@ class SetupTest {
     }
 
     @Test
+    void refuses_a_folder_that_its_machines_cannot_see() throws IOException {
+        Command.Output setup =
+                Command.of(SETUP).with(Map.of("CLOISTER_LAB_DIR", "/tmp/lab")).run();
+        assertThat(setup.exit()).isNotZero();
+        assertThat(setup.err()).contains("CLOISTER_LAB_DIR=/tmp/lab", "choose a folder elsewhere");
+    }
+
+    @Test
     void refuses_a_machine_without_a_compiler() throws IOException {
         Path tools = Files.createDirectory(folder.resolve("bin"));
         for (String tool : new String[] {"bash", "dirname", "id", "apt-get", "mvn", "env"}) {
