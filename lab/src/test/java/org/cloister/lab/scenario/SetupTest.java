@@ -24,8 +24,8 @@ class SetupTest {
 
     @Test
     void refuses_a_disk_without_room() throws IOException {
-        String script = "mount -t tmpfs -o size=16m tmpfs \"$1\" && CLOISTER_LAB_DIR=$1 exec \"$2\"";
-        Command.Output setup = Command.of("unshare", "--mount", "sh", "-c", script, "full", folder.toString(), SETUP)
+        String script = "mount -t tmpfs -o size=16m tmpfs /mnt && CLOISTER_LAB_DIR=/mnt exec \"$1\"";
+        Command.Output setup = Command.of("unshare", "--mount", "sh", "-c", script, "full", SETUP)
                 .run();
         assertThat(setup.exit()).isNotZero();
         assertThat(setup.err()).contains("16 MiB free, want", "make room, or set CLOISTER_LAB_DIR");
