@@ -1,0 +1,263 @@
+package org.cloister.luks.key;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.cloister.luks.secret.SecretException;
+import org.cloister.luks.secret.SecretMemory;
+
+/**
+ * One drive key, sealed to each of several recipients: whoever of them has a private key opens the drive, and losing one
+ * private key loses nothing. The same JSON lies beside the drive and in its LUKS2 header as a token;
+ * luks-keyops/FORMAT.md describes it. Immutable; changing it touches no data.
+ *
+ * <p>Taking a recipient away keeps nobody out who has read the drive key before, or has an old envelope: give the drive
+ * a new key then.
+ */
+public final class DriveEnvelope {
+    /** Of the drive key, in bytes. */
+    public static final int KEY_LENGTH = 64;
+
+    /** Fewer recipients, and one lost private key would be a lost drive. */
+    public static final int MIN_RECIPIENTS = 2;
+
+    public static final int MAX_RECIPIENTS = 16;
+
+    /** The token's type in a LUKS2 header. */
+    public static final String TYPE = "cloister-envelope";
+
+    private static final String SUBJECT = "drive envelope";
+    private static final int VERSION = 1;
+    private static final int MAX_KEYSLOTS = 32;
+    private static final int SEALED = SealingPublicKey.LENGTH + KEY_LENGTH + Gcm.TAG;
+    private static final byte[] INFO = "cloister drive envelope 1".getBytes(StandardCharsets.US_ASCII);
+    private static final Pattern NAME = Pattern.compile("[0-9A-Za-z._-]{1,64}");
+
+    private final String drive;
+    private final List<Integer> keyslots;
+    private final List<Entry> entries;
+
+    private DriveEnvelope(String drive, List<Integer> keyslots, List<Entry> entries) {
+        this.drive = drive;
+        this.keyslots = List.copyOf(keyslots);
+        this.entries = List.copyOf(entries);
+    }
+
+    /** What a recipient is in the project. The key of a safe is a recovery key. */
+    public enum Role {
+        OWNER,
+        OPENER,
+        RECOVERY;
+
+        String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * @param name of 1 to 64 letters, digits, dots, dashes and underlines; one of its kind in an envelope, as the key is
+     */
+    public record Recipient(String name, Role role, SealingPublicKey key) {
+        public Recipient {
+            if (!NAME.matcher(name).matches()) {
+                throw new IllegalArgumentException(
+                        "recipient: want a name of 1 to 64 letters, digits, dots, dashes and underlines, have " + name);
+            }
+        }
+    }
+
+    /** @param sealed in base64 */
+    private record Entry(Recipient recipient, String sealed) {}
+
+    /**
+     * @param drive the LUKS header's UUID, or what else tells this drive from others; a name as a recipient's
+     * @param key of {@link #KEY_LENGTH} bytes
+     */
+    public static DriveEnvelope seal(Hpke hpke, String drive, List<Recipient> recipients, SecretMemory key)
+            throws KeyException, SecretException {
+        if (!NAME.matcher(drive).matches()) {
+            throw new IllegalArgumentException("drive envelope: want a drive's name or UUID, have " + drive);
+        }
+        List<Entry> entries = new ArrayList<>();
+        for (Recipient recipient : recipients) {
+            entries.add(entry(hpke, drive, recipient, key));
+        }
+        try {
+            return checked(drive, List.of(), entries);
+        } catch (KeyException.Malformed e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
+    }
+
+    /** Reads an envelope from beside a drive or from its header's token. */
+    public static DriveEnvelope read(byte[] json) throws KeyException.Malformed {
+        StrictJson envelope =
+                StrictJson.read(SUBJECT, json).object("type", "keyslots", "version", "drive", "recipients");
+        envelope.member("type").is(TYPE);
+        if (envelope.member("version").number() != VERSION) {
+            throw envelope.malformed("version " + VERSION, "another one");
+        }
+        TreeSet<Integer> keyslots = new TreeSet<>();
+        for (StrictJson keyslot : envelope.member("keyslots").array(0, MAX_KEYSLOTS)) {
+            String text = keyslot.text();
+            if (!text.matches("[0-9]|[12][0-9]|3[01]") || !keyslots.add(Integer.valueOf(text))) {
+                throw keyslot.malformed("key slots from 0 to 31, once each", "another");
+            }
+        }
+        String drive = envelope.member("drive").text();
+        if (!NAME.matcher(drive).matches()) {
+            throw envelope.malformed("a drive's name or UUID", "another text");
+        }
+        List<Entry> entries = new ArrayList<>();
+        for (StrictJson recipient : envelope.member("recipients").array(MIN_RECIPIENTS, MAX_RECIPIENTS)) {
+            entries.add(readEntry(recipient.object("name", "role", "key", "sealed")));
+        }
+        return checked(drive, List.copyOf(keyslots), entries);
+    }
+
+    public String drive() {
+        return drive;
+    }
+
+    /** The header's key slots that the drive key opens, as the token says; none in a file beside the drive. */
+    public List<Integer> keyslots() {
+        return keyslots;
+    }
+
+    public List<Recipient> recipients() {
+        return entries.stream().map(Entry::recipient).toList();
+    }
+
+    /** The same, for a token of these key slots. */
+    public DriveEnvelope forKeyslots(Set<Integer> slots) {
+        for (int slot : slots) {
+            if (slot < 0 || slot >= MAX_KEYSLOTS) {
+                throw new IllegalArgumentException(SUBJECT + ": want key slots from 0 to 31, have " + slot);
+            }
+        }
+        return new DriveEnvelope(drive, List.copyOf(new TreeSet<>(slots)), entries);
+    }
+
+    /** Opens the drive key with the private key of any recipient. */
+    public SecretMemory open(Hpke hpke, SealingKey key) throws KeyException, SecretException {
+        for (Entry entry : entries) {
+            if (entry.recipient().key().equals(key.publicKey())) {
+                return hpke.open(
+                        key,
+                        INFO,
+                        additionalData(drive, entry.recipient()),
+                        Base64.getDecoder().decode(entry.sealed()));
+            }
+        }
+        throw new KeyException.Refused(
+                SUBJECT + " of " + drive,
+                "a private key of one of "
+                        + entries.stream()
+                                .map(entry -> entry.recipient().name())
+                                .toList(),
+                "take one of theirs");
+    }
+
+    /** With one recipient more. The drive key comes from {@link #open}. */
+    public DriveEnvelope with(Hpke hpke, Recipient recipient, SecretMemory key) throws KeyException, SecretException {
+        List<Entry> more = new ArrayList<>(entries);
+        more.add(entry(hpke, drive, recipient, key));
+        return checked(drive, keyslots, more);
+    }
+
+    /** With one recipient less; never below {@link #MIN_RECIPIENTS}. */
+    public DriveEnvelope without(String name) throws KeyException.Malformed {
+        List<Entry> fewer = entries.stream()
+                .filter(entry -> !entry.recipient().name().equals(name))
+                .toList();
+        if (fewer.size() == entries.size()) {
+            throw new KeyException.Malformed(SUBJECT + " of " + drive, "a recipient " + name, "none of that name");
+        }
+        return checked(drive, keyslots, fewer);
+    }
+
+    /** What {@link #read} reads. */
+    public byte[] json() {
+        ObjectNode envelope = StrictJson.MAPPER.createObjectNode().put("type", TYPE);
+        var slots = envelope.putArray("keyslots");
+        keyslots.forEach(slot -> slots.add(String.valueOf(slot)));
+        envelope.put("version", VERSION).put("drive", drive);
+        var recipients = envelope.putArray("recipients");
+        for (Entry entry : entries) {
+            recipients
+                    .addObject()
+                    .put("name", entry.recipient().name())
+                    .put("role", entry.recipient().role().text())
+                    .put(
+                            "key",
+                            Base64.getEncoder()
+                                    .encodeToString(entry.recipient().key().bytes()))
+                    .put("sealed", entry.sealed());
+        }
+        return envelope.toString().getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static Entry readEntry(StrictJson entry) throws KeyException.Malformed {
+        String name = entry.member("name").text();
+        if (!NAME.matcher(name).matches()) {
+            throw entry.malformed("a recipient's name", "another text");
+        }
+        String role = entry.member("role").text();
+        Role known = Arrays.stream(Role.values())
+                .filter(candidate -> candidate.text().equals(role))
+                .findFirst()
+                .orElseThrow(() -> entry.malformed("a role of owner, opener, recovery", "another"));
+        SealingPublicKey key = SealingPublicKey.of(entry.member("key").bytes(SealingPublicKey.LENGTH));
+        String sealed =
+                Base64.getEncoder().encodeToString(entry.member("sealed").bytes(SEALED));
+        return new Entry(new Recipient(name, known, key), sealed);
+    }
+
+    private static Entry entry(Hpke hpke, String drive, Recipient recipient, SecretMemory key)
+            throws KeyException, SecretException {
+        if (key.length() != KEY_LENGTH) {
+            throw new IllegalArgumentException(
+                    SUBJECT + ": want a drive key of " + KEY_LENGTH + " bytes, have " + key.length());
+        }
+        byte[] sealed = hpke.seal(recipient.key(), INFO, additionalData(drive, recipient), key);
+        return new Entry(recipient, Base64.getEncoder().encodeToString(sealed));
+    }
+
+    /** Binds an entry to its drive, and to what is said of the recipient. */
+    private static byte[] additionalData(String drive, Recipient recipient) {
+        return Fields.encode(
+                Fields.text(drive),
+                Fields.text(recipient.name()),
+                Fields.text(recipient.role().text()));
+    }
+
+    private static DriveEnvelope checked(String drive, List<Integer> keyslots, List<Entry> entries)
+            throws KeyException.Malformed {
+        if (entries.size() < MIN_RECIPIENTS || entries.size() > MAX_RECIPIENTS) {
+            throw new KeyException.Malformed(
+                    SUBJECT + " of " + drive,
+                    MIN_RECIPIENTS + " to " + MAX_RECIPIENTS + " recipients",
+                    String.valueOf(entries.size()));
+        }
+        Set<Object> seen = new HashSet<>();
+        for (Entry entry : entries) {
+            boolean newName = seen.add(entry.recipient().name());
+            boolean newKey = seen.add(entry.recipient().key());
+            if (!newName || !newKey) {
+                throw new KeyException.Malformed(
+                        SUBJECT + " of " + drive,
+                        "each name and key once",
+                        entry.recipient().name() + " or its key twice");
+            }
+        }
+        return new DriveEnvelope(drive, keyslots, entries);
+    }
+}

@@ -1,0 +1,46 @@
+package org.cloister.luks.key;
+
+import java.io.IOException;
+
+/** A key could not be made, read, sealed or opened. The text has operation, both values and remedy, never a key's bytes. */
+public abstract class KeyException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private KeyException(String operation, String wanted, String had, String remedy) {
+        super(operation + ": want " + wanted + ", have " + had + "; " + remedy);
+    }
+
+    /** The bytes are not of the form that the format's page says. */
+    public static final class Malformed extends KeyException {
+        private static final long serialVersionUID = 1;
+
+        public Malformed(String operation, String wanted, String had) {
+            super(operation, wanted, had, "see where it comes from");
+        }
+    }
+
+    /** The form is right, but this key, passphrase or context does not open it. Nothing tells which of them is wrong. */
+    public static final class Refused extends KeyException {
+        private static final long serialVersionUID = 1;
+
+        public Refused(String operation, String wanted, String remedy) {
+            super(operation, wanted, "other or changed ones", remedy);
+        }
+    }
+
+    /** A call into a native library failed that does not fail on any input. */
+    public static final class CallFailed extends KeyException {
+        private static final long serialVersionUID = 1;
+
+        private final String call;
+
+        public CallFailed(String call, String said) {
+            super("key operation", call + " to succeed", said, "see the library's version and free memory");
+            this.call = call;
+        }
+
+        public String call() {
+            return call;
+        }
+    }
+}

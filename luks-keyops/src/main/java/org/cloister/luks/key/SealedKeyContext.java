@@ -1,0 +1,60 @@
+package org.cloister.luks.key;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * What a handed-over key is for. It goes into HPKE's additional data, so that a key sealed for one use opens for no
+ * other; luks-keyops/FORMAT.md has the encoding. Whether {@code expires} has passed is the opener's to judge.
+ *
+ * @param project the project's id
+ * @param ticket the ticket's id
+ * @param slot from 0 on
+ * @param vm the machine's id
+ * @param image the image's identity, SHA-384 in hex
+ * @param purpose what the key does there, such as {@code munge} or {@code drive}
+ * @param expires seconds since 1970
+ */
+public record SealedKeyContext(
+        String project, String ticket, int slot, String vm, String image, String purpose, long expires) {
+    private static final Pattern NAME = Pattern.compile("[0-9A-Za-z._-]{1,64}");
+    private static final Pattern IMAGE = Pattern.compile("[0-9a-f]{96}");
+    private static final int MAX_SLOT = 0xffff;
+    private static final byte[] INFO = "cloister sealed key 1".getBytes(StandardCharsets.US_ASCII);
+
+    public SealedKeyContext {
+        for (String name : List.of(project, ticket, vm, purpose)) {
+            require(
+                    NAME.matcher(name).matches(),
+                    "a name of 1 to 64 letters, digits, dots, dashes and underlines",
+                    name);
+        }
+        require(IMAGE.matcher(image).matches(), "an image identity of 96 lower-case hex digits", image);
+        require(slot >= 0 && slot <= MAX_SLOT, "a slot from 0 to " + MAX_SLOT, String.valueOf(slot));
+        require(expires >= 0, "an expiry of 0 or more seconds since 1970", String.valueOf(expires));
+    }
+
+    /** HPKE's info, which tells this use of the suite from others. */
+    public static byte[] info() {
+        return INFO.clone();
+    }
+
+    /** HPKE's additional data: each field behind its length, in the order of the record. */
+    public byte[] encode() {
+        return Fields.encode(
+                Fields.text(project),
+                Fields.text(ticket),
+                Fields.number(slot),
+                Fields.text(vm),
+                Fields.text(image),
+                Fields.text(purpose),
+                Fields.number(expires));
+    }
+
+    private static void require(boolean holds, String wanted, String had) {
+        if (!holds) {
+            throw new IllegalArgumentException("context of a sealed key: want " + wanted + ", have " + had);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package org.cloister.luks.secret;
+
+import java.io.IOException;
+
+/** A native call for secret memory failed. The text has operation, call, both values and remedy, never a secret's bytes. */
+public final class SecretException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final String call;
+    private final int errno;
+
+    /**
+     * @param call the C function that failed, or the library that is missing
+     * @param errno 0 where the call has none
+     */
+    public SecretException(String operation, String call, int errno, String had, String remedy) {
+        super(operation + ": " + call + ": " + had + (errno == 0 ? "" : " (errno " + errno + ")") + "; " + remedy);
+        this.call = call;
+        this.errno = errno;
+    }
+
+    public String call() {
+        return call;
+    }
+
+    public int errno() {
+        return errno;
+    }
+}

@@ -1,0 +1,127 @@
+package org.cloister.luks.volume;
+
+import static org.cloister.luks.volume.LibCryptsetup.CRYPT_ACTIVE;
+import static org.cloister.luks.volume.LibCryptsetup.CRYPT_BUSY;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import jnr.ffi.Pointer;
+import jnr.ffi.byref.PointerByReference;
+import org.cloister.luks.secret.SecretMemory;
+
+/**
+ * libcryptsetup's volumes. One a process, made at its start; {@link #load} fails when the library is missing or too old. Safe
+ * for use by several threads, which wait for each other: the library's device-mapper context and log are global.
+ */
+public final class Cryptsetup {
+    private final Library library;
+
+    private Cryptsetup(Library library) {
+        this.library = library;
+    }
+
+    /**
+     * Loads libcryptsetup.so.12 and looks for each function that will be called. Where no udevd runs, {@code DM_DISABLE_UDEV=1}
+     * is put into the process's environment first: libdevmapper then makes device nodes itself, and waits for nobody.
+     */
+    public static Cryptsetup load() throws VolumeException {
+        return new Cryptsetup(Library.load("libcryptsetup.so.12"));
+    }
+
+    Library library() {
+        return library;
+    }
+
+    /**
+     * Makes a LUKS2 volume without key slots on a device that has no LUKS header. Until the first slot is added only {@code
+     * volumeKey} opens it. A failure leaves no header.
+     *
+     * @param volumeKey {@link Integrity#volumeKeyLength} random bytes; stays the caller's
+     */
+    public Volume create(Path device, Format format, SecretMemory volumeKey) throws VolumeException {
+        return new Creation(this, device, format).run(volumeKey);
+    }
+
+    /** Reads the header. Nothing is mapped yet. A damaged copy of the header is repaired from the other one. */
+    public Volume open(Path device) throws VolumeException {
+        return load(device, context("crypt_init", device, cd -> library.lib().crypt_init(cd, device.toString())));
+    }
+
+    /** As {@link #open(Path)}, for a volume whose header is a file of its own. */
+    public Volume open(Path header, Path data) throws VolumeException {
+        return load(
+                header,
+                context(
+                        "crypt_init_data_device",
+                        header,
+                        cd -> library.lib().crypt_init_data_device(cd, header.toString(), data.toString())));
+    }
+
+    private Volume load(Path device, Pointer cd) throws VolumeException {
+        Volume volume = new Volume(library, device, cd);
+        boolean loaded = false;
+        try {
+            library.call("crypt_load", device, () -> library.lib().crypt_load(cd, LibCryptsetup.CRYPT_LUKS2, null));
+            loaded = true;
+            return volume;
+        } finally {
+            if (!loaded) {
+                volume.close();
+            }
+        }
+    }
+
+    /** The mapping of that name, if there is one. */
+    public Optional<Mapping> status(MappingName name) throws VolumeException {
+        int status =
+                library.call("crypt_status", name.text(), () -> library.lib().crypt_status(null, name.text()));
+        if (status != CRYPT_ACTIVE && status != CRYPT_BUSY) {
+            return Optional.empty();
+        }
+        Pointer cd =
+                context("crypt_init_by_name", name.text(), ref -> library.lib().crypt_init_by_name(ref, name.text()));
+        try (Volume volume = new Volume(library, Path.of(name.text()), cd)) {
+            return Optional.of(volume.mapping(name, status == CRYPT_BUSY));
+        }
+    }
+
+    /**
+     * Takes the mapping away, and with it the key in the kernel.
+     *
+     * @return whether there was one
+     * @throws VolumeException.DeviceBusy when it is mounted or open
+     */
+    public boolean close(MappingName name) throws VolumeException {
+        int status =
+                library.call("crypt_status", name.text(), () -> library.lib().crypt_status(null, name.text()));
+        if (status != CRYPT_ACTIVE && status != CRYPT_BUSY) {
+            return false;
+        }
+        library.call(
+                "crypt_deactivate_by_name",
+                name.text(),
+                () -> library.lib().crypt_deactivate_by_name(null, name.text(), 0));
+        return true;
+    }
+
+    /**
+     * Destroys all key slots, overwrites both headers and the area of the key slots, reads it back, and tries to open what is
+     * left. It can be called again after a kill at any point, and on a device whose header is damaged or gone. What a copy
+     * of the header that was made before can still do: README, "Erase".
+     */
+    public void erase(Path device, Erasure.Scope scope) throws VolumeException {
+        new Erasure(this, device).run(scope);
+    }
+
+    Pointer context(String function, Object subject, Initialisation init) throws VolumeException {
+        PointerByReference cd = new PointerByReference();
+        library.call(function, subject, () -> init.run(cd));
+        library.watch(cd.getValue());
+        return cd.getValue();
+    }
+
+    @FunctionalInterface
+    interface Initialisation {
+        int run(PointerByReference cd);
+    }
+}

@@ -1,0 +1,231 @@
+package org.cloister.luks.volume;
+
+import java.io.IOException;
+import java.io.Serializable;
+
+/** A volume could not be made to do something. The text has subject, call, both values and remedy, and no key's bytes. */
+public abstract sealed class VolumeException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final Fault fault;
+
+    private VolumeException(Fault fault, String wanted, String had, String remedy) {
+        super(fault.subject() + ": " + fault.call() + ": want " + wanted + ", have " + had + "; " + remedy
+                + fault.tail());
+        this.fault = fault;
+    }
+
+    /** The function of libcryptsetup or of the C library that failed, or the one that was not called for this. */
+    public String call() {
+        return fault.call();
+    }
+
+    /** The device's path, the mapping's name or the library's. */
+    public String subject() {
+        return fault.subject();
+    }
+
+    /** Positive; 0 where the refusal is this module's own. */
+    public int errno() {
+        return fault.errno();
+    }
+
+    /** Such as {@code EBUSY}; empty where there is no errno. */
+    public String errnoName() {
+        return fault.errnoName();
+    }
+
+    /** What libcryptsetup logged as errors during the call, in its words; may be empty. */
+    public String libraryMessage() {
+        return fault.libraryMessage();
+    }
+
+    /** What a failed call left to tell. */
+    record Fault(String call, String subject, int errno, String errnoName, String libraryMessage)
+            implements Serializable {
+        static Fault own(String call, Object subject) {
+            return new Fault(call, subject.toString(), 0, "", "");
+        }
+
+        private String tail() {
+            if (errno == 0) {
+                return "";
+            }
+            return " (" + errnoName + (libraryMessage.isEmpty() ? "" : ": " + libraryMessage) + ")";
+        }
+    }
+
+    /** libcryptsetup is not installed. Thrown when it is loaded, before there is any volume. */
+    public static final class LibraryMissing extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        LibraryMissing(String library, String had) {
+            super(
+                    Fault.own("load", library),
+                    "the library",
+                    had,
+                    "install libcryptsetup12 (Debian) or cryptsetup-libs (RPM)");
+        }
+    }
+
+    /** A library of that name is there and lacks a function. Thrown when it is loaded. */
+    public static final class LibraryTooOld extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        LibraryTooOld(String library, String function) {
+            super(
+                    Fault.own("load", library),
+                    "libcryptsetup of cryptsetup 2.4 or newer",
+                    "one without " + function,
+                    "update libcryptsetup");
+        }
+    }
+
+    /** No such file or block device, or no permission. */
+    public static final class NoDevice extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        NoDevice(Fault fault) {
+            super(fault, "a file or block device that may be read and written", "none", "check path and permissions");
+        }
+    }
+
+    /** Nothing of a LUKS header is there. */
+    public static final class NotLuks extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        NotLuks(Fault fault) {
+            super(fault, "a LUKS2 header", "none", "check the path, or create the volume");
+        }
+    }
+
+    /** The older format, which has no second header, no tokens and no authenticated metadata. */
+    public static final class Luks1 extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        Luks1(Fault fault) {
+            super(fault, "a LUKS2 header", "a LUKS1 header", "convert it with cryptsetup convert, if it is yours");
+        }
+    }
+
+    /** Both copies of the header are damaged. */
+    public static final class DamagedHeader extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        DamagedHeader(Fault fault) {
+            super(fault, "one whole LUKS2 header", "parts of one", "restore a header backup, or erase it");
+        }
+    }
+
+    /** The file ends within its header and key slots. */
+    public static final class Truncated extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        Truncated(Fault fault, long wanted, long had) {
+            super(fault, "more than " + wanted + " bytes", had + " bytes", "restore the file from a copy, or erase it");
+        }
+    }
+
+    /** No room for a header and data. */
+    public static final class TooSmall extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        TooSmall(Fault fault, long wanted, long had) {
+            super(fault, "at least " + wanted + " bytes", had + " bytes", "make it larger");
+        }
+    }
+
+    /** There is a LUKS header already; making another would lose what it protects. */
+    public static final class AlreadyLuks extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        AlreadyLuks(Fault fault) {
+            super(fault, "a device without LUKS header", "one with", "erase it first");
+        }
+    }
+
+    /** A key's length is not one that this volume or slot can have. Nothing was tried. */
+    public static final class WrongKeyLength extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        WrongKeyLength(Fault fault, String wanted, int had) {
+            super(fault, "a key of " + wanted + " bytes", had + " bytes", "see which key this is");
+        }
+    }
+
+    /** No slot, or not the volume key, has this key. */
+    public static final class WrongKey extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        WrongKey(Fault fault) {
+            super(fault, "a key of this volume", "another", "see which key this is; it may have been removed");
+        }
+    }
+
+    /** Something has the device open or mapped, or the mapping is mounted. */
+    public static final class DeviceBusy extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        DeviceBusy(Fault fault) {
+            super(fault, "exclusive use", "a device in use", "unmount and close what is on it (lsblk shows it)");
+        }
+    }
+
+    /** A mapped device of that name exists. */
+    public static final class NameInUse extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        NameInUse(Fault fault) {
+            super(fault, "a free name", "one in use", "close that mapping, or choose another name");
+        }
+    }
+
+    /** The file system that a volume's file lies on is full. Nothing was written. */
+    public static final class DiskFull extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        DiskFull(Fault fault, long wanted) {
+            super(fault, wanted + " bytes for the header", "less on its file system", "make room");
+        }
+    }
+
+    /** The kernel has no device-mapper, or this process may not use it. */
+    public static final class DeviceMapperMissing extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        DeviceMapperMissing(Fault fault) {
+            super(fault, "device-mapper", "none that answers", "load dm_mod and dm_crypt; run as root");
+        }
+    }
+
+    /** A token or label in the header is not what it should be. */
+    public static final class BadMetadata extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        BadMetadata(Fault fault, String wanted, String had) {
+            super(fault, wanted, had, "see cryptsetup luksDump");
+        }
+    }
+
+    /** After an erasure the device could still be read or opened. */
+    public static final class NotErased extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        NotErased(Fault fault, String had) {
+            super(fault, "zeros where the header was", had, "erase again; if that does not help destroy the disk");
+        }
+    }
+
+    /** Any other failure of a call. */
+    public static final class CallFailed extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        CallFailed(Fault fault) {
+            super(
+                    fault,
+                    "success",
+                    fault.errno() == 0 ? "none" : "errno " + fault.errno(),
+                    "read the kernel's log about this device");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package org.cloister.luks.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.luks.secret.Known;
+import org.cloister.luks.secret.SecretException;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.secret.Secrets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** FORMAT.md and the code say the same: its vectors open, and are made again byte for byte where nothing is random. */
+class FormatTest {
+    private static final SealedKeyContext CONTEXT = new SealedKeyContext(
+            "ge3tqmjzgiydamzvgyzdsmbr", "ticket-17", 1, "vm-worker-3", "5a".repeat(48), "munge", 1_800_000_000L);
+
+    private final String page =
+            Files.readString(Path.of(System.getProperty("cloister.root"), "luks-keyops", "FORMAT.md"));
+    private final Map<String, String> vectors = vectors(page);
+    private final Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
+    private final Crypto crypto = Crypto.load(secrets);
+    private final Hpke hpke = new Hpke(crypto);
+
+    FormatTest() throws IOException {}
+
+    @AfterEach
+    void no_secret_is_left_behind() {
+        assertThat(secrets.live()).isZero();
+    }
+
+    @Test
+    void sealed_keys() throws IOException {
+        assertThat(CONTEXT.encode()).isEqualTo(hex("context"));
+        byte[] info = SealedKeyContext.info();
+        byte[] aad = hex("context");
+        try (SealingKey sender = key("sender-private");
+                SealingKey receiver = key("receiver-private");
+                SealingKey ephemeral = key("ephemeral-private");
+                SecretMemory secret = Known.secret(secrets, hex("secret"));
+                SecretMemory fromSender = hpke.openFrom(sender.publicKey(), receiver, info, aad, hex("sealed-auth"));
+                SecretMemory fromAnyone = hpke.open(receiver, info, aad, hex("sealed-base"))) {
+            assertThat(fromSender.sameAs(secret)).isTrue();
+            assertThat(fromAnyone.sameAs(secret)).isTrue();
+            assertThat(hpke.seal(receiver.publicKey(), ephemeral, sender, info, aad, secret))
+                    .isEqualTo(hex("sealed-auth"));
+            assertThat(hpke.seal(receiver.publicKey(), ephemeral, null, info, aad, secret))
+                    .isEqualTo(hex("sealed-base"));
+        }
+    }
+
+    @Test
+    void drive_envelope() throws IOException {
+        DriveEnvelope envelope = DriveEnvelope.read(ascii("envelope"));
+        assertThat(envelope.json()).isEqualTo(ascii("envelope"));
+        try (SealingKey owner = key("owner-private");
+                SealingKey safe = key("safe-private");
+                SecretMemory driveKey = Known.secret(secrets, hex("drive-key"));
+                SecretMemory byOwner = envelope.open(hpke, owner);
+                SecretMemory bySafe = envelope.open(hpke, safe)) {
+            assertThat(byOwner.sameAs(driveKey)).isTrue();
+            assertThat(bySafe.sameAs(driveKey)).isTrue();
+        }
+    }
+
+    @Test
+    void key_file() throws IOException {
+        KeyFile file = KeyFile.read(ascii("key-file"));
+        assertThat(file.json()).isEqualTo(ascii("key-file"));
+        try (SecretMemory passphrase = Known.secret(secrets, ascii("passphrase"));
+                SealingKey opened = file.open(crypto, Argon2.load(crypto), passphrase)) {
+            assertThat(Known.bytes(opened.scalar())).isEqualTo(hex("owner-private"));
+        }
+    }
+
+    @Test
+    void recovery_key() throws IOException {
+        try (SecretMemory text = Known.secret(secrets, ascii("recovery-key"));
+                SealingKey read = new RecoveryKey(crypto).read(text);
+                SecretMemory printed = new RecoveryKey(crypto).print(read)) {
+            assertThat(Known.bytes(read.scalar())).isEqualTo(hex("safe-private"));
+            assertThat(printed.sameAs(text)).isTrue();
+        }
+    }
+
+    @Test
+    void names_and_limits() {
+        Argon2.Cost cost = Argon2.Cost.DEFAULT;
+        assertThat(page.replaceAll("\\s+", " "))
+                .contains("`" + DriveEnvelope.TYPE + "`")
+                .contains("at most " + StrictJson.MAX_DOCUMENT + " bytes")
+                .contains("A secret has 1 to " + Hpke.MAX_SECRET + " bytes")
+                .contains(DriveEnvelope.MIN_RECIPIENTS + " to " + DriveEnvelope.MAX_RECIPIENTS + " objects")
+                .contains("The drive key has " + DriveEnvelope.KEY_LENGTH + " bytes")
+                .contains("Written with " + cost.passes() + " passes, " + cost.memory() + " KiB, " + cost.lanes()
+                        + " lanes")
+                .contains("`" + new String(SealedKeyContext.info(), StandardCharsets.US_ASCII) + "`");
+    }
+
+    private SealingKey key(String vector) throws KeyException, SecretException {
+        return hpke.key(Known.secret(secrets, hex(vector)));
+    }
+
+    private byte[] hex(String vector) {
+        return HexFormat.of().parseHex(vector(vector));
+    }
+
+    private byte[] ascii(String vector) {
+        return vector(vector).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private String vector(String name) {
+        return Objects.requireNonNull(vectors.get(name), name);
+    }
+
+    private static Map<String, String> vectors(String page) {
+        Map<String, String> vectors = new LinkedHashMap<>();
+        Matcher block = Pattern.compile("```vectors\n(.*?)```", Pattern.DOTALL).matcher(page);
+        while (block.find()) {
+            for (String line : block.group(1).split("\n", -1)) {
+                if (!line.isEmpty()) {
+                    int colon = line.indexOf(": ");
+                    vectors.put(line.substring(0, colon), line.substring(colon + 2));
+                }
+            }
+        }
+        return vectors;
+    }
+}
