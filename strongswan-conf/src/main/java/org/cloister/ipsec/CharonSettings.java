@@ -1,0 +1,128 @@
+package org.cloister.ipsec;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code strongswan.conf} of a VM's charon; belongs on tmpfs, holds nothing secret. charon reads it from where its
+ * environment's {@code STRONGSWAN_CONF} says.
+ *
+ * @param socket where charon listens for us
+ * @param log a file for charon's log, or null for the journal
+ */
+public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
+    /** Silence from a peer after which it is asked whether it lives. */
+    public static final Duration DPD_DELAY = Duration.ofSeconds(3);
+
+    /**
+     * Unanswered messages are sent again after a second, four times. So a peer that died is known after
+     * {@code DPD_DELAY} + 5 s, and an initiator that came too early is heard within a second of its peer's start. charon's
+     * own values give 165 s, and a pause that grows.
+     */
+    private static final int RETRANSMITS = 4;
+
+    /** A dead peer is known by then. */
+    public static final Duration DEAD_AFTER = DPD_DELAY.plusSeconds(1 + RETRANSMITS);
+
+    /** Marks IKE and ESP packets of charon's, so that they pass the policies that they carry out. */
+    private static final String MARK = "0x42";
+
+    private static final List<String> PLUGINS = List.of(
+            "random",
+            "nonce",
+            "aes",
+            "sha1",
+            "sha2",
+            "hmac",
+            "kdf",
+            "pem",
+            "pkcs1",
+            "pkcs8",
+            "x509",
+            "revocation",
+            "constraints",
+            "pubkey",
+            "openssl",
+            "gcm",
+            "kernel-netlink",
+            "socket-default",
+            "vici");
+
+    public CharonSettings {
+        requirePlain(socket);
+        if (log != null) {
+            requirePlain(log);
+        }
+    }
+
+    /** Puts the file in place as a whole. */
+    public void write(Path file) throws IOException {
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        Files.writeString(fresh, render());
+        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    public String render() {
+        // kernel-libipsec must come before kernel-netlink, which would take ESP too.
+        String plugins = (esp == Esp.USERSPACE ? "kernel-libipsec " : "") + String.join(" ", PLUGINS);
+        return """
+                charon-systemd {
+                  load = %s
+                  retransmit_tries = %d
+                  retransmit_timeout = 1.0
+                  retransmit_base = 1.0
+                  make_before_break = yes
+                  send_vendor_id = no
+                %s  plugins {
+                    vici {
+                      socket = unix://%s
+                    }
+                %s  }
+                }
+                """.formatted(plugins, RETRANSMITS, logging(), socket, esp == Esp.USERSPACE ? userspace() : "");
+    }
+
+    /** Level 1 has no keys; they start at 4. */
+    private String logging() {
+        return log == null ? "  journal {\n    default = 1\n  }\n" : """
+                  journal {
+                    default = -1
+                  }
+                  filelog {
+                    file {
+                      path = %s
+                      default = 1
+                      flush_line = yes
+                    }
+                  }
+                """.formatted(log);
+    }
+
+    private static String userspace() {
+        return """
+                    kernel-netlink {
+                      fwmark = !%1$s
+                    }
+                    socket-default {
+                      fwmark = %1$s
+                    }
+                    kernel-libipsec {
+                      fwmark = %1$s
+                      load = yes
+                      allow_peer_ts = yes
+                    }
+                """.formatted(MARK);
+    }
+
+    private static void requirePlain(Path path) {
+        if (!path.isAbsolute() || !path.toString().matches("[A-Za-z0-9/._-]+")) {
+            throw new IllegalArgumentException(
+                    "path for strongswan.conf: want an absolute one of letters, digits and /._-, have " + path);
+        }
+    }
+}

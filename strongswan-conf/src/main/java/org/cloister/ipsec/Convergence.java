@@ -1,0 +1,226 @@
+package org.cloister.ipsec;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.cloister.ipsec.vici.IpsecException;
+import org.cloister.ipsec.vici.IpsecException.Disconnected;
+import org.cloister.ipsec.vici.Message;
+import org.cloister.ipsec.vici.Reply;
+import org.cloister.ipsec.vici.ViciClient;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Carries out what {@link Difference} decides, one round after the other. Only on the event loop. */
+@SuppressWarnings("FutureReturnValueIgnored") // a round's end is handled in it
+final class Convergence implements ViciClient.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(Convergence.class);
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    private final EventLoop loop;
+    private final ViciClient client;
+    private final Credentials credentials;
+    private final TunnelStates states;
+    private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
+    private final Map<String, Connection> told = new HashMap<>();
+    private final Set<Long> stale = new HashSet<>();
+    /** Of those told, the ones that this connection's charon was told. */
+    private final Set<String> toldHere = new HashSet<>();
+
+    private @Nullable Plan plan;
+    private @Nullable ScheduledFuture<?> timer;
+    private String lastWarning = "";
+    private boolean connected;
+    private boolean running;
+    private boolean again;
+
+    Convergence(EventLoop loop, Path socket, Consumer<TunnelEvent> listener) {
+        this.loop = loop;
+        this.client = new ViciClient(
+                loop, socket, Set.of("ike-updown", "child-updown", "ike-rekey", "child-rekey", "log"), this);
+        this.credentials = new Credentials(client);
+        this.states = new TunnelStates(listener);
+    }
+
+    void start() {
+        client.start();
+    }
+
+    void close() {
+        plan = null;
+        client.close();
+        fail(new Disconnected("tunnels", "a closed client"));
+    }
+
+    Map<String, Boolean> states() {
+        return states.snapshot();
+    }
+
+    void replace(Plan next, CompletableFuture<Void> done) {
+        plan = next;
+        if (connected) {
+            waiting.add(done);
+            run();
+        } else {
+            done.completeExceptionally(new Disconnected("tunnels of " + next.self(), "none now; the plan is kept"));
+        }
+    }
+
+    @Override
+    public void onConnected() {
+        connected = true;
+        toldHere.clear();
+        credentials.forget();
+        states.onCharon(true, "");
+        run();
+    }
+
+    @Override
+    public void onLost(IpsecException why) {
+        connected = false;
+        states.onCharon(false, String.valueOf(why.getMessage()));
+        fail(why);
+    }
+
+    @Override
+    public void onEvent(String name, Message message) {
+        if (name.equals("ike-rekey")) {
+            message.sections().values().forEach(section -> {
+                if (stale.contains(section.section("old").number("uniqueid", 0))) {
+                    stale.add(section.section("new").number("uniqueid", 0));
+                }
+            });
+        }
+        if (states.onEvent(name, message, System.nanoTime())) {
+            run();
+        }
+    }
+
+    /** One round, or one more when one is under way. */
+    private void run() {
+        Plan now = plan;
+        if (now == null || !connected) {
+            return;
+        }
+        if (running) {
+            again = true;
+            return;
+        }
+        running = true;
+        again = false;
+        List<CompletableFuture<Void>> answered = List.copyOf(waiting);
+        waiting.clear();
+        Map<String, Connection> wanted = now.connections();
+        // Who is not wanted any more goes even when what others need is refused.
+        credentials
+                .load(now)
+                .handle((loaded, why) -> why == null)
+                .thenCompose(complete -> look().thenCompose(found -> act(wanted, found, complete)))
+                .thenCombine(credentials.last(), (next, loaded) -> next)
+                .whenComplete((next, why) -> ended(answered, next, why));
+    }
+
+    private void ended(List<CompletableFuture<Void>> answered, @Nullable Duration next, @Nullable Throwable why) {
+        running = false;
+        if (why == null) {
+            lastWarning = "";
+            answered.forEach(each -> each.complete(null));
+        } else {
+            Throwable cause = why instanceof CompletionException && why.getCause() != null ? why.getCause() : why;
+            String words = String.valueOf(cause.getMessage());
+            if (!words.equals(lastWarning)) {
+                LOG.warn("tunnels: {}", words);
+            }
+            lastWarning = words;
+            answered.forEach(each -> each.completeExceptionally(cause));
+        }
+        schedule(again ? Duration.ZERO : next == null ? Difference.RETRY : next);
+    }
+
+    private CompletableFuture<Difference.Found> look() {
+        CompletableFuture<Reply> names = client.call("get-conns", Message.empty(), LIMIT);
+        return client.call("list-sas", Message.empty(), LIMIT).thenCombine(names, (sas, conns) -> {
+            List<Sa> all = Sa.ofAll(sas.stream());
+            stale.retainAll(all.stream().map(Sa::id).toList());
+            Map<String, Connection> here = new HashMap<>(told);
+            here.keySet().retainAll(toldHere);
+            return new Difference.Found(here, Set.copyOf(conns.message().items("conns")), all, Set.copyOf(stale));
+        });
+    }
+
+    /** @param complete whether charon has all that connections are made with */
+    private CompletableFuture<Duration> act(Map<String, Connection> wanted, Difference.Found found, boolean complete) {
+        states.onFound(wanted, found.sas(), System.nanoTime());
+        Difference difference = Difference.of(wanted, found);
+        List<CompletableFuture<Reply>> calls = new ArrayList<>();
+        for (String name : difference.unload()) {
+            told.remove(name);
+            calls.add(client.succeed("unload-conn", Message.empty().with("name", name), LIMIT));
+        }
+        boolean replaced = false;
+        for (Connection connection : complete ? difference.load() : List.<Connection>of()) {
+            replaced |= load(connection, found.sas(), calls);
+        }
+        for (long id : difference.terminate()) {
+            Message request = Message.empty()
+                    .with("ike-id", Long.toString(id))
+                    .with("force", "yes")
+                    .with("timeout", "-1");
+            // It may have ended by itself in the meantime.
+            calls.add(client.call("terminate", request, LIMIT));
+        }
+        for (Connection connection : complete ? difference.initiate() : List.<Connection>of()) {
+            Message request = Message.empty()
+                    .with("child", connection.name())
+                    .with("ike", connection.name())
+                    .with("timeout", "-1");
+            calls.add(client.succeed("initiate", request, LIMIT));
+        }
+        if (stale.isEmpty() && !replaced && complete) {
+            calls.add(credentials.unloadFormer());
+        }
+        Duration next = replaced ? Duration.ZERO : difference.next();
+        return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new)).thenApply(all -> next);
+    }
+
+    /** Whether something was replaced with which tunnels had been made. */
+    private boolean load(Connection connection, List<Sa> sas, List<CompletableFuture<Reply>> calls) {
+        String name = connection.name();
+        Connection before = told.get(name);
+        calls.add(client.succeed("load-conn", connection.message(), LIMIT).thenApply(reply -> {
+            told.put(name, connection);
+            toldHere.add(name);
+            return reply;
+        }));
+        boolean replaced = before != null && !before.equals(connection);
+        if (replaced) {
+            sas.stream().filter(sa -> sa.name().equals(name)).forEach(sa -> stale.add(sa.id()));
+        }
+        return replaced;
+    }
+
+    private void schedule(Duration wait) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        timer = loop.schedule(this::run, wait.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void fail(IpsecException why) {
+        List<CompletableFuture<Void>> all = List.copyOf(waiting);
+        waiting.clear();
+        all.forEach(each -> each.completeExceptionally(why));
+    }
+}

@@ -1,0 +1,109 @@
+package org.cloister.ipsec;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.cloister.ipsec.vici.Message;
+import org.jspecify.annotations.Nullable;
+
+/** What is known of each tunnel, from events and from looking, and told to a listener when it changes. */
+final class TunnelStates {
+    /** What the log said before that has nothing to do with an end now. */
+    private static final long RELEVANT_NS =
+            CharonSettings.DEAD_AFTER.plusSeconds(2).toNanos();
+
+    private final Consumer<TunnelEvent> listener;
+    /** Peers that are wanted, and whether each is up. */
+    private final Map<String, Boolean> up = new ConcurrentHashMap<>();
+
+    private final Map<String, Said> said = new HashMap<>();
+    /** Not there when last looked for: while the part that carries packets moves to a rekeyed connection, none has it. */
+    private final Set<String> missed = new HashSet<>();
+
+    private boolean answers;
+
+    /** What charon's log last said of a connection. */
+    private record Said(Cause cause, long atNs) {}
+
+    TunnelStates(Consumer<TunnelEvent> listener) {
+        this.listener = listener;
+    }
+
+    Map<String, Boolean> snapshot() {
+        return Map.copyOf(up);
+    }
+
+    void onCharon(boolean there, String why) {
+        if (answers != there) {
+            answers = there;
+            listener.accept(new TunnelEvent.Charon(there, why));
+            if (!there) {
+                up.keySet().forEach(peer -> down(peer, null));
+            }
+        }
+    }
+
+    /** Whether something may have to be done. */
+    boolean onEvent(String name, Message message, long nowNs) {
+        if (name.equals("log")) {
+            Cause cause = Cause.of(message.text("msg", ""));
+            if (cause != null) {
+                said.put(message.text("ikesa-name", ""), new Said(cause, nowNs));
+            }
+            return false;
+        }
+        for (String connection : message.sections().keySet()) {
+            String peer = peer(connection);
+            if (peer == null || !up.containsKey(peer)) {
+                continue;
+            }
+            if (name.equals("child-updown") && message.yes("up")) {
+                up(peer);
+            } else if (name.equals("child-updown")) {
+                // Told, and so no move: the next look decides.
+                missed.add(connection);
+            } else if (name.equals("child-rekey")) {
+                listener.accept(new TunnelEvent.Rekeyed(peer));
+            }
+        }
+        return name.endsWith("-updown");
+    }
+
+    void onFound(Map<String, Connection> wanted, List<Sa> sas, long nowNs) {
+        up.keySet().removeIf(peer -> !wanted.containsKey(Connection.PREFIX + peer));
+        wanted.values().forEach(connection -> up.putIfAbsent(connection.peer().name(), false));
+        said.keySet().removeIf(name -> !wanted.containsKey(name));
+        missed.removeIf(name -> !wanted.containsKey(name));
+        for (Connection connection : wanted.values()) {
+            String name = connection.name();
+            if (sas.stream().anyMatch(sa -> sa.name().equals(name) && sa.isUp())) {
+                missed.remove(name);
+                up(connection.peer().name());
+            } else if (!missed.add(name)) {
+                Said last = said.get(name);
+                down(connection.peer().name(), last != null && nowNs - last.atNs < RELEVANT_NS ? last.cause : null);
+            }
+        }
+    }
+
+    private void up(String peer) {
+        if (Boolean.FALSE.equals(up.put(peer, true))) {
+            said.remove(Connection.PREFIX + peer);
+            listener.accept(new TunnelEvent.Up(peer));
+        }
+    }
+
+    private void down(String peer, @Nullable Cause cause) {
+        if (Boolean.TRUE.equals(up.put(peer, false))) {
+            listener.accept(new TunnelEvent.Down(peer, cause));
+        }
+    }
+
+    private static @Nullable String peer(String connection) {
+        return connection.startsWith(Connection.PREFIX) ? connection.substring(Connection.PREFIX.length()) : null;
+    }
+}

@@ -1,0 +1,75 @@
+package org.cloister.ipsec.vici;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** strongSwan or the kernel could not be made to do something. The text has the operation, both values and the remedy. */
+public abstract sealed class IpsecException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final String remedy;
+
+    private IpsecException(String operation, String wanted, String had, String remedy, @Nullable Throwable cause) {
+        super(operation + ": want " + wanted + ", have " + had + "; " + remedy, cause);
+        this.remedy = remedy;
+    }
+
+    /** What the operator can do about it. */
+    public String remedy() {
+        return remedy;
+    }
+
+    /** charon is not there, or went away. What was asked may or may not have been done. */
+    public static final class Disconnected extends IpsecException {
+        private static final long serialVersionUID = 1;
+
+        public Disconnected(String operation, String had) {
+            super(operation, "a connection to charon", had, "see whether charon-systemd runs", null);
+        }
+    }
+
+    /** No answer in time. What was asked may or may not have been done. */
+    public static final class TimedOut extends IpsecException {
+        private static final long serialVersionUID = 1;
+
+        public TimedOut(String operation, String had, String remedy) {
+            super(operation, "an answer", had, remedy, null);
+        }
+    }
+
+    /** charon's bytes are not what the protocol says; the connection is closed. */
+    public static final class Malformed extends IpsecException {
+        private static final long serialVersionUID = 1;
+
+        public Malformed(String operation, String wanted, String had) {
+            super(operation, wanted, had, "see which program listens on this socket", null);
+        }
+    }
+
+    /** charon understood and would not. */
+    public static final class Refused extends IpsecException {
+        private static final long serialVersionUID = 1;
+
+        public Refused(String command, String answer) {
+            super(command, "success", answer, "read charon's log", null);
+        }
+    }
+
+    /** What is asked for is against policy or contradicts itself; nothing was sent. */
+    public static final class PlanRefused extends IpsecException {
+        private static final long serialVersionUID = 1;
+
+        public PlanRefused(String subject, String wanted, String had, String remedy) {
+            super(subject, wanted, had, remedy, null);
+        }
+    }
+
+    /** The kernel's rules are not the guard's. */
+    public static final class GuardMissing extends IpsecException {
+        private static final long serialVersionUID = 1;
+
+        public GuardMissing(String wanted, String had, String remedy) {
+            super("guard", wanted, had, remedy, null);
+        }
+    }
+}

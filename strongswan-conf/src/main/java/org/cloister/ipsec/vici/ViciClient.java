@@ -1,0 +1,265 @@
+package org.cloister.ipsec.vici;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.cloister.ipsec.vici.IpsecException.Disconnected;
+import org.cloister.ipsec.vici.IpsecException.Malformed;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to charon that is made again whenever it is lost. Any thread may call; answers and events come on the event
+ * loop. The protocol has no numbers for requests, so commands wait for each other, and one that gets no answer in its time
+ * ends the connection: a late answer would be taken for the next one's.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its exception or its end
+public final class ViciClient implements AutoCloseable {
+    /** Where Debian and RHEL have charon listen. */
+    public static final Path DEFAULT_SOCKET = Path.of("/run/charon.vici");
+
+    /** Pieces of answers. A client gets those of its own commands only, so it can register for all of them once. */
+    private static final List<String> STREAMS =
+            List.of("list-sa", "list-conn", "list-cert", "list-policy", "list-authority", "control-log");
+
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    private final EventLoop loop;
+    private final Path socket;
+    private final List<String> events;
+    private final Listener listener;
+    private final Commands commands;
+    private final Reconnect reconnect;
+    private @Nullable Channel channel;
+    private @Nullable ScheduledFuture<?> timer;
+
+    /** Hears on the event loop. */
+    public interface Listener {
+        /** Ready for commands; everything charon knew before may be gone. */
+        void onConnected();
+
+        void onEvent(String name, Message message);
+
+        /** Said once for each connection that was there and for each attempt that failed. */
+        void onLost(IpsecException why);
+    }
+
+    /** @param events such as {@code ike-updown}; one that this charon does not have is left out */
+    public ViciClient(EventLoop loop, Path socket, Set<String> events, Listener listener) {
+        this.loop = loop;
+        this.socket = socket;
+        this.listener = listener;
+        this.events = new ArrayList<>(STREAMS);
+        this.events.addAll(events);
+        this.commands = new Commands(loop, this::send, this::drop);
+        this.reconnect = new Reconnect(SHORTEST_PAUSE, LONGEST_PAUSE, PATIENCE, System.nanoTime());
+    }
+
+    public void start() {
+        loop.execute(this::run);
+    }
+
+    /**
+     * Fails with an {@link IpsecException}: at once when there is no connection.
+     *
+     * @param limit from the moment it is sent
+     */
+    public CompletableFuture<Reply> call(String command, Message request, Duration limit) {
+        CompletableFuture<Reply> done = new CompletableFuture<>();
+        loop.execute(() -> commands.add(Commands.Command.of(command, request, limit, done)));
+        return done;
+    }
+
+    /** Loads a private key; the reply has its {@code id}. See {@link Secret}. */
+    public CompletableFuture<Reply> loadKey(Secret key, Duration limit) {
+        CompletableFuture<Reply> done = new CompletableFuture<>();
+        loop.execute(() -> commands.add(Commands.Command.ofKey(key, limit, done)));
+        return done;
+    }
+
+    /** Like {@link #call}; {@code success = no} is a {@link IpsecException.Refused}. */
+    public CompletableFuture<Reply> succeed(String command, Message request, Duration limit) {
+        return call(command, request, limit).thenCompose(reply -> requireSuccess(command, reply));
+    }
+
+    public static CompletableFuture<Reply> requireSuccess(String command, Reply reply) {
+        return reply.message().yes("success")
+                ? CompletableFuture.completedFuture(reply)
+                : CompletableFuture.failedFuture(
+                        new IpsecException.Refused(command, reply.message().text("errmsg", "no reason")));
+    }
+
+    /** For good. Returns before the connection has ended. */
+    @Override
+    public void close() {
+        loop.execute(() -> {
+            reconnect.onClose();
+            drop(new Disconnected(socket.toString(), "a closed client"));
+            schedule();
+        });
+    }
+
+    private void run() {
+        if (reconnect.due(System.nanoTime())) {
+            connect();
+        }
+        schedule();
+    }
+
+    private void schedule() {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        long wait = reconnect.untilDue(System.nanoTime());
+        if (wait >= 0) {
+            timer = loop.schedule(this::run, wait, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void connect() {
+        new Bootstrap()
+                .group(loop)
+                .channel(NioDomainSocketChannel.class)
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel opened) {
+                        opened.pipeline()
+                                .addLast(new LengthFieldBasedFrameDecoder(
+                                        MessageCodec.MAX_BYTES + Packet.LENGTH_BYTES,
+                                        0,
+                                        Packet.LENGTH_BYTES,
+                                        0,
+                                        Packet.LENGTH_BYTES))
+                                .addLast(new Inbound());
+                    }
+                })
+                .connect(UnixDomainSocketAddress.of(socket))
+                .addListener(done -> {
+                    if (!done.isSuccess()) {
+                        reconnect.onLost(System.nanoTime());
+                        listener.onLost(new Disconnected(socket.toString(), reason(done.cause())));
+                        schedule();
+                    }
+                });
+    }
+
+    /** Netty adds the address to the system's words, which are behind it. */
+    private static String reason(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return String.valueOf((cause == null ? failure : cause).getMessage());
+    }
+
+    private void onActive(Channel active) {
+        channel = active;
+        commands.open();
+        for (String event : events) {
+            commands.add(Commands.Command.registration(event, PATIENCE));
+        }
+        commands.add(Commands.Command.of("version", Message.empty(), PATIENCE, ready()));
+    }
+
+    private CompletableFuture<Reply> ready() {
+        CompletableFuture<Reply> ready = new CompletableFuture<>();
+        ready.thenAccept(version -> {
+            reconnect.onUseful();
+            schedule();
+            listener.onConnected();
+        });
+        return ready;
+    }
+
+    private void send(ByteBuf packet, boolean secret) {
+        Channel open = channel;
+        if (secret) {
+            ByteBuf kept = packet.retain();
+            Runnable erase = () -> Secret.erase(kept);
+            if (open == null) {
+                packet.release();
+                erase.run();
+            } else {
+                open.writeAndFlush(packet).addListener(written -> erase.run());
+            }
+        } else if (open == null) {
+            packet.release();
+        } else {
+            open.writeAndFlush(packet, open.voidPromise());
+        }
+    }
+
+    private void drop(IpsecException why) {
+        Channel dropped = channel;
+        if (dropped != null) {
+            channel = null;
+            dropped.close();
+            reconnect.onLost(System.nanoTime());
+            commands.close(why);
+            listener.onLost(why);
+            schedule();
+        }
+    }
+
+    private final class Inbound extends SimpleChannelInboundHandler<ByteBuf> {
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            if (channel == null && reconnect.untilDue(System.nanoTime()) >= 0) {
+                onActive(ctx.channel());
+            } else {
+                ctx.close();
+            }
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext ctx, ByteBuf bytes) throws Malformed {
+            if (ctx.channel() != channel) {
+                return;
+            }
+            Packet packet = Packet.read(bytes);
+            if (packet instanceof Packet.Event event && !STREAMS.contains(event.name())) {
+                listener.onEvent(event.name(), event.message());
+            } else {
+                commands.onPacket(packet);
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            if (ctx.channel() == channel) {
+                drop(new Disconnected(socket.toString(), "an end from charon's side"));
+            }
+        }
+
+        /** The bytes were refused, or the socket failed. */
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (ctx.channel() != channel) {
+                ctx.close();
+            } else if (cause instanceof IpsecException refused) {
+                drop(refused);
+            } else if (cause instanceof IOException) {
+                drop(new Disconnected(socket.toString(), String.valueOf(cause.getMessage())));
+            } else {
+                drop(new Malformed(
+                        "vici packet",
+                        "at most " + MessageCodec.MAX_BYTES + " bytes",
+                        String.valueOf(cause.getMessage())));
+            }
+        }
+    }
+}
