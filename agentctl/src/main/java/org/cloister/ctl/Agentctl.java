@@ -5,6 +5,7 @@ import org.cloister.ctl.doctor.Role;
 import org.cloister.ctl.machine.LiveMachine;
 import org.cloister.ctl.machine.Machine;
 import org.cloister.ctl.output.Format;
+import org.cloister.ctl.tunnel.TunnelCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,7 +23,13 @@ import picocli.CommandLine.Spec;
         versionProvider = BuildVersion.class,
         modelTransformer = ExitStatusSection.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {VersionCommand.class, DoctorCommand.class, ImageCommand.class, BridgeCommand.class})
+        subcommands = {
+            VersionCommand.class,
+            DoctorCommand.class,
+            ImageCommand.class,
+            BridgeCommand.class,
+            TunnelCommand.class
+        })
 public final class Agentctl implements Runnable {
     private final Machine machine;
 

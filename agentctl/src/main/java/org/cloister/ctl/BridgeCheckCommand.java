@@ -12,8 +12,6 @@ import org.cloister.ovs.BridgeView;
 import org.cloister.ovs.Difference;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** {@code agentctl bridge check}: what the switch has and should not, and the other way about. */
 @Command(
@@ -28,10 +26,6 @@ final class BridgeCheckCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
-
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
 
     private record Differences(List<Difference> differences, int ports) implements Answer {
         @Override
@@ -56,9 +50,7 @@ final class BridgeCheckCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         BridgeView view = BridgeView.read(bridge.config());
-        output.print(
-                spec.commandLine().getOut(),
-                new Differences(view.differences(), view.ports().size()));
+        output.print(new Differences(view.differences(), view.ports().size()));
         return (view.differences().isEmpty() ? ExitCode.OK : ExitCode.FAILURE).code();
     }
 }

@@ -11,8 +11,6 @@ import org.cloister.ovs.BridgeView;
 import org.cloister.ovs.PortPlan;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** {@code agentctl bridge show}: the ports and what they are for. */
 @Command(
@@ -26,10 +24,6 @@ final class BridgeShowCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
-
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
 
     private record Ports(BridgeView view) implements Answer {
         @Override
@@ -76,7 +70,7 @@ final class BridgeShowCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        output.print(spec.commandLine().getOut(), new Ports(BridgeView.read(bridge.config())));
+        output.print(new Ports(BridgeView.read(bridge.config())));
         return ExitCode.OK.code();
     }
 }

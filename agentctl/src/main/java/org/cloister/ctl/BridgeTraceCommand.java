@@ -11,10 +11,8 @@ import org.cloister.ctl.output.Table;
 import org.cloister.ovs.Trace;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code agentctl bridge trace}: what would become of a frame. */
 @Command(name = "trace", description = "Says why a frame would pass the bridge or not.")
@@ -26,7 +24,7 @@ final class BridgeTraceCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "FRAME",
             description = "In the words of ovs-appctl ofproto/trace, such as"
-                    + " in_port=tap1,icmp,dl_src=...,dl_dst=...,nw_src=...,nw_dst=....")
+                    + " in_port=cl-1,icmp,dl_src=...,dl_dst=...,nw_src=...,nw_dst=....")
     @SuppressWarnings("NullAway.Init")
     private String frame;
 
@@ -37,10 +35,6 @@ final class BridgeTraceCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
-
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
 
     private record Steps(Trace trace) implements Answer {
         @Override
@@ -76,7 +70,7 @@ final class BridgeTraceCommand implements Callable<Integer> {
         if (!ran.requireAllowed().succeeded()) {
             throw new IOException("ofproto/trace of " + frame + ": " + ran.complaint());
         }
-        output.print(spec.commandLine().getOut(), new Steps(Trace.of(ran.out())));
+        output.print(new Steps(Trace.of(ran.out())));
         return ExitCode.OK.code();
     }
 }

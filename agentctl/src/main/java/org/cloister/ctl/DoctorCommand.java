@@ -64,7 +64,7 @@ final class DoctorCommand implements Callable<Integer> {
             }
         }
         Examination examination = doctor.examine(root.machine(), only);
-        output.print(spec.commandLine().getOut(), examination);
+        output.print(examination);
         return ExitCode.of(examination.worst()).code();
     }
 }

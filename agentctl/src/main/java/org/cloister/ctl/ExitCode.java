@@ -5,12 +5,13 @@ import java.util.Map;
 import org.cloister.ctl.doctor.Level;
 
 /** Every status with which agentctl exits; the man pages list them from here. Above 63 they are those of sysexits.h. */
-enum ExitCode {
+public enum ExitCode {
     OK(0, "All is well."),
     WARNING(1, "The worst finding is a warning."),
     FAILURE(
             2,
-            "The worst finding is a failure, an image is not what its manifest says, or something could not be read."),
+            "The worst finding is a failure, an image is not what its manifest says, a tunnel is down, or something could not"
+                    + " be read."),
     USAGE(64, "The command line is wrong; nothing was done."),
     INTERNAL(70, "A defect of agentctl itself; --debug shows where.");
 
@@ -22,7 +23,7 @@ enum ExitCode {
         this.sentence = sentence;
     }
 
-    int code() {
+    public int code() {
         return code;
     }
 

@@ -6,9 +6,7 @@ import org.cloister.ctl.machine.UnknownException;
 import org.cloister.ctl.output.OutputOption;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code agentctl image running}: the layers under this guest's root. */
 @Command(
@@ -25,14 +23,10 @@ final class ImageRunningCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private ImageCommand image;
 
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
-
     @Override
     public Integer call() throws UnknownException {
         RunningImage running = RunningImage.of(image.root().machine());
-        output.print(spec.commandLine().getOut(), running);
+        output.print(running);
         return (running.isWhole() ? ExitCode.OK : ExitCode.FAILURE).code();
     }
 }

@@ -8,9 +8,7 @@ import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.ImageManifest;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code agentctl image show}: what a manifest says. */
 @Command(
@@ -27,13 +25,9 @@ final class ImageShowCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
-
     @Override
     public Integer call() throws IOException {
-        output.print(spec.commandLine().getOut(), new ImageSummary(ImageManifest.load(folder)));
+        output.print(new ImageSummary(ImageManifest.load(folder)));
         return ExitCode.OK.code();
     }
 }

@@ -8,9 +8,7 @@ import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.ImageManifest;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code agentctl image verify}: whether files are what their manifest says. */
 @Command(name = "verify", description = "Reads every file of an image and lists how it differs from the manifest.")
@@ -23,15 +21,11 @@ final class ImageVerifyCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
-
     @Override
     public Integer call() throws IOException {
         ImageManifest manifest = ImageManifest.load(folder);
         Verification verification = new Verification(manifest.identity(), manifest.differences(folder));
-        output.print(spec.commandLine().getOut(), verification);
+        output.print(verification);
         return (verification.passed() ? ExitCode.OK : ExitCode.FAILURE).code();
     }
 }

@@ -8,9 +8,7 @@ import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.output.Table;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code agentctl version}: what this is and what it runs on. */
 @Command(name = "version", description = "Prints the version of agentctl and of the Java it runs on.")
@@ -22,10 +20,6 @@ final class VersionCommand implements Runnable {
     @ParentCommand
     @SuppressWarnings("NullAway.Init")
     private Agentctl root;
-
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
 
     /** @param javaHome where the runtime lies */
     private record Versions(String agentctl, String java, String javaHome) implements Answer {
@@ -51,6 +45,6 @@ final class VersionCommand implements Runnable {
                 BuildVersion.current(),
                 machine.property("java.version").orElse("unknown"),
                 machine.property("java.home").orElse("unknown"));
-        output.print(spec.commandLine().getOut(), versions);
+        output.print(versions);
     }
 }

@@ -30,10 +30,26 @@ final class Figures {
     void times(String metric, double[] oursSeconds, double[] peerSeconds) {
         keep(metric, "ours", oursSeconds);
         keep(metric, "peer", peerSeconds);
-        print(metric, quantile(oursSeconds, MEDIAN), quantile(peerSeconds, MEDIAN));
+        printTimes(metric, quantile(oursSeconds, MEDIAN), quantile(peerSeconds, MEDIAN));
         if (oursSeconds.length >= 100) {
-            print(metric + "_p99", quantile(oursSeconds, P99), quantile(peerSeconds, P99));
+            printTimes(metric + "_p99", quantile(oursSeconds, P99), quantile(peerSeconds, P99));
         }
+    }
+
+    /** Rates, of which more is better: reported as median. */
+    void rates(String metric, double[] ours, double[] peer, String unit) {
+        keep(metric, "ours", ours);
+        keep(metric, "peer", peer);
+        double oursMedian = quantile(ours, MEDIAN);
+        double peerMedian = quantile(peer, MEDIAN);
+        print(metric, oursMedian, peerMedian, oursMedian / peerMedian, unit);
+    }
+
+    /** The p99 alone, of times that are taken from one start. */
+    void p99(String metric, double[] oursSeconds, double[] peerSeconds) {
+        keep(metric, "ours", oursSeconds);
+        keep(metric, "peer", peerSeconds);
+        printTimes(metric + "_p99", quantile(oursSeconds, P99), quantile(peerSeconds, P99));
     }
 
     void save(Path file) throws IOException {
@@ -47,12 +63,17 @@ final class Figures {
         return sorted[(int) Math.ceil(q * sorted.length) - 1];
     }
 
-    private void print(String metric, double ours, double peer) {
-        out.println(String.format(
-                Locale.ROOT, "%s %s ours=%.3f peer=%.3f ratio=%.2f unit=s", bench, metric, ours, peer, peer / ours));
+    private void printTimes(String metric, double ours, double peer) {
+        print(metric, ours, peer, peer / ours, "s");
     }
 
-    private void keep(String metric, String side, double[] values) {
+    private void print(String metric, double ours, double peer, double ratio, String unit) {
+        out.println(String.format(
+                Locale.ROOT, "%s %s ours=%.3f peer=%.3f ratio=%.2f unit=%s", bench, metric, ours, peer, ratio, unit));
+    }
+
+    /** Raw values alone, such as those of a part of what is reported. */
+    void keep(String metric, String side, double[] values) {
         ArrayNode array = raw.withObjectProperty(metric).putArray(side);
         for (double value : values) {
             array.add(value);

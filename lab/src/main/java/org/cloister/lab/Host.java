@@ -3,6 +3,7 @@ package org.cloister.lab;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.cloister.ovs.BridgeConfig;
 
 /** A compute host of the lab: its own Open vSwitch, libvirtd and slurmd. */
 public final class Host {
@@ -50,6 +51,18 @@ public final class Host {
     /** The process whose namespaces are the host's, as seen from outside. */
     public long pid() {
         return machine.sandbox().pid();
+    }
+
+    /** How this host's bridge is looked after, from outside of the host. */
+    public BridgeConfig bridge() {
+        return bridge(ovs.folder(), pid());
+    }
+
+    /** The same for another process, which knows the host by the folder of Open vSwitch and a process alone. */
+    public static BridgeConfig bridge(Path folder, long pid) {
+        return BridgeConfig.of(folder, Network.TRUNK_DEVICE)
+                .withDatapath("netdev")
+                .withNft(List.of("nsenter", "--target", Long.toString(pid), "--net", "/usr/sbin/nft"));
     }
 
     public Path log(String daemon) throws IOException {

@@ -61,8 +61,9 @@ public final class OpenVSwitch {
         vsctl("add-port", BRIDGE, device);
     }
 
-    /** Lets the bridge learn and forward as any switch does, within VLANs: what a scenario has before there are flows. */
+    /** Lets the bridge learn and forward as any switch does, within VLANs, instead of what flows it had. */
     public void forwardWithinVlans() throws IOException {
+        ofctl("del-flows", BRIDGE);
         ofctl("add-flow", BRIDGE, "priority=0,actions=NORMAL");
     }
 

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.cloister.ovs.BridgeConfig;
 import org.cloister.ovs.Endpoint;
 import org.cloister.ovs.Ipv4;
 import org.cloister.ovs.Mac;
@@ -46,14 +45,12 @@ final class OvsBench implements Benches.Bench {
             }
             host.command("ip", "-batch", "-").reading(devices.toString()).succeed();
             List<PortPlan> plans = plans();
-            BridgeConfig config =
-                    BridgeConfig.of(host.ovs().folder(), Network.TRUNK_DEVICE).withDatapath("netdev");
             double[] ours1 = new double[SINGLES];
             double[] peer1 = new double[SINGLES];
             double[] ours100 = new double[rounds];
             double[] peer100 = new double[rounds];
             double[] forked100 = new double[rounds];
-            try (SecureBridge bridge = SecureBridge.open(config, new MetricRegistry())) {
+            try (SecureBridge bridge = SecureBridge.open(host.bridge(), new MetricRegistry())) {
                 bridge.replace(List.of());
                 warm(bridge, plans);
                 for (int i = 0; i < SINGLES; i++) {
@@ -161,7 +158,7 @@ final class OvsBench implements Benches.Bench {
         }
 
         private static String device(int number) {
-            return "bench" + number;
+            return "cl-b" + number;
         }
 
         private static List<PortPlan> plans() {

@@ -48,6 +48,6 @@ public record VmSpec(
 
     /** The name of its port on br-secure; an interface's name has 15 characters at most. */
     public String port() {
-        return "vm-" + (name.length() > 12 ? name.substring(0, 12) : name);
+        return "cl-" + (name.length() > 12 ? name.substring(0, 12) : name);
     }
 }

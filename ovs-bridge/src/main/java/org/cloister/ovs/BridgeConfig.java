@@ -2,6 +2,8 @@ package org.cloister.ovs;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param uplink the device of the VLAN trunk to the other hosts; null for none. A port of it that somebody else made is
  *     used as it is
  * @param datapath {@code system} for the kernel's, {@code netdev} for the one in user space
+ * @param devicePrefix with which each port's device must begin: the host's own network stack is kept away from all such
+ * @param nft the program of nftables, or a command that runs it where the devices are
  * @param deadline for one change
  * @param audit how often flows are read back when nothing happens
  */
@@ -21,8 +25,20 @@ public record BridgeConfig(
         String agent,
         @Nullable String uplink,
         String datapath,
+        String devicePrefix,
+        List<String> nft,
         Duration deadline,
         Duration audit) {
+    private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,11}");
+
+    public BridgeConfig {
+        if (!PREFIX.matcher(devicePrefix).matches()) {
+            throw new IllegalArgumentException(
+                    "device prefix: want 1 to 12 characters of a device's name, have \"" + devicePrefix + "\"");
+        }
+        nft = List.copyOf(nft);
+    }
+
     /** As every host has it. */
     public static BridgeConfig of(Path runDirectory, @Nullable String uplink) {
         return new BridgeConfig(
@@ -31,20 +47,26 @@ public record BridgeConfig(
                 "agent-host",
                 uplink,
                 "system",
+                "cl-",
+                List.of("/usr/sbin/nft"),
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(10));
     }
 
     public BridgeConfig withDatapath(String newDatapath) {
-        return new BridgeConfig(bridge, runDirectory, agent, uplink, newDatapath, deadline, audit);
+        return new BridgeConfig(bridge, runDirectory, agent, uplink, newDatapath, devicePrefix, nft, deadline, audit);
     }
 
     public BridgeConfig within(Duration newDeadline) {
-        return new BridgeConfig(bridge, runDirectory, agent, uplink, datapath, newDeadline, audit);
+        return new BridgeConfig(bridge, runDirectory, agent, uplink, datapath, devicePrefix, nft, newDeadline, audit);
     }
 
     public BridgeConfig audited(Duration every) {
-        return new BridgeConfig(bridge, runDirectory, agent, uplink, datapath, deadline, every);
+        return new BridgeConfig(bridge, runDirectory, agent, uplink, datapath, devicePrefix, nft, deadline, every);
+    }
+
+    public BridgeConfig withNft(List<String> command) {
+        return new BridgeConfig(bridge, runDirectory, agent, uplink, datapath, devicePrefix, command, deadline, audit);
     }
 
     Path databaseSocket() {

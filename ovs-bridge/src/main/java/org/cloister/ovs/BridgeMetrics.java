@@ -20,6 +20,8 @@ final class BridgeMetrics {
     final Counter driftFound;
     /** And is again. */
     final Counter driftRepaired;
+    /** The rules that keep the host's stack away were not as they were laid, and are again. */
+    final Counter shieldRepaired;
     /** Connections to ovsdb-server made after the first. */
     final Counter databaseReconnects;
     /** Connections to ovs-vswitchd made after the first; its flows are laid again each time. */
@@ -33,6 +35,7 @@ final class BridgeMetrics {
         refused = registry.counter("bridge.refused");
         driftFound = registry.counter("bridge.drift.found");
         driftRepaired = registry.counter("bridge.drift.repaired");
+        shieldRepaired = registry.counter("bridge.shield.repaired");
         databaseReconnects = registry.counter("bridge.reconnects.ovsdb");
         switchReconnects = registry.counter("bridge.reconnects.openflow");
         for (Reason reason : Reason.values()) {

@@ -61,7 +61,8 @@ public record BridgeView(
                 new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("view", true), NioIoHandler.newFactory());
         try {
             Reading reading = new Reading(config, threads.next());
-            return reading.result.get(config.deadline().toMillis(), TimeUnit.MILLISECONDS);
+            BridgeView view = reading.result.get(config.deadline().toMillis(), TimeUnit.MILLISECONDS);
+            return view.with(HostShield.differences(config));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof OvsException failure) {
                 throw failure;
@@ -79,6 +80,12 @@ public record BridgeView(
         } finally {
             threads.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
         }
+    }
+
+    private BridgeView with(List<Difference> more) {
+        List<Difference> all = new ArrayList<>(differences);
+        all.addAll(more);
+        return new BridgeView(ports, others, all, dropped);
     }
 
     static BridgeView of(BridgeConfig config, BridgeRows rows, Map<String, Integer> numbers, List<FlowCount> flows)

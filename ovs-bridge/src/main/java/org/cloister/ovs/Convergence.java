@@ -4,22 +4,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.cloister.ovs.BridgeRows.PortRow;
-import org.cloister.ovs.Reach.Bound;
 import org.cloister.ovs.link.OvsException;
-import org.cloister.ovs.link.OvsException.DeviceRefused;
 import org.cloister.ovs.link.OvsException.Malformed;
 import org.cloister.ovs.link.OvsException.PlanRefused;
 import org.cloister.ovs.link.OvsException.TimedOut;
 import org.cloister.ovs.link.OvsException.TransactionRefused;
 import org.cloister.ovs.openflow.FlowChange;
 import org.cloister.ovs.openflow.OpenFlowClient;
+import org.cloister.ovs.openflow.PortStatus;
 import org.cloister.ovs.ovsdb.Database;
 import org.cloister.ovs.ovsdb.OvsdbClient;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +38,9 @@ final class Convergence {
     private final OvsdbClient ovsdb;
     private final OpenFlowClient openflow;
     private final SwitchCopy theSwitch;
+    private final HostShield shield;
     private final Ruling ruling = new Ruling();
+    private final Drift drift;
     private final Deque<Change> waiting = new ArrayDeque<>();
     private @Nullable Database database;
     private @Nullable PlanSet wanted;
@@ -52,8 +48,7 @@ final class Convergence {
     private long awaitedCfg;
     private boolean transacting;
     private boolean paused;
-    private boolean drifting;
-    private boolean settledOnce;
+    private boolean wasStale;
     private boolean closed;
     private String stage = "nothing yet";
 
@@ -63,10 +58,13 @@ final class Convergence {
         this.metrics = metrics;
         this.ovsdb = new OvsdbClient(loop, config.databaseSocket(), BridgeRows.COLUMNS, new Rows());
         this.openflow = new OpenFlowClient(loop, config.flowSocket(), new Flows());
+        this.drift = new Drift(config.bridge(), metrics);
         this.theSwitch = new SwitchCopy(openflow, metrics, this::step);
+        this.shield = new HostShield(loop, config, metrics.shieldRepaired, this::step);
     }
 
     void start() {
+        shield.start();
         ovsdb.start();
         openflow.start();
         loop.scheduleWithFixedDelay(
@@ -75,6 +73,7 @@ final class Convergence {
 
     void close() {
         closed = true;
+        shield.close();
         ovsdb.close();
         openflow.close();
         OvsException closed = new OvsException.Disconnected("change of " + config.bridge(), "a closed bridge");
@@ -130,11 +129,23 @@ final class Convergence {
             stage = "no answer from " + config.flowSocket() + " yet";
             return;
         }
-        if (isStale(plans, rows)) {
+        Bindings bindings = new Bindings(config, plans, rows, theSwitch);
+        String stale = bindings.stale();
+        if (stale != null) {
+            // What the switch tells by itself comes on another socket than the rows: ask it, at first without a pause.
+            stage = stale;
+            theSwitch.forgetPorts();
+            if (wasStale) {
+                pause(STALE_PAUSE);
+            } else {
+                wasStale = true;
+                step(plans, rows);
+            }
             return;
         }
-        requireOpen(rows, rowChange);
-        Pipeline.Rules rules = rules(plans, rows);
+        wasStale = false;
+        requireOpen(bindings, rowChange);
+        Pipeline.Rules rules = ruling.of(bindings.bound(), bindings.uplink());
         FlowChange flowChange = theSwitch.to(rules);
         if (!flowChange.isEmpty()) {
             noteDrift(flowChange.added().size() + flowChange.gone().size() + " flows");
@@ -144,13 +155,26 @@ final class Convergence {
             noteDrift(rowChange.differences().toString());
             transact(rowChange, rows);
         } else {
-            converged(plans, rows);
+            converged(bindings);
         }
+    }
+
+    private void requireOpen(Bindings bindings, RowChange rowChange) throws OvsException {
+        Change change = current;
+        if (change == null || change.mustOpen().isEmpty()) {
+            return;
+        }
+        for (PlanRefused conflict : rowChange.conflicts()) {
+            throw conflict;
+        }
+        bindings.requireOpen(change.mustOpen());
     }
 
     private void begin(Change change) {
         try {
-            wanted = change.begin(wanted);
+            PlanSet plans = change.begin(wanted);
+            plans.requirePrefix(config.devicePrefix());
+            wanted = plans;
             current = change;
             stage = "no rows from " + config.databaseSocket() + " yet";
         } catch (PlanRefused e) {
@@ -160,7 +184,15 @@ final class Convergence {
         }
     }
 
-    private void transact(RowChange rowChange, BridgeRows rows) {
+    private void transact(RowChange rowChange, BridgeRows rows) throws OvsException {
+        if (rowChange.addsPorts() && !shield.isUp()) {
+            OvsException failure = shield.failure();
+            if (failure != null) {
+                throw failure;
+            }
+            stage = "no answer from " + config.nft() + " yet, which keeps the host's stack away from ports";
+            return;
+        }
         transacting = true;
         stage = "no answer to the transaction from " + config.databaseSocket();
         String operation = "change " + rowChange.differences().size() + " rows of " + config.bridge();
@@ -176,7 +208,6 @@ final class Convergence {
                     throw new Malformed(operation, "next_cfg", result.toString());
                 }
                 awaitedCfg = next.longValue();
-                theSwitch.forgetPorts();
                 if (rowChange.isOfBridge()) {
                     theSwitch.forgetFlows();
                 }
@@ -194,66 +225,9 @@ final class Convergence {
         });
     }
 
-    /** A port that vswitchd has numbered but the switch has not told yet: the switch's word is older, ask again. */
-    private boolean isStale(PlanSet plans, BridgeRows rows) {
-        for (PortRow row : rows.ports().values()) {
-            boolean needed = plans.get(row.device()) != null || row.device().equals(config.uplink());
-            Integer told = theSwitch.port(row.device());
-            if (needed
-                    && row.number().orElse(-1) > 0
-                    && (told == null || told != row.number().getAsLong())) {
-                stage = "port " + row.device() + " has number " + row.number().getAsLong() + " in OVSDB, and "
-                        + (told == null ? "none" : told) + " in the switch";
-                theSwitch.forgetPorts();
-                pause(STALE_PAUSE);
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void requireOpen(BridgeRows rows, RowChange rowChange) throws OvsException {
-        Change change = current;
-        if (change == null || change.mustOpen().isEmpty()) {
-            return;
-        }
-        for (PlanRefused conflict : rowChange.conflicts()) {
-            throw conflict;
-        }
-        for (String device : change.mustOpen()) {
-            PortRow row = rows.ports().get(device);
-            if (row != null && isBound(row) && row.number().orElse(-1) <= 0) {
-                throw new DeviceRefused(device, row.error().isEmpty() ? "no number" : row.error());
-            }
-        }
-    }
-
-    private boolean isBound(PortRow row) {
-        PlanSet plans = wanted;
-        PortPlan plan = plans == null ? null : plans.get(row.device());
-        return plans != null && plan != null && row.isOf(config.agent()) && row.isFor(plan, plans.labels(row.device()));
-    }
-
-    private Pipeline.Rules rules(PlanSet plans, BridgeRows rows) {
-        List<Bound> bound = new ArrayList<>();
-        for (PortPlan plan : plans.plans()) {
-            PortRow row = rows.ports().get(plan.device());
-            Integer number = theSwitch.port(plan.device());
-            if (row != null && isBound(row) && number != null && row.number().orElse(-1) == number) {
-                bound.add(new Bound(plan, number));
-            }
-        }
-        String uplink = config.uplink();
-        return ruling.of(bound, uplink == null ? null : theSwitch.port(uplink));
-    }
-
-    private void converged(PlanSet plans, BridgeRows rows) {
-        settledOnce = true;
+    private void converged(Bindings bindings) {
+        drift.settled();
         theSwitch.useful();
-        if (drifting) {
-            drifting = false;
-            metrics.driftRepaired.inc();
-        }
         Change change = current;
         if (change == null) {
             return;
@@ -263,23 +237,11 @@ final class Convergence {
         long nanos = System.nanoTime() - change.askedAtNs;
         if (failure == null) {
             metrics.apply.update(nanos, TimeUnit.NANOSECONDS);
-            change.done.complete(new Applied(Duration.ofNanos(nanos), numbers(plans, rows)));
+            change.done.complete(new Applied(Duration.ofNanos(nanos), bindings.numbers()));
         } else {
             change.done.completeExceptionally(failure);
         }
         step();
-    }
-
-    private Map<String, Integer> numbers(PlanSet plans, BridgeRows rows) {
-        Map<String, Integer> numbers = new HashMap<>();
-        for (PortPlan plan : plans.plans()) {
-            Integer number = theSwitch.port(plan.device());
-            PortRow row = rows.ports().get(plan.device());
-            if (number != null && row != null && row.number().orElse(-1) == number) {
-                numbers.put(plan.device(), number);
-            }
-        }
-        return numbers;
     }
 
     /** What was asked for last is taken back; what nobody asked for is tried again later. */
@@ -326,10 +288,8 @@ final class Convergence {
     }
 
     private void noteDrift(String what) {
-        if (current == null && settledOnce && !drifting) {
-            drifting = true;
-            metrics.driftFound.inc();
-            LOG.warn("bridge={} drift: {}", config.bridge(), what);
+        if (current == null) {
+            drift.note(what);
         }
     }
 
@@ -341,6 +301,7 @@ final class Convergence {
 
     /** Flows that another changed are not told: they are read. */
     private void audit() {
+        shield.check();
         if (current == null && !transacting) {
             theSwitch.forgetFlows();
             step();
@@ -381,8 +342,13 @@ final class Convergence {
         public void onSwitch() {
             metrics.switchReconnects.inc(openflow.reconnects() - metrics.switchReconnects.getCount());
             theSwitch.forget();
-            settledOnce = false;
+            drift.restart();
             step();
+        }
+
+        @Override
+        public void onPort(PortStatus status) {
+            theSwitch.take(status);
         }
 
         @Override

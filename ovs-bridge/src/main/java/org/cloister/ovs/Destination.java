@@ -1,6 +1,5 @@
 package org.cloister.ovs;
 
-import java.util.Locale;
 import org.cloister.ovs.openflow.Match;
 
 /** A service outside that a project may use: a licence server, a clock. */
@@ -17,32 +16,27 @@ public record Destination(Ipv4 address, Protocol protocol, int port) implements 
         }
     }
 
-    private static final int MAX_PORT = 65535;
-
     public Destination {
-        if (port < 1 || port > MAX_PORT) {
-            throw new IllegalArgumentException("port: want 1 to " + MAX_PORT + ", have " + port);
-        }
+        new Service(protocol, port);
+    }
+
+    public static Destination of(Ipv4 address, Service service) {
+        return new Destination(address, service.protocol(), service.port());
     }
 
     /** {@code ADDRESS:tcp:PORT}, which {@link #parse} reads. */
     @Override
     public String toString() {
-        return address + ":" + protocol.name().toLowerCase(Locale.ROOT) + ":" + port;
+        return address + ":" + new Service(protocol, port);
     }
 
     public static Destination parse(String text) {
-        String[] parts = text.split(":", -1);
-        if (parts.length != 3 || !parts[2].matches("[1-9]\\d{0,4}")) {
+        int end = text.indexOf(':');
+        if (end < 0) {
             throw new IllegalArgumentException(
                     "destination: want ADDRESS:tcp:PORT or ADDRESS:udp:PORT, have \"" + text + "\"");
         }
-        Protocol protocol = switch (parts[1]) {
-            case "tcp" -> Protocol.TCP;
-            case "udp" -> Protocol.UDP;
-            default -> throw new IllegalArgumentException("protocol: want tcp or udp, have \"" + parts[1] + "\"");
-        };
-        return new Destination(new Ipv4(parts[0]), protocol, Integer.parseInt(parts[2]));
+        return of(new Ipv4(text.substring(0, end)), Service.parse(text.substring(end + 1)));
     }
 
     @Override

@@ -68,6 +68,18 @@ record PlanSet(Map<String, PortPlan> byDevice, Map<String, Map<String, String>> 
         return new PlanSet(all, rest);
     }
 
+    void requirePrefix(String prefix) throws PlanRefused {
+        for (String device : byDevice.keySet()) {
+            if (!device.startsWith(prefix)) {
+                throw new PlanRefused(
+                        "port " + device,
+                        "a device whose name begins with " + prefix,
+                        device,
+                        "name it so: the host's own stack is kept away from such devices only");
+            }
+        }
+    }
+
     private void requireOneEndpointPerAddress() throws PlanRefused {
         Map<String, Endpoint> known = new HashMap<>();
         Map<String, String> stations = new HashMap<>();

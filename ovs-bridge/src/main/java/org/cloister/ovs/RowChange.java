@@ -59,6 +59,10 @@ final class RowChange {
         return ofBridge;
     }
 
+    boolean addsPorts() {
+        return !newPorts.isEmpty();
+    }
+
     Transaction transaction() {
         return transaction;
     }

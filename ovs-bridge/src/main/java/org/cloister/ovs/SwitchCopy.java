@@ -1,6 +1,7 @@
 package org.cloister.ovs;
 
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -12,6 +13,7 @@ import org.cloister.ovs.openflow.FlowChange;
 import org.cloister.ovs.openflow.FlowCount;
 import org.cloister.ovs.openflow.Meter;
 import org.cloister.ovs.openflow.OpenFlowClient;
+import org.cloister.ovs.openflow.PortStatus;
 import org.jspecify.annotations.Nullable;
 
 /** What the switch of the present connection has, as it said itself; nothing of it outlives the connection. */
@@ -39,6 +41,17 @@ final class SwitchCopy {
         ports = null;
     }
 
+    void take(PortStatus status) {
+        if (ports == null) {
+            return;
+        }
+        if (status.gone()) {
+            ports.remove(status.device(), status.number());
+        } else {
+            ports.put(status.device(), status.number());
+        }
+    }
+
     void forgetFlows() {
         flows = null;
         meters = null;
@@ -56,7 +69,7 @@ final class SwitchCopy {
     /** @return whether all is known; otherwise it has been asked for */
     boolean isKnown() {
         if (ports == null) {
-            client.ports(answer(told -> ports = told));
+            client.ports(answer(told -> ports = new HashMap<>(told)));
         } else if (flows == null) {
             client.flows(answer(this::take));
         } else if (meters == null) {

@@ -21,14 +21,14 @@ class ConvergencePropertyTest {
         System.out.println("seed " + seed);
         Random random = new Random(seed);
         try (RealSwitch ovs = RealSwitch.start()) {
-            ovs.devices("d", DEVICES);
+            ovs.devices("cl-", DEVICES);
             try (SecureBridge bridge = SecureBridge.open(ovs.config(), new MetricRegistry())) {
                 bridge.replace(List.of());
             }
             // The numbers of ports differ from one history to the next: flows are compared with devices in their place.
             for (int round = 0; round < ROUNDS; round++) {
                 disturb(ovs, random);
-                List<PortPlan> plans = Plans.jobs("d", DEVICES / 2, 2);
+                List<PortPlan> plans = Plans.jobs("cl-", DEVICES / 2, 2);
                 Collections.shuffle(plans, random);
                 List<PortPlan> some = plans.subList(0, random.nextInt(DEVICES + 1));
                 try (SecureBridge bridge = SecureBridge.open(ovs.config(), new MetricRegistry())) {
@@ -64,7 +64,7 @@ class ConvergencePropertyTest {
     /** What a wild administrator could do, one to four times. */
     private static void disturb(RealSwitch ovs, Random random) throws IOException {
         for (int i = random.nextInt(4); i >= 0; i--) {
-            String device = "d" + random.nextInt(DEVICES);
+            String device = "cl-" + random.nextInt(DEVICES);
             switch (random.nextInt(6)) {
                 case 0 -> ovs.ofctl("del-flows", "br-secure", "table=" + random.nextInt(4));
                 case 1 ->
@@ -83,11 +83,11 @@ class ConvergencePropertyTest {
                             device,
                             "external_ids:cloister-agent=agent-host",
                             "external_ids:cloister-self=rubbish");
-                default ->
-                    ovs.ofctl(
-                            "add-meter",
-                            "br-secure",
-                            "meter=" + (1 + random.nextInt(9)) + ",kbps,band=type=drop,rate=9");
+                default -> {
+                    String meter = "meter=" + (1 + random.nextInt(9));
+                    ovs.ofctl("del-meter", "br-secure", meter);
+                    ovs.ofctl("add-meter", "br-secure", meter + ",kbps,band=type=drop,rate=9");
+                }
             }
         }
     }

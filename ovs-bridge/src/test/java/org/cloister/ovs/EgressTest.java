@@ -24,26 +24,26 @@ class EgressTest {
     @CsvSource({"true", "false"})
     void only_the_listed_services_are_reached_and_only_answer(boolean here) throws IOException {
         try (RealSwitch ovs = RealSwitch.start()) {
-            ovs.devices("d", 4);
-            try (SecureBridge bridge = SecureBridge.open(ovs.config("d3"), new MetricRegistry())) {
-                PortPlan worker = plan("d0", WORKER, Role.WORKER, Set.of(), EGRESS);
-                PortPlan stranger = plan("d2", STRANGER, Role.WORKER, Set.of(), null);
-                PortPlan gateway = plan("d1", GATEWAY, Role.GATEWAY, Set.of(WORKER), EGRESS);
+            ovs.devices("cl-", 4);
+            try (SecureBridge bridge = SecureBridge.open(ovs.config("cl-3"), new MetricRegistry())) {
+                PortPlan worker = plan("cl-0", WORKER, Role.WORKER, Set.of(), EGRESS);
+                PortPlan stranger = plan("cl-2", STRANGER, Role.WORKER, Set.of(), null);
+                PortPlan gateway = plan("cl-1", GATEWAY, Role.GATEWAY, Set.of(WORKER), EGRESS);
                 bridge.replace(here ? List.of(worker, stranger, gateway) : List.of(worker, stranger));
             }
-            String out = from(ovs, "d0", WORKER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.1";
+            String out = from(ovs, "cl-0", WORKER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.1";
             assertThat(passes(ovs, out, "tcp", "nw_dst=192.0.2.7,tp_dst=27000")).isTrue();
             assertThat(passes(ovs, out, "udp", "nw_dst=192.0.2.8,tp_dst=123")).isTrue();
             assertThat(passes(ovs, out, "tcp", "nw_dst=192.0.2.7,tp_dst=27001")).isFalse();
             assertThat(passes(ovs, out, "udp", "nw_dst=192.0.2.7,tp_dst=27000")).isFalse();
             assertThat(passes(ovs, out, "tcp", "nw_dst=192.0.2.9,tp_dst=27000")).isFalse();
             assertThat(passes(ovs, out, "icmp", "nw_dst=10.77.0.2")).isFalse();
-            String other = from(ovs, "d2", STRANGER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.3";
+            String other = from(ovs, "cl-2", STRANGER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.3";
             assertThat(passes(ovs, other, "tcp", "nw_dst=192.0.2.7,tp_dst=27000"))
                     .isFalse();
 
-            String back = (here ? "" : "dl_vlan=" + Plans.VLAN + ",") + from(ovs, here ? "d1" : "d3", GATEWAY, WORKER)
-                    + ",PROTOCOL,nw_dst=10.77.0.1";
+            String back = (here ? "" : "dl_vlan=" + Plans.VLAN + ",")
+                    + from(ovs, here ? "cl-1" : "cl-3", GATEWAY, WORKER) + ",PROTOCOL,nw_dst=10.77.0.1";
             assertThat(passes(ovs, back, "tcp", "nw_src=192.0.2.7,tp_src=27000,tcp_flags=ack"))
                     .isTrue();
             assertThat(passes(ovs, back, "tcp", "nw_src=192.0.2.7,tp_src=27000,tcp_flags=syn"))
@@ -57,7 +57,7 @@ class EgressTest {
 
     @Test
     void a_gateway_without_destinations_is_refused() {
-        assertThatThrownBy(() -> plan("d1", GATEWAY, Role.GATEWAY, Set.of(WORKER), null))
+        assertThatThrownBy(() -> plan("cl-1", GATEWAY, Role.GATEWAY, Set.of(WORKER), null))
                 .hasMessageContaining("egress: want destinations of a gateway");
     }
 

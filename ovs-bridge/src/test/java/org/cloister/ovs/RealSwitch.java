@@ -53,11 +53,13 @@ final class RealSwitch implements AutoCloseable {
     }
 
     BridgeConfig config() {
-        return BridgeConfig.of(folder, null).withDatapath("netdev");
+        return config(null);
     }
 
-    BridgeConfig config(String uplink) {
-        return BridgeConfig.of(folder, uplink).withDatapath("netdev");
+    BridgeConfig config(@Nullable String uplink) {
+        return BridgeConfig.of(folder, uplink)
+                .withDatapath("netdev")
+                .withNft(List.of("nsenter", "--target", Long.toString(first), "--net", "/usr/sbin/nft"));
     }
 
     Path folder() {

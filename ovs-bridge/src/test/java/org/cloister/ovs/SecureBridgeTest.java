@@ -46,22 +46,22 @@ class SecureBridgeTest {
 
     @Test
     void a_job_of_a_hundred_ports_is_one_change() throws IOException {
-        ovs.devices("d", 100);
+        ovs.devices("cl-", 100);
         bridge.replace(List.of());
 
-        Applied applied = bridge.add(Plans.jobs("d", 25, 4));
+        Applied applied = bridge.add(Plans.jobs("cl-", 25, 4));
 
         assertThat(applied.numbers()).hasSize(100);
         assertThat(applied.time()).isLessThan(Duration.ofSeconds(5));
-        assertThat(ovs.vsctl("get", "port", "d7", "tag")).startsWith("301");
+        assertThat(ovs.vsctl("get", "port", "cl-7", "tag")).startsWith("301");
     }
 
     @Test
     void peers_reach_each_other_and_nobody_else() throws IOException {
-        ovs.devices("d", 4);
-        bridge.replace(Plans.jobs("d", 2, 2));
-        int number = number("d0");
-        int second = number("d1");
+        ovs.devices("cl-", 4);
+        bridge.replace(Plans.jobs("cl-", 2, 2));
+        int number = number("cl-0");
+        int second = number("cl-1");
 
         assertThat(trace(ip(number, A, B))).contains("Datapath actions: " + datapath(second));
         assertThat(trace(ip(number, A, Plans.endpoint(3)))).contains("Datapath actions: drop");
@@ -70,12 +70,12 @@ class SecureBridgeTest {
 
     @Test
     void a_missing_device_takes_the_whole_job_back() throws IOException {
-        ovs.devices("d", 1);
+        ovs.devices("cl-", 1);
         bridge.replace(List.of());
 
-        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("d0", A, B), Plans.worker("none", B, A))))
+        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("cl-0", A, B), Plans.worker("cl-none", B, A))))
                 .isInstanceOf(DeviceRefused.class)
-                .hasMessageContaining("port none")
+                .hasMessageContaining("port cl-none")
                 .hasMessageContaining("No such device");
         assertThat(ovs.vsctl("list-ports", "br-secure")).isBlank();
         assertThat(ovs.flows()).doesNotContain("priority=200");
@@ -93,40 +93,40 @@ class SecureBridgeTest {
 
     @Test
     void a_port_of_another_is_never_touched() throws IOException {
-        ovs.devices("d", 2);
+        ovs.devices("cl-", 2);
         bridge.replace(List.of());
-        ovs.vsctl("add-port", "br-secure", "d0", "--", "set", "port", "d0", "external_ids:whose=theirs");
+        ovs.vsctl("add-port", "br-secure", "cl-0", "--", "set", "port", "cl-0", "external_ids:whose=theirs");
 
-        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("d0", A))))
+        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("cl-0", A))))
                 .isInstanceOf(PlanRefused.class)
                 .hasMessageContaining("one that another made");
-        bridge.add(List.of(Plans.worker("d1", A)));
+        bridge.add(List.of(Plans.worker("cl-1", A)));
         bridge.replace(List.of());
 
-        assertThat(ovs.vsctl("list-ports", "br-secure").lines()).containsExactly("d0");
-        assertThat(ovs.vsctl("get", "port", "d0", "external_ids:whose")).contains("theirs");
+        assertThat(ovs.vsctl("list-ports", "br-secure").lines()).containsExactly("cl-0");
+        assertThat(ovs.vsctl("get", "port", "cl-0", "external_ids:whose")).contains("theirs");
     }
 
     @Test
     void a_removed_port_leaves_no_flow_and_its_number_rests() throws IOException {
-        ovs.devices("d", 2);
+        ovs.devices("cl-", 2);
         bridge.replace(List.of());
         String empty = ovs.flows();
-        bridge.add(List.of(Plans.worker("d0", A)));
-        int first = number("d0");
+        bridge.add(List.of(Plans.worker("cl-0", A)));
+        int first = number("cl-0");
 
-        bridge.remove(Set.of("d0"));
+        bridge.remove(Set.of("cl-0"));
         assertThat(ovs.flows()).isEqualTo(empty);
-        bridge.add(List.of(Plans.worker("d0", A)));
-        int second = number("d0");
+        bridge.add(List.of(Plans.worker("cl-0", A)));
+        int second = number("cl-0");
 
         assertThat(second).isGreaterThan(first);
     }
 
     @Test
     void flows_are_laid_again_after_vswitchd_died() throws IOException {
-        ovs.devices("d", 2);
-        bridge.replace(Plans.jobs("d", 1, 2));
+        ovs.devices("cl-", 2);
+        bridge.replace(Plans.jobs("cl-", 1, 2));
         String flows = ovs.flows();
 
         ovs.killSwitch();
@@ -138,13 +138,13 @@ class SecureBridgeTest {
 
     @Test
     void what_another_did_to_flows_rows_and_settings_is_undone() throws IOException {
-        ovs.devices("d", 2);
-        bridge.replace(Plans.jobs("d", 1, 2));
+        ovs.devices("cl-", 2);
+        bridge.replace(Plans.jobs("cl-", 1, 2));
         String flows = ovs.flows();
 
         ovs.ofctl("add-flow", "br-secure", "priority=1000,actions=NORMAL");
         ovs.ofctl("del-flows", "br-secure", "table=3");
-        ovs.vsctl("del-port", "d1");
+        ovs.vsctl("del-port", "cl-1");
         ovs.vsctl("set", "bridge", "br-secure", "fail_mode=standalone");
         ovs.vsctl("set-controller", "br-secure", "tcp:127.0.0.1:6653");
 
@@ -163,8 +163,8 @@ class SecureBridgeTest {
 
     @Test
     void another_process_takes_over_without_a_change() throws IOException {
-        ovs.devices("d", 2);
-        List<PortPlan> plans = Plans.jobs("d", 1, 2);
+        ovs.devices("cl-", 2);
+        List<PortPlan> plans = Plans.jobs("cl-", 1, 2);
         bridge.replace(plans);
         String before = ovs.vsctl("get", "open_vswitch", ".", "next_cfg") + ovs.flows();
         bridge.close();
@@ -179,14 +179,14 @@ class SecureBridgeTest {
 
     @Test
     void a_dead_vswitchd_is_an_error_in_time_and_leaves_no_port() throws IOException {
-        ovs.devices("d", 1);
+        ovs.devices("cl-", 1);
         bridge.replace(List.of());
         bridge.close();
         bridge = SecureBridge.open(ovs.config().within(Duration.ofMillis(500)), metrics);
         bridge.replace(List.of());
         ovs.killSwitch();
 
-        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("d0", A))))
+        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("cl-0", A))))
                 .isInstanceOf(TimedOut.class)
                 .hasMessageContaining("ovs-vswitchd");
         ovs.startSwitch();
@@ -195,21 +195,21 @@ class SecureBridgeTest {
 
     @Test
     void a_dead_database_is_waited_for() throws IOException {
-        ovs.devices("d", 1);
+        ovs.devices("cl-", 1);
         bridge.replace(List.of());
         ovs.killServer();
         ovs.startServer();
 
-        bridge.add(List.of(Plans.worker("d0", A)));
+        bridge.add(List.of(Plans.worker("cl-0", A)));
 
         assertThat(metrics.counter("bridge.reconnects.ovsdb").getCount()).isEqualTo(1);
     }
 
     @Test
     void a_rate_becomes_a_meter_and_ends_with_its_port() throws IOException {
-        ovs.devices("d", 1);
+        ovs.devices("cl-", 1);
         PortPlan plan =
-                new PortPlan("d0", 5, A, "job", Role.WORKER, Set.of(B), null, new Rate(100_000, 10_000), "ticket");
+                new PortPlan("cl-0", 5, A, "job", Role.WORKER, Set.of(B), null, new Rate(100_000, 10_000), "ticket");
         bridge.replace(List.of(plan));
 
         assertThat(ovs.ofctl("dump-meters", "br-secure")).contains("rate=100000 burst_size=10000");

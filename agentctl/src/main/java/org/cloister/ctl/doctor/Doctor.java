@@ -59,6 +59,7 @@ public final class Doctor {
                 new Libvirt(libvirt),
                 new OpenVswitch(),
                 new SecureBridge(),
+                Program.needed("nftables", "nft", "nftables"),
                 new SlurmClient(),
                 new SlurmController(),
                 new StrongSwan(),

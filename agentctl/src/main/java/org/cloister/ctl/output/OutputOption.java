@@ -7,7 +7,9 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.PrintWriter;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** {@code --output}, for every command that answers with data. */
 public final class OutputOption {
@@ -17,7 +19,12 @@ public final class OutputOption {
             description = "How to print the answer: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private Format format = Format.TABLE;
 
-    public void print(PrintWriter out, Answer answer) {
+    @Spec(Spec.Target.MIXEE)
+    @SuppressWarnings("NullAway.Init") // picocli sets it before use
+    private CommandSpec command;
+
+    public void print(Answer answer) {
+        PrintWriter out = command.commandLine().getOut();
         out.print(render(answer));
         out.flush();
     }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.cloister.lab.Host;
 import org.cloister.ovs.BridgeConfig;
 import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.SecureBridge;
@@ -18,11 +19,11 @@ import org.cloister.ovs.link.OvsException;
 final class BridgeProcess {
     private BridgeProcess() {}
 
-    /** Arguments: the folder of Open vSwitch, the host's number. */
+    /** Arguments: the folder of Open vSwitch, the host's number, a process of the host. */
     public static void main(String[] args) throws IOException, InterruptedException {
         List<PortPlan> plans = Cast.plans(Integer.parseInt(args[1]));
         PortPlan last = plans.get(plans.size() - 1);
-        BridgeConfig config = BridgeConfig.of(Path.of(args[0]), "trunk0").withDatapath("netdev");
+        BridgeConfig config = Host.bridge(Path.of(args[0]), Long.parseLong(args[2]));
         try (SecureBridge bridge = SecureBridge.open(config, new MetricRegistry())) {
             while (true) {
                 try {
@@ -38,7 +39,7 @@ final class BridgeProcess {
         }
     }
 
-    static Process start(Path folder, int host) throws IOException {
+    static Process start(Host host, int number) throws IOException {
         return new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC",
@@ -46,8 +47,9 @@ final class BridgeProcess {
                         "-cp",
                         System.getProperty("java.class.path"),
                         BridgeProcess.class.getName(),
-                        folder.toString(),
-                        Integer.toString(host))
+                        host.ovs().folder().toString(),
+                        Integer.toString(number),
+                        Long.toString(host.pid()))
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start();

@@ -27,10 +27,11 @@ class BuildRulesTest {
 
     @BeforeEach
     void copyTheTree() throws IOException {
-        for (String part : new String[] {"pom.xml", ".mvn", "build", "protocol", "ovs-bridge", "agentctl"}) {
+        for (String part :
+                new String[] {"pom.xml", ".mvn", "build", "protocol", "ovs-bridge", "strongswan-conf", "agentctl"}) {
             copy(part);
         }
-        edit("pom.xml", "<module>(?!protocol|ovs-bridge|agentctl)[^<]*</module>", "");
+        edit("pom.xml", "<module>(?!protocol|ovs-bridge|strongswan-conf|agentctl)[^<]*</module>", "");
     }
 
     @Test

@@ -41,7 +41,12 @@ record Cast(String name, int host, int vlan, String job, Endpoint endpoint) {
     }
 
     String device() {
-        return "fv-" + name;
+        return "cl-" + name;
+    }
+
+    /** Job b and the other project hang on taps, as VMs do; the others on one end of a veth. */
+    boolean isOnTap() {
+        return job.equals("b") || job.equals("q");
     }
 
     boolean mayReach(Cast other) {

@@ -3,18 +3,23 @@ package org.cloister.lab.scenario;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whole Ethernet frames on a device of some network namespace: what a machine there could send, and all that arrives. A
- * socket stays in the namespace in which it was opened, so the JVM need not be in it.
+ * Whole Ethernet frames as a machine sends and gets them: on a device of its network namespace, or as the machine behind a
+ * tap, which QEMU is otherwise. A socket stays in the namespace in which it was opened, so the JVM need not be in it.
  */
 final class FrameSocket implements AutoCloseable {
     private static final int O_RDONLY = 0;
+    private static final int O_RDWR_NONBLOCK = 2 | 0x800;
+    private static final long TUNSETIFF = 0x400454ca;
+    private static final int IFF_TAP_NO_PI = 0x1002;
     private static final int CLONE_NEWNET = 0x40000000;
     private static final int AF_PACKET = 17;
     private static final int SOCK_RAW_NONBLOCK = 3 | 0x800;
@@ -34,8 +39,22 @@ final class FrameSocket implements AutoCloseable {
 
     /** @param namespace a file such as {@code /proc/PID/ns/net} */
     static FrameSocket open(Path namespace, String device) throws IOException {
+        return inside(namespace, device, () -> device(namespace, device));
+    }
+
+    /** Makes the tap, which goes with the socket. */
+    static FrameSocket tap(Path namespace, String device) throws IOException {
+        return inside(namespace, device, () -> tap(device));
+    }
+
+    private static FrameSocket inside(Path namespace, String device, Callable<FrameSocket> open) throws IOException {
         // Namespaces belong to threads: this one's is not changed.
-        FutureTask<FrameSocket> opening = new FutureTask<>(() -> enterAndOpen(namespace, device));
+        FutureTask<FrameSocket> opening = new FutureTask<>(() -> {
+            int ns = check("open " + namespace, LibC.LIB.open(namespace.toString(), O_RDONLY));
+            check("setns " + namespace, LibC.LIB.setns(ns, CLONE_NEWNET));
+            LibC.LIB.close(ns);
+            return open.call();
+        });
         Thread thread = new Thread(opening, "frames-" + device);
         thread.start();
         try {
@@ -49,13 +68,13 @@ final class FrameSocket implements AutoCloseable {
     }
 
     void send(byte[] frame) throws IOException {
-        check("send", (int) LibC.LIB.send(fd, frame, frame.length, 0));
+        check("send", (int) LibC.LIB.write(fd, frame, frame.length));
     }
 
     /** The next frame that came, or null when there is none now. */
     byte @Nullable [] receive() {
         byte[] buffer = new byte[MAX_FRAME];
-        long length = LibC.LIB.recv(fd, buffer, buffer.length, 0);
+        long length = LibC.LIB.read(fd, buffer, buffer.length);
         return length < 0 ? null : Arrays.copyOf(buffer, (int) length);
     }
 
@@ -64,10 +83,15 @@ final class FrameSocket implements AutoCloseable {
         LibC.LIB.close(fd);
     }
 
-    private static FrameSocket enterAndOpen(Path namespace, String device) throws IOException {
-        int ns = check("open " + namespace, LibC.LIB.open(namespace.toString(), O_RDONLY));
-        check("setns " + namespace, LibC.LIB.setns(ns, CLONE_NEWNET));
-        LibC.LIB.close(ns);
+    private static FrameSocket tap(String device) throws IOException {
+        int fd = check("open /dev/net/tun", LibC.LIB.open("/dev/net/tun", O_RDWR_NONBLOCK));
+        ByteBuffer request = ByteBuffer.allocate(40).order(ByteOrder.LITTLE_ENDIAN);
+        request.put(device.getBytes(StandardCharsets.US_ASCII)).putShort(16, (short) IFF_TAP_NO_PI);
+        check("tap " + device, LibC.LIB.ioctl(fd, TUNSETIFF, request.array()));
+        return new FrameSocket(fd);
+    }
+
+    private static FrameSocket device(Path namespace, String device) throws IOException {
         int all = Short.reverseBytes((short) ETH_P_ALL) & 0xffff;
         int index = LibC.LIB.if_nametoindex(device);
         if (index == 0) {

@@ -22,11 +22,13 @@ public interface LibC {
 
     int setsockopt(int fd, int level, int name, @In byte[] value, int length);
 
-    @ssize_t
-    long send(int fd, @In byte[] bytes, @size_t long length, int flags);
+    int ioctl(int fd, long request, @In byte[] argument);
 
     @ssize_t
-    long recv(int fd, @Out byte[] bytes, @size_t long length, int flags);
+    long write(int fd, @In byte[] bytes, @size_t long length);
+
+    @ssize_t
+    long read(int fd, @Out byte[] bytes, @size_t long length);
 
     int close(int fd);
 }

@@ -52,8 +52,7 @@ public final class SharedLab implements ParameterResolver {
     }
 
     /** The lab, and its end. */
-    @SuppressWarnings("deprecation") // AutoCloseable in the store is of JUnit 5.13; this works in all of 5
-    private record Shared(LabHome home, Lab lab) implements ExtensionContext.Store.CloseableResource {
+    private record Shared(LabHome home, Lab lab) implements AutoCloseable {
         @Override
         public void close() throws IOException {
             Lab.remove(home, lab.name());

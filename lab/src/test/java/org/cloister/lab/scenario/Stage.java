@@ -10,10 +10,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 
-/** The cast in place: a network namespace each, whose device is the other end of a device on the host. */
+/** The cast in place: each behind a tap of its host, or in a network namespace with the other end of a device there. */
 final class Stage implements AutoCloseable {
     /** The bridge's own port on host 1. */
     static final String LOCAL = "local";
@@ -57,7 +58,30 @@ final class Stage implements AutoCloseable {
     /** A frame that was sent. */
     record Sent(int number, String what, Set<String> expected) {}
 
+    /** Sends no faster than the switch forwards: it loses what it has not read in time. */
     Sent send(String from, byte[] frame, String what, Set<String> expected) throws IOException {
+        Sent sent = fire(from, frame, what, expected);
+        if (sent.number() % BURST == 0) {
+            keepPace(from);
+        }
+        return sent;
+    }
+
+    Sent send(Cast from, Probe probe, Cast to) throws IOException {
+        Sent sent = fire(from, probe, to);
+        if (sent.number() % BURST == 0) {
+            keepPace(from.name());
+        }
+        return sent;
+    }
+
+    /** Sends whether or not anything forwards. */
+    Sent fire(Cast from, Probe probe, Cast to) throws IOException {
+        Set<String> expected = probe.passes(from, to) ? Set.of(to.name()) : Set.of();
+        return fire(from.name(), probe.frame(from, to), from.name() + " " + probe + " " + to.name(), expected);
+    }
+
+    private Sent fire(String from, byte[] frame, String what, Set<String> expected) throws IOException {
         int number = ++lastNumber;
         socket(from).send(Frames.numbered(frame, number));
         if (number % BURST == 0) {
@@ -66,9 +90,31 @@ final class Stage implements AutoCloseable {
         return new Sent(number, what, expected);
     }
 
-    Sent send(Cast from, Probe probe, Cast to) throws IOException {
-        Set<String> expected = probe.passes(from, to) ? Set.of(to.name()) : Set.of();
-        return send(from.name(), probe.frame(from, to), from.name() + " " + probe + " " + to.name(), expected);
+    /** Frames of one sender are forwarded in turn: when one that may pass has come, those before it are through. */
+    private void keepPace(String from) throws IOException {
+        if (from.equals(LOCAL)) {
+            sleep(2);
+            return;
+        }
+        Cast as = from.equals(WIRE)
+                ? first(each -> each.host() == 2)
+                : first(each -> each.name().equals(from));
+        Cast to = first(each -> as.mayReach(each) && (!from.equals(WIRE) || each.host() == 1));
+        byte[] frame = Probe.UDP.frame(as, to);
+        byte[] whole = from.equals(WIRE) ? Frames.tagged(frame, 0x8100, as.vlan()) : frame;
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+        Sent pace = fire(from, whole, "pace", Set.of(to.name()));
+        for (int waited = 1; isMissing(pace) && System.nanoTime() < deadline; waited++) {
+            sleep(1);
+            receive();
+            if (waited % 50 == 0 && isMissing(pace)) {
+                pace = fire(from, whole, "pace", Set.of(to.name()));
+            }
+        }
+    }
+
+    private static Cast first(Predicate<Cast> which) {
+        return Cast.ALL.stream().filter(which).findFirst().orElseThrow();
     }
 
     /** Waits until all that is expected has come, or cannot be expected any more. */
@@ -144,6 +190,11 @@ final class Stage implements AutoCloseable {
 
     private void enter(Cast each) throws IOException {
         Host host = lab.host(each.host());
+        if (each.isOnTap()) {
+            sockets.put(each.name(), FrameSocket.tap(network(host), each.device()));
+            host.command("ip", "link", "set", each.device(), "up").succeed();
+            return;
+        }
         List<List<String>> commands = new ArrayList<>();
         commands.add(List.of("ip", "netns", "add", each.name()));
         commands.add(List.of(

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** Open vSwitch could not be made to do something. The text has the operation, both values and the remedy. */
 public abstract class OvsException extends IOException {
     private static final long serialVersionUID = 1;
+    private static final int MOST = 200;
 
     private final String operation;
     private final String wanted;
@@ -37,6 +38,11 @@ public abstract class OvsException extends IOException {
         return remedy;
     }
 
+    /** Enough to recognise what a peer said: it chose how long that is. */
+    private static String shortened(String said) {
+        return said.length() <= MOST ? said : said.substring(0, MOST) + "... (" + said.length() + " characters)";
+    }
+
     /** The connection ended, or there was none. What was asked may or may not have been done. */
     public static final class Disconnected extends OvsException {
         private static final long serialVersionUID = 1;
@@ -64,7 +70,7 @@ public abstract class OvsException extends IOException {
         }
 
         public Malformed(String operation, String wanted, String had, @Nullable Throwable cause) {
-            super(operation, wanted, had, "see which program listens on this socket", cause);
+            super(operation, wanted, shortened(had), "see which program listens on this socket", cause);
         }
     }
 
@@ -79,7 +85,7 @@ public abstract class OvsException extends IOException {
             super(
                     operation,
                     "a transaction without error",
-                    code + (details.isEmpty() ? "" : ": " + details),
+                    shortened(code + (details.isEmpty() ? "" : ": " + details)),
                     "see the row it names with ovs-vsctl list",
                     null);
             this.code = code;
@@ -101,6 +107,15 @@ public abstract class OvsException extends IOException {
                     "OpenFlow error type " + type + " code " + code,
                     "read the log of ovs-vswitchd",
                     null);
+        }
+    }
+
+    /** The host's own stack could not be kept away from ports; no port is made. */
+    public static final class RulesRefused extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        public RulesRefused(String operation, String had) {
+            super(operation, "exit 0", had, "install nftables; changing rules needs CAP_NET_ADMIN", null);
         }
     }
 

@@ -1,5 +1,6 @@
 package org.cloister.ovs.openflow;
 
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.Map;
@@ -7,6 +8,9 @@ import java.util.StringJoiner;
 
 /** A match in the words of {@code ovs-ofctl}, for messages. */
 final class MatchText {
+    /** Behind the value comes a mask. */
+    private static final int MASKED = 0x100;
+
     private static final Map<Integer, String> NAMES = Map.ofEntries(
             Map.entry(0, "in_port"),
             Map.entry(2, "metadata"),
@@ -43,7 +47,10 @@ final class MatchText {
             in.get(value);
             int field = header >>> 9 & 0x7f;
             String name = header >>> 16 == 0x8000 ? NAMES.get(field) : null;
-            text.add((name == null ? String.format("field_%08x", header) : name) + "=" + value(field, value));
+            text.add((name == null ? String.format("field_%08x", header) : name) + "="
+                    + ((header & MASKED) == 0
+                            ? value(field, value)
+                            : "0x" + HexFormat.of().formatHex(value)));
         }
         return text.length() == 0 ? "any" : text.toString();
     }
@@ -56,8 +63,7 @@ final class MatchText {
                         ? (value[0] & 0xff) + "." + (value[1] & 0xff) + "." + (value[2] & 0xff) + "."
                                 + (value[3] & 0xff)
                         : HexFormat.of().formatHex(value);
-            case 0, 10, 13, 14, 15, 16, 21, 29 ->
-                Long.toString(Long.parseLong(HexFormat.of().formatHex(value), 16));
+            case 0, 10, 13, 14, 15, 16, 21, 29 -> new BigInteger(1, value).toString();
             default -> "0x" + HexFormat.of().formatHex(value);
         };
     }

@@ -3,13 +3,13 @@ package org.cloister.ovs.openflow;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
-import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.cloister.ovs.link.LocalLink;
 import org.cloister.ovs.link.OvsException;
 import org.cloister.ovs.link.OvsException.Disconnected;
@@ -22,19 +22,23 @@ import org.jspecify.annotations.Nullable;
  * the answer. Every method but {@link #start} belongs on the event loop, where every answer comes.
  */
 public final class OpenFlowClient {
-    /** Far above a host's flows; a switch that never ends an answer is cut off. */
-    private static final int MAX_ENTRIES = 1 << 20;
+    /** Far above a host's flows, of which there are some 7 of 150 bytes for a port; an answer that never ends is cut off. */
+    static final int MAX_ANSWER_BYTES = 32 << 20;
 
     private final LocalLink link;
     private final Listener listener;
     private @Nullable Question question;
     private boolean greeted;
     private int lastXid;
+    private long answerBytes;
 
     /** Hears of the connection; called on the event loop. */
     public interface Listener {
         /** A switch whose state is unknown can be asked. */
         void onSwitch();
+
+        /** What the switch tells of ports by itself from here on, each time before it answers to anything later. */
+        default void onPort(PortStatus status) {}
 
         void onLost(OvsException why);
     }
@@ -57,7 +61,7 @@ public final class OpenFlowClient {
         }
 
         /** @return whether this was the last message of the answer */
-        abstract boolean take(int type, ByteBuf body) throws Malformed;
+        abstract boolean take(Message message) throws Malformed;
 
         /** Called after the question is forgotten, so that the next can be asked. */
         abstract void complete();
@@ -94,41 +98,18 @@ public final class OpenFlowClient {
     /** Numbers of the ports by the names of their devices, as this very switch has them. */
     public void ports(Answer<Map<String, Integer>> answer) {
         Map<String, Integer> ports = new HashMap<>();
-        multipart(
-                "read ports",
-                Wire.PORTS,
-                body -> {
-                    ports.putAll(Wire.readPorts(body));
-                    return ports.size();
-                },
-                ports,
-                answer);
+        multipart("read ports", Wire.PORTS, Message.Ports.class, part -> ports.putAll(part.ports()), ports, answer);
     }
 
     public void flows(Answer<List<FlowCount>> answer) {
         List<FlowCount> flows = new ArrayList<>();
-        multipart(
-                "read flows",
-                Wire.FLOWS,
-                body -> {
-                    flows.addAll(Wire.readFlows(body));
-                    return flows.size();
-                },
-                flows,
-                answer);
+        multipart("read flows", Wire.FLOWS, Message.Flows.class, part -> flows.addAll(part.flows()), flows, answer);
     }
 
     public void meters(Answer<List<Meter>> answer) {
         List<Meter> meters = new ArrayList<>();
         multipart(
-                "read meters",
-                Wire.METERS,
-                body -> {
-                    meters.addAll(Wire.readMeters(body));
-                    return meters.size();
-                },
-                meters,
-                answer);
+                "read meters", Wire.METERS, Message.Meters.class, part -> meters.addAll(part.meters()), meters, answer);
     }
 
     /**
@@ -158,16 +139,15 @@ public final class OpenFlowClient {
                     private boolean committed;
 
                     @Override
-                    boolean take(int type, ByteBuf body) throws Malformed {
-                        if (type == Wire.BUNDLE_CONTROL) {
-                            Wire.require(body, 8, "bundle control");
-                            committed |= body.getUnsignedShort(body.readerIndex() + 4) == Wire.BUNDLE_COMMITTED;
+                    boolean take(Message message) throws Malformed {
+                        if (message instanceof Message.BundleControl control) {
+                            committed |= control.kind() == Wire.BUNDLE_COMMITTED;
                             return false;
                         }
-                        if (type == Wire.BARRIER_REPLY && !committed) {
+                        if (message instanceof Message.Barrier && !committed) {
                             throw new Malformed(operation, "a bundle committed before the barrier", "a barrier alone");
                         }
-                        return type == Wire.BARRIER_REPLY;
+                        return message instanceof Message.Barrier;
                     }
 
                     @Override
@@ -188,33 +168,24 @@ public final class OpenFlowClient {
         link.drop(why);
     }
 
-    /** Takes a part of an answer, and says how much there is by now. */
-    @FunctionalInterface
-    private interface Part {
-        int take(ByteBuf body) throws Malformed;
-    }
-
-    private <T> void multipart(String operation, int kind, Part part, T result, Answer<T> answer) {
+    private <M extends Message.Part, T> void multipart(
+            String operation, int kind, Class<M> parts, Consumer<M> taker, T result, Answer<T> answer) {
         int xid = nextXid();
         ask(
                 new Question(operation, xid) {
                     @Override
-                    boolean take(int type, ByteBuf body) throws Malformed {
-                        if (type != Wire.MULTIPART_REPLY) {
+                    boolean take(Message message) throws Malformed {
+                        if (!(message instanceof Message.Part part)) {
                             return false;
                         }
-                        Wire.require(body, 8, "multipart");
-                        int told = body.readUnsignedShort();
-                        boolean more = (body.readUnsignedShort() & 1) != 0;
-                        body.skipBytes(4);
-                        if (told != kind) {
-                            throw new Malformed(operation, "a multipart reply of kind " + kind, "kind " + told);
+                        if (!parts.isInstance(part)) {
+                            throw new Malformed(
+                                    operation,
+                                    parts.getSimpleName(),
+                                    part.getClass().getSimpleName());
                         }
-                        int entries = part.take(body);
-                        if (entries > MAX_ENTRIES) {
-                            throw new Malformed(operation, "at most " + MAX_ENTRIES + " entries", entries + " entries");
-                        }
-                        return !more;
+                        taker.accept(parts.cast(part));
+                        return part.isLast();
                     }
 
                     @Override
@@ -240,6 +211,7 @@ public final class OpenFlowClient {
             return;
         }
         question = asked;
+        answerBytes = 0;
         link.send(message);
     }
 
@@ -247,18 +219,22 @@ public final class OpenFlowClient {
         return ++lastXid;
     }
 
-    private void take(int type, int xid, ByteBuf body) throws OvsException {
+    private void take(Message.Received received, int bytes) throws OvsException {
         Question asked = question;
         if (asked == null) {
             return;
         }
-        if (type == Wire.ERROR) {
-            Wire.require(body, 4, "error");
+        Message message = received.message();
+        if (message instanceof Message.Failure failure) {
             // What else the question sent is still on its way: only a new connection is sure to have none of it.
-            throw new FlowRefused(asked.operation, body.readUnsignedShort(), body.readUnsignedShort());
+            throw new FlowRefused(asked.operation, failure.type(), failure.code());
         }
-        if (type == Wire.BUNDLE_CONTROL || xid == asked.xid) {
-            if (asked.take(type, body)) {
+        answerBytes += bytes;
+        if (answerBytes > MAX_ANSWER_BYTES) {
+            throw new Malformed(asked.operation, "an answer of at most " + MAX_ANSWER_BYTES + " bytes", "no end of it");
+        }
+        if (message instanceof Message.BundleControl || received.xid() == asked.xid) {
+            if (asked.take(message)) {
                 question = null;
                 asked.complete();
             }
@@ -269,7 +245,7 @@ public final class OpenFlowClient {
     private final class Protocol implements LocalLink.Peer {
         @Override
         public void initialise(Channel channel) {
-            channel.pipeline().addLast(new LengthFieldBasedFrameDecoder(Wire.MAX_BYTES, 2, 2, -4, 0));
+            channel.pipeline().addLast(Wire.frames());
         }
 
         @Override
@@ -281,19 +257,16 @@ public final class OpenFlowClient {
         public void onMessage(Object message) throws OvsException {
             ByteBuf in = (ByteBuf) message;
             try {
-                Wire.require(in, Wire.HEADER, "message");
-                int version = in.readUnsignedByte();
-                int type = in.readUnsignedByte();
-                in.skipBytes(2);
-                int xid = in.readInt();
-                if (type == Wire.HELLO) {
-                    greet(version);
-                } else if (version != Wire.VERSION) {
-                    throw new Malformed("OpenFlow message", "version " + Wire.VERSION, "version " + version);
-                } else if (type == Wire.ECHO_REQUEST) {
-                    link.send(Wire.message(Wire.ECHO_REPLY, xid, in));
+                int bytes = in.readableBytes();
+                Message.Received received = Message.read(in);
+                if (received.message() instanceof Message.Hello hello) {
+                    greet(hello.version());
+                } else if (received.message() instanceof Message.Echo echo) {
+                    link.send(Wire.message(Wire.ECHO_REPLY, received.xid(), echo.contents()));
+                } else if (received.message() instanceof Message.PortTold told) {
+                    listener.onPort(told.status());
                 } else {
-                    take(type, xid, in);
+                    take(received, bytes);
                 }
             } finally {
                 in.release();
@@ -306,6 +279,7 @@ public final class OpenFlowClient {
                         "OpenFlow hello", "version " + Wire.VERSION + " (OpenFlow 1.4) or above", "version " + version);
             }
             greeted = true;
+            link.send(Wire.listen(nextXid()));
             listener.onSwitch();
         }
 

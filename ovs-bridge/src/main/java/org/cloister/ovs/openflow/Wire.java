@@ -2,6 +2,8 @@ package org.cloister.ovs.openflow;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandler;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,12 +24,14 @@ import org.cloister.ovs.link.OvsException.Malformed;
 final class Wire {
     static final int VERSION = 5;
     static final int HEADER = 8;
-    static final int MAX_BYTES = 0xffff;
+    private static final int MAX_BYTES = 0xffff;
 
     static final int HELLO = 0;
     static final int ERROR = 1;
     static final int ECHO_REQUEST = 2;
     static final int ECHO_REPLY = 3;
+    static final int SET_CONFIG = 9;
+    static final int PORT_STATUS = 12;
     static final int FLOW_MOD = 14;
     static final int MULTIPART_REQUEST = 18;
     static final int MULTIPART_REPLY = 19;
@@ -57,8 +61,16 @@ final class Wire {
     private static final int PORT_NAME = 16;
     private static final int FLOW_FIXED = 48;
     private static final int PORT_FIXED = 40;
+    private static final int PORT_DELETED = 1;
+    /** Anything but 0 makes Open vSwitch tell a service connection what happens by itself. */
+    private static final int MISS_SEND_LENGTH = 128;
 
     private Wire() {}
+
+    /** Cuts a stream into messages; the length is 16 bits wide, so that no limit of ours is needed. */
+    static ChannelHandler frames() {
+        return new LengthFieldBasedFrameDecoder(MAX_BYTES, 2, 2, -4, 0);
+    }
 
     /** Only this version: the bitmap keeps a newer switch from choosing its own. */
     static ByteBuf hello(int xid) {
@@ -67,14 +79,21 @@ final class Wire {
         return end(out);
     }
 
-    static ByteBuf message(int type, int xid, ByteBuf body) {
+    static ByteBuf message(int type, int xid, Bytes body) {
         ByteBuf out = start(type, xid);
-        out.writeBytes(body);
+        out.writeBytes(body.array());
         return end(out);
     }
 
     static ByteBuf empty(int type, int xid) {
         return end(start(type, xid));
+    }
+
+    /** Asks to be told of ports as they come and go. */
+    static ByteBuf listen(int xid) {
+        ByteBuf out = start(SET_CONFIG, xid);
+        out.writeShort(0).writeShort(MISS_SEND_LENGTH);
+        return end(out);
     }
 
     static ByteBuf multipart(int xid, int kind) {
@@ -162,18 +181,30 @@ final class Wire {
     static Map<String, Integer> readPorts(ByteBuf in) throws Malformed {
         Map<String, Integer> ports = new HashMap<>();
         while (in.isReadable()) {
-            ByteBuf entry = entry(in, 4, PORT_FIXED, "port");
-            int number = entry.readInt();
-            entry.skipBytes(12);
-            byte[] name = new byte[PORT_NAME];
-            entry.readBytes(name);
-            int length = 0;
-            while (length < PORT_NAME && name[length] != 0) {
-                length++;
-            }
-            ports.put(new String(name, 0, length, StandardCharsets.UTF_8), number);
+            PortStatus port = readPort(in, false);
+            ports.put(port.device(), port.number());
         }
         return ports;
+    }
+
+    static PortStatus readPortStatus(ByteBuf in) throws Malformed {
+        require(in, 8, "port status");
+        int reason = in.readUnsignedByte();
+        in.skipBytes(7);
+        return readPort(in, reason == PORT_DELETED);
+    }
+
+    private static PortStatus readPort(ByteBuf in, boolean gone) throws Malformed {
+        ByteBuf entry = entry(in, 4, PORT_FIXED, "port");
+        int number = entry.readInt();
+        entry.skipBytes(12);
+        byte[] name = new byte[PORT_NAME];
+        entry.readBytes(name);
+        int length = 0;
+        while (length < PORT_NAME && name[length] != 0) {
+            length++;
+        }
+        return new PortStatus(new String(name, 0, length, StandardCharsets.UTF_8), number, gone);
     }
 
     /** A meter of another kind than ours is told with rate 0, so that it differs from any of ours. */

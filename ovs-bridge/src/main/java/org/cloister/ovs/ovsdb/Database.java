@@ -45,7 +45,7 @@ public final class Database {
     public void update2(JsonNode updates) throws Malformed {
         each(updates, (table, uuid, change) -> {
             if (change.size() != 1) {
-                throw new Malformed("OVSDB update2", "one kind of change", JsonRpc.shortened(change));
+                throw new Malformed("OVSDB update2", "one kind of change", change.toString());
             }
             String kind = change.fieldNames().next();
             JsonNode body = change.get(kind);
@@ -127,7 +127,7 @@ public final class Database {
 
     private static void requireObject(@Nullable JsonNode node) throws Malformed {
         if (node == null || !node.isObject()) {
-            throw new Malformed("OVSDB update", "an object", node == null ? "nothing" : JsonRpc.shortened(node));
+            throw new Malformed("OVSDB update", "an object", node == null ? "nothing" : node.toString());
         }
     }
 }

@@ -83,10 +83,10 @@ public sealed interface Datum {
         Map<Object, Object> pairs = new HashMap<>();
         for (JsonNode pair : list) {
             if (!pair.isArray() || pair.size() != 2) {
-                throw new Malformed("OVSDB map", "a pair", JsonRpc.shortened(pair));
+                throw new Malformed("OVSDB map", "a pair", pair.toString());
             }
             if (pairs.put(atom(pair.get(0)), atom(pair.get(1))) != null) {
-                throw new Malformed("OVSDB map", "each key once", JsonRpc.shortened(pair));
+                throw new Malformed("OVSDB map", "each key once", pair.toString());
             }
         }
         return new Pairs(pairs);
@@ -111,7 +111,7 @@ public sealed interface Datum {
                 && node.get(1).isTextual()) {
             return uuid(node.get(1).textValue());
         }
-        throw new Malformed("OVSDB value", "a string, number, boolean or uuid", JsonRpc.shortened(node));
+        throw new Malformed("OVSDB value", "a string, number, boolean or uuid", node.toString());
     }
 
     /** Only the full form: {@link UUID#fromString} alone also takes {@code 1-1-1-1-1}. */
@@ -131,6 +131,6 @@ public sealed interface Datum {
         if (body instanceof ArrayNode array) {
             return array;
         }
-        throw new Malformed("OVSDB value", "a list", JsonRpc.shortened(whole));
+        throw new Malformed("OVSDB value", "a list", whole.toString());
     }
 }

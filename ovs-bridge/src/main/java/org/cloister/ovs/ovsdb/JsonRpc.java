@@ -12,6 +12,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.netty.channel.ChannelHandler;
+import io.netty.handler.codec.json.JsonObjectDecoder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.cloister.ovs.link.OvsException.Malformed;
@@ -43,6 +45,11 @@ public final class JsonRpc {
 
     private JsonRpc() {}
 
+    /** Cuts a stream into messages. */
+    static ChannelHandler frames() {
+        return new JsonObjectDecoder(MAX_BYTES);
+    }
+
     /** What a server may send. */
     public sealed interface Message {
         /** Asks us: only {@code echo} does. */
@@ -64,21 +71,21 @@ public final class JsonRpc {
             throw new Malformed("JSON-RPC message", "JSON", String.valueOf(e.getMessage()), e);
         }
         if (!node.isObject()) {
-            throw new Malformed("JSON-RPC message", "an object", shortened(node));
+            throw new Malformed("JSON-RPC message", "an object", node.toString());
         }
         JsonNode id = present(node.get("id"));
         if (node.has("method")) {
             JsonNode method = node.get("method");
             JsonNode params = present(node.get("params"));
             if (!method.isTextual() || !params.isArray()) {
-                throw new Malformed("JSON-RPC request", "a method's name and a list of parameters", shortened(node));
+                throw new Malformed("JSON-RPC request", "a method's name and a list of parameters", node.toString());
             }
             return id.isNull()
                     ? new Message.Notification(method.textValue(), params)
                     : new Message.Request(id, method.textValue(), params);
         }
         if (!node.has("result") && !node.has("error")) {
-            throw new Malformed("JSON-RPC message", "a method or a result", shortened(node));
+            throw new Malformed("JSON-RPC message", "a method or a result", node.toString());
         }
         JsonNode error = present(node.get("error"));
         return new Message.Reply(id, present(node.get("result")), error.isNull() ? null : error);
@@ -107,12 +114,6 @@ public final class JsonRpc {
         node.set("result", result);
         node.set("error", NODES.nullNode());
         return bytes(node);
-    }
-
-    /** Enough of a value to recognise it in a log. */
-    static String shortened(JsonNode node) {
-        String text = node.toString();
-        return text.length() <= 120 ? text : text.substring(0, 120) + "... (" + text.length() + " characters)";
     }
 
     private static JsonNode present(@Nullable JsonNode node) {

@@ -7,7 +7,6 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
-import io.netty.handler.codec.json.JsonObjectDecoder;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -97,7 +96,7 @@ public final class OvsdbClient {
     static @Nullable TransactionRefused refusal(String operation, Transaction transaction, JsonNode result)
             throws Malformed {
         if (!result.isArray() || result.size() < transaction.size()) {
-            throw new Malformed(operation, "a list of " + transaction.size() + " results", JsonRpc.shortened(result));
+            throw new Malformed(operation, "a list of " + transaction.size() + " results", result.toString());
         }
         for (JsonNode each : result) {
             if (each.hasNonNull("error")) {
@@ -158,7 +157,7 @@ public final class OvsdbClient {
             if (reply.id().isTextual() && reply.id().textValue().equals("echo")) {
                 return;
             }
-            throw new Malformed("OVSDB reply", "the id of a request", JsonRpc.shortened(reply.id()));
+            throw new Malformed("OVSDB reply", "the id of a request", reply.id().toString());
         }
         JsonNode error = reply.error();
         if (error == null) {
@@ -174,7 +173,7 @@ public final class OvsdbClient {
         JsonNode params = notification.params();
         Database copy = database;
         if (copy == null || params.size() != 2 || !MONITOR.equals(params.get(0).textValue())) {
-            throw new Malformed("OVSDB notification", "an update of " + MONITOR, JsonRpc.shortened(params));
+            throw new Malformed("OVSDB notification", "an update of " + MONITOR, params.toString());
         }
         switch (notification.method()) {
             case "update" -> copy.update(params.get(1));
@@ -188,7 +187,7 @@ public final class OvsdbClient {
     private final class Wire implements LocalLink.Peer {
         @Override
         public void initialise(Channel channel) {
-            channel.pipeline().addLast(new JsonObjectDecoder(JsonRpc.MAX_BYTES));
+            channel.pipeline().addLast(JsonRpc.frames());
         }
 
         @Override

@@ -1,0 +1,90 @@
+package org.cloister.ctl.tunnel;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.output.Table;
+import org.cloister.ctl.tunnel.TunnelOptions.GuardState;
+import org.cloister.ipsec.Explanation;
+import org.cloister.ipsec.TunnelView;
+import org.cloister.ipsec.vici.IpsecException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl tunnel explain}: why one tunnel is not up, and what to do. */
+@Command(name = "explain", description = "Says in plain words why a tunnel is not up; exits 2 when it is not.")
+final class TunnelExplainCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "TUNNEL", description = "Its name, as agentctl tunnel list prints it.")
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private String name;
+
+    @Option(
+            names = "--listen",
+            paramLabel = "SECONDS",
+            defaultValue = "3",
+            description = "How long to listen to what charon says of it, 0 to 60; default: ${DEFAULT-VALUE}.")
+    private int listen;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private TunnelOptions tunnels;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private OutputOption output;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    private record Words(String name, Explanation explanation) implements Answer {
+        @Override
+        public Table table() {
+            Table table = new Table().row(name + ": " + explanation.why());
+            return explanation.remedy().isEmpty() ? table : table.row("to do: " + explanation.remedy());
+        }
+
+        @Override
+        public ObjectNode document() {
+            return JsonNodeFactory.instance
+                    .objectNode()
+                    .put("name", name)
+                    .put("up", explanation.up())
+                    .put("why", explanation.why())
+                    .put("remedy", explanation.remedy());
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (listen < 0 || listen > 60) {
+            throw new ParameterException(spec.commandLine(), "--listen: want 0 to 60 seconds, have " + listen);
+        }
+        Explanation explanation = explain();
+        output.print(new Words(name, explanation));
+        return (explanation.up() ? ExitCode.OK : ExitCode.FAILURE).code();
+    }
+
+    private Explanation explain() {
+        try {
+            GuardState guard = GuardState.read();
+            TunnelView view = TunnelView.read(tunnels.socket(), Duration.ofSeconds(listen));
+            return view.explain(name, guard.inPlace() ? null : guard.words(), Instant.now());
+        } catch (IpsecException e) {
+            return Explanation.of(new Explanation.Facts(
+                    name, String.valueOf(e.getMessage()), null, false, null, List.of(), null, Instant.now()));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package org.cloister.ctl.tunnel;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.cloister.ipsec.Guard;
+import org.cloister.ipsec.Nft;
+import picocli.CommandLine.Option;
+
+/** Which charon is meant. */
+final class TunnelOptions {
+    @Option(
+            names = "--socket",
+            paramLabel = "FILE",
+            defaultValue = "/run/charon.vici",
+            description = "Where charon listens (vici); default: ${DEFAULT-VALUE}.")
+    @SuppressWarnings("NullAway.Init") // picocli sets it before use
+    private Path socket;
+
+    Path socket() {
+        return socket;
+    }
+
+    /** The guard in words, or what is wrong with it. */
+    record GuardState(boolean inPlace, String words) {
+        static GuardState read() {
+            try {
+                Guard guard = Guard.read(Nft.ofThisMachine());
+                return new GuardState(
+                        true,
+                        guard.device() + " " + guard.network() + ", for " + guard.by() + ", TCP segments of "
+                                + guard.segment() + " bytes");
+            } catch (IOException e) {
+                return new GuardState(false, String.valueOf(e.getMessage()));
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package org.cloister.lab;
+
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Our own classes and the libraries they need, put into a guest's memory and run there by its Java. */
+public final class GuestJava {
+    private static final String FOLDER = "/run/cloister-lab-java";
+    private static final Duration LIMIT = Duration.ofMinutes(4);
+
+    private final Vm vm;
+
+    private GuestJava(Vm vm) {
+        this.vm = vm;
+    }
+
+    /** @param entries which of this process's class path, by a part of the path; folders are packed */
+    public static GuestJava install(Vm vm, Pattern entries) throws IOException {
+        vm.succeed("mkdir", "-p", FOLDER);
+        int number = 0;
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+            Path path = Path.of(entry);
+            if (entries.matcher(entry).find() && Files.exists(path)) {
+                byte[] jar = Files.isDirectory(path) ? packed(path) : Files.readAllBytes(path);
+                put(vm, FOLDER + "/" + number++ + ".jar", jar);
+            }
+        }
+        return new GuestJava(vm);
+    }
+
+    /** Writes a file in the guest. */
+    public static void put(Vm vm, String file, byte[] content) throws IOException {
+        Command.Output output = vm.run(List.of("sh", "-c", "cat >\"$1\"", "put", file), content, LIMIT);
+        if (output.exit() != 0) {
+            throw new LabException(
+                    vm.name() + ": " + file + ": " + output.err().strip(), "see the guest's free memory");
+        }
+    }
+
+    /** Runs a class with the daemons' Java options, and returns what it printed. */
+    public String run(Class<?> main, String input, Duration limit, String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(
+                List.of("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", FOLDER + "/*", main.getName()));
+        argv.addAll(List.of(arguments));
+        Command.Output output = vm.run(argv, input.getBytes(java.nio.charset.StandardCharsets.UTF_8), limit);
+        if (output.exit() != 0) {
+            throw new LabException(
+                    vm.name() + ": " + main.getSimpleName() + ": exit " + output.exit() + ": "
+                            + (output.err() + output.out()).strip(),
+                    "read " + vm.consoleFile());
+        }
+        return output.out();
+    }
+
+    private static byte[] packed(Path folder) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JarOutputStream jar = new JarOutputStream(bytes);
+                Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                jar.putNextEntry(new JarEntry(folder.relativize(file).toString()));
+                jar.write(Files.readAllBytes(file));
+                jar.closeEntry();
+            }
+        }
+        return bytes.toByteArray();
+    }
+}

@@ -1,0 +1,57 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+
+/** Bytes over TCP as fast as they go, as a program that is run in the network of a machine of the lab. */
+final class TcpStream {
+    private static final int PIECE = 1 << 16;
+
+    private TcpStream() {}
+
+    /** Arguments: {@code take ADDRESS PORT} for ever, or {@code give ADDRESS PORT BYTES}, which prints seconds. */
+    public static void main(String[] args) throws IOException {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(args[1]), Integer.parseInt(args[2]));
+        ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
+        if (args[0].equals("take")) {
+            take(address, piece);
+        } else {
+            System.out.println(give(address, Long.parseLong(args[3]), piece));
+        }
+    }
+
+    private static void take(InetSocketAddress address, ByteBuffer piece) throws IOException {
+        try (ServerSocketChannel server = ServerSocketChannel.open()) {
+            server.bind(address);
+            while (true) {
+                try (SocketChannel from = server.accept()) {
+                    while (from.read(piece.clear()) >= 0) {
+                        // What comes is not looked at.
+                    }
+                    from.write(ByteBuffer.wrap(new byte[1]));
+                }
+            }
+        }
+    }
+
+    /** From the first byte until the other side says that it has the last. */
+    private static double give(InetSocketAddress address, long bytes, ByteBuffer piece) throws IOException {
+        try (SocketChannel to = SocketChannel.open(address)) {
+            to.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            long start = System.nanoTime();
+            for (long left = bytes; left > 0; ) {
+                left -= to.write(piece.clear().limit((int) Math.min(left, PIECE)));
+            }
+            to.shutdownOutput();
+            if (to.read(ByteBuffer.allocate(1)) != 1) {
+                throw new IOException("no answer from " + address);
+            }
+            return (System.nanoTime() - start) / 1e9;
+        }
+    }
+}

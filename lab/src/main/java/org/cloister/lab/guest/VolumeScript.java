@@ -1,0 +1,126 @@
+package org.cloister.lab.guest;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.secret.Secrets;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.Derivation;
+import org.cloister.luks.volume.Erasure;
+import org.cloister.luks.volume.Format;
+import org.cloister.luks.volume.Integrity;
+import org.cloister.luks.volume.Key;
+import org.cloister.luks.volume.MappingName;
+import org.cloister.luks.volume.Volume;
+import org.cloister.luks.volume.VolumeException;
+
+/**
+ * Does with volumes what its standard input says, a line a step, and prints a line for each: {@code ok}, or the error's name
+ * and text. A key is {@code volume:FILE} or {@code slot:FILE}. One JVM for many steps, for in a guest its start takes longest.
+ */
+public final class VolumeScript {
+    private static final int LONGEST_KEY = 512;
+
+    private final Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
+    private final Cryptsetup cryptsetup = Cryptsetup.load();
+
+    private VolumeScript() throws IOException {}
+
+    public static void main(String[] args) throws IOException {
+        VolumeScript script = new VolumeScript();
+        BufferedReader steps = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = steps.readLine(); line != null; line = steps.readLine()) {
+            try {
+                System.out.println(("ok " + script.step(line.split(" ", -1))).strip());
+            } catch (VolumeException e) {
+                System.out.println(e.getClass().getSimpleName() + " " + e.getMessage());
+            }
+        }
+        System.out.println("live secrets: " + script.secrets.live());
+    }
+
+    private String step(String[] words) throws IOException {
+        switch (words[0]) {
+            case "create" -> create(words);
+            case "slot" -> slot(words);
+            case "map" -> map(words);
+            case "check" -> {
+                try (SecretMemory secret = secret(words[2]);
+                        Volume volume = cryptsetup.open(Path.of(words[1]))) {
+                    return "slot " + volume.check(key(words[2], secret));
+                }
+            }
+            case "status" -> {
+                return cryptsetup
+                        .status(new MappingName(words[1]))
+                        .map(Object::toString)
+                        .orElse("none");
+            }
+            case "close" -> {
+                return cryptsetup.close(new MappingName(words[1])) ? "closed" : "none";
+            }
+            case "erase" -> cryptsetup.erase(Path.of(words[1]), Erasure.Scope.valueOf(words[2]));
+            case "run" -> {
+                return run(words);
+            }
+            default -> throw new IllegalArgumentException(words[0]);
+        }
+        return "";
+    }
+
+    /** create DEVICE INTEGRITY KEY. */
+    private void create(String[] words) throws IOException {
+        Format format = Format.labelled("lab").withIntegrity(Integrity.valueOf(words[2]));
+        try (SecretMemory secret = secret(words[3])) {
+            cryptsetup.create(Path.of(words[1]), format, secret).close();
+        }
+    }
+
+    /** slot DEVICE KEY FILE: adds one. */
+    private void slot(String[] words) throws IOException {
+        try (SecretMemory by = secret(words[2]);
+                SecretMemory added = secrets.readFile(Path.of(words[3]), LONGEST_KEY);
+                Volume volume = cryptsetup.open(Path.of(words[1]))) {
+            volume.addSlot(key(words[2], by), added, Derivation.RANDOM_KEY);
+        }
+    }
+
+    /** map DEVICE NAME KEY OPTION... */
+    private void map(String[] words) throws IOException {
+        Set<Volume.Option> options =
+                Stream.of(words).skip(4).map(Volume.Option::valueOf).collect(Collectors.toSet());
+        try (SecretMemory secret = secret(words[3]);
+                Volume volume = cryptsetup.open(Path.of(words[1]))) {
+            volume.map(new MappingName(words[2]), key(words[3], secret), options);
+        }
+    }
+
+    /** run COMMAND...: with the shell. */
+    private static String run(String[] words) throws IOException {
+        String command = Stream.of(words).skip(1).collect(Collectors.joining(" "));
+        Process process = new ProcessBuilder("sh", "-c", command)
+                .redirectErrorStream(true)
+                .start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        try {
+            return "exit " + process.waitFor() + " " + text.replace('\n', ' ');
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(e);
+        }
+    }
+
+    private SecretMemory secret(String key) throws IOException {
+        return secrets.readFile(Path.of(key.substring(key.indexOf(':') + 1)), LONGEST_KEY);
+    }
+
+    private static Key key(String text, SecretMemory secret) {
+        return text.startsWith("volume:") ? Key.ofVolume(secret) : Key.ofSlot(secret);
+    }
+}
