@@ -3,6 +3,7 @@ package org.cloister.lab;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,10 +50,7 @@ public final class GuestJava {
 
     /** Runs a class with the daemons' Java options, and returns what it printed. */
     public String run(Class<?> main, String input, Duration limit, String... arguments) throws IOException {
-        List<String> argv = new ArrayList<>(
-                List.of("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", FOLDER + "/*", main.getName()));
-        argv.addAll(List.of(arguments));
-        Command.Output output = vm.run(argv, input.getBytes(java.nio.charset.StandardCharsets.UTF_8), limit);
+        Command.Output output = vm.run(argv(main, arguments), input.getBytes(StandardCharsets.UTF_8), limit);
         if (output.exit() != 0) {
             throw new LabException(
                     vm.name() + ": " + main.getSimpleName() + ": exit " + output.exit() + ": "
@@ -60,6 +58,31 @@ public final class GuestJava {
                     "read " + vm.consoleFile());
         }
         return output.out();
+    }
+
+    /**
+     * Runs a class beside whoever asks, until the guest ends.
+     *
+     * @param input a pipe of the guest's, made here
+     * @param output a file of the guest's
+     */
+    public void start(Class<?> main, String input, String output, String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(List.of(
+                "sh",
+                "-c",
+                "mkfifo -m 600 \"$1\"; in=$1 out=$2; shift 2; setsid \"$@\" <>\"$in\" >\"$out\" 2>&1 &",
+                "start",
+                input,
+                output));
+        argv.addAll(argv(main, arguments));
+        vm.succeed(argv.toArray(String[]::new));
+    }
+
+    private static List<String> argv(Class<?> main, String... arguments) {
+        List<String> argv = new ArrayList<>(
+                List.of("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", FOLDER + "/*", main.getName()));
+        argv.addAll(List.of(arguments));
+        return argv;
     }
 
     private static byte[] packed(Path folder) throws IOException {

@@ -6,7 +6,9 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.cloister.ipsec.Plan;
+import org.cloister.ipsec.TunnelEvent;
 import org.cloister.ipsec.Tunnels;
 import org.cloister.ipsec.vici.IpsecException;
 
@@ -19,8 +21,13 @@ public final class TunnelEnd implements AutoCloseable {
 
     /** @param socket where its charon listens */
     public TunnelEnd(Path socket) {
+        this(socket, event -> {});
+    }
+
+    /** @param listener see {@link Tunnels#open} */
+    public TunnelEnd(Path socket, Consumer<TunnelEvent> listener) {
         this.socket = socket;
-        this.tunnels = Tunnels.open(socket, event -> {});
+        this.tunnels = Tunnels.open(socket, listener);
     }
 
     /** Done when charon has been told. */

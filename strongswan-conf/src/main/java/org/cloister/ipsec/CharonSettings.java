@@ -84,7 +84,7 @@ public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
                     }
                 %s  }
                 }
-                """.formatted(plugins, RETRANSMITS, logging(), socket, esp == Esp.USERSPACE ? userspace() : "");
+                """.formatted(plugins, RETRANSMITS, logging(), socket, esp == Esp.USERSPACE ? userspace() : kernel());
     }
 
     /** Level 1 has no keys; they start at 4. */
@@ -101,6 +101,15 @@ public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
                     }
                   }
                 """.formatted(log);
+    }
+
+    /** For that long the kernel tells of no further packet, and keeps a number for a tunnel that is being made. */
+    private static String kernel() {
+        return """
+                    kernel-netlink {
+                      xfrm_acq_expires = %d
+                    }
+                """.formatted(1 + RETRANSMITS);
     }
 
     private static String userspace() {

@@ -41,6 +41,16 @@ public record Connection(
         };
     }
 
+    /** Whether the first packet makes the tunnel, at either end. */
+    boolean onDemand() {
+        return by == Esp.KERNEL && peer.start() == Peer.Start.ON_DEMAND;
+    }
+
+    /** Whether this end is the one that ends the older of two tunnels that were made at once. */
+    boolean settles() {
+        return initiates() || (onDemand() && local.compareTo(peer.address()) < 0);
+    }
+
     /** For {@code load-conn}. */
     Message message() {
         Message connection = Message.empty()
@@ -96,7 +106,6 @@ public record Connection(
     }
 
     private Message child() {
-        boolean trap = by == Esp.KERNEL && peer.start() == Peer.Start.ON_DEMAND;
         return Message.empty()
                 .with("mode", by == Esp.KERNEL ? "transport" : "tunnel")
                 .with("esp_proposals", List.of(esp.toString()))
@@ -105,7 +114,7 @@ public record Connection(
                 .with("rekey_time", seconds(lifetimes.child()))
                 .with("rand_time", seconds(spread(lifetimes.child())))
                 .with("life_time", seconds(lifetimes.child().plus(reserve(lifetimes.child()))))
-                .with("start_action", trap ? "trap" : "none")
+                .with("start_action", onDemand() ? "trap" : "none")
                 .with("dpd_action", "clear");
     }
 

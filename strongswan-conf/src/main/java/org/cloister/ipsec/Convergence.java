@@ -45,6 +45,8 @@ final class Convergence implements ViciClient.Listener {
     private boolean connected;
     private boolean running;
     private boolean again;
+    /** Something failed since the last round began. */
+    private boolean failed;
 
     Convergence(EventLoop loop, Path socket, Consumer<TunnelEvent> listener) {
         this.loop = loop;
@@ -104,7 +106,19 @@ final class Convergence implements ViciClient.Listener {
             });
         }
         if (states.onEvent(name, message, System.nanoTime())) {
-            run();
+            if (name.equals("log")) {
+                soon();
+            } else {
+                run();
+            }
+        }
+    }
+
+    /** A failure is looked at after the usual pause, or it would be repeated as fast as it fails. */
+    private void soon() {
+        failed = true;
+        if (!running && timer != null && timer.getDelay(TimeUnit.MILLISECONDS) > Difference.RETRY.toMillis()) {
+            schedule(Difference.RETRY);
         }
     }
 
@@ -120,6 +134,7 @@ final class Convergence implements ViciClient.Listener {
         }
         running = true;
         again = false;
+        failed = false;
         List<CompletableFuture<Void>> answered = List.copyOf(waiting);
         waiting.clear();
         Map<String, Connection> wanted = now.connections();
@@ -146,7 +161,7 @@ final class Convergence implements ViciClient.Listener {
             lastWarning = words;
             answered.forEach(each -> each.completeExceptionally(cause));
         }
-        schedule(again ? Duration.ZERO : next == null ? Difference.RETRY : next);
+        schedule(again ? Duration.ZERO : next == null || failed ? Difference.RETRY : next);
     }
 
     private CompletableFuture<Difference.Found> look() {
@@ -156,7 +171,12 @@ final class Convergence implements ViciClient.Listener {
             stale.retainAll(all.stream().map(Sa::id).toList());
             Map<String, Connection> here = new HashMap<>(told);
             here.keySet().retainAll(toldHere);
-            return new Difference.Found(here, Set.copyOf(conns.message().items("conns")), all, Set.copyOf(stale));
+            return new Difference.Found(
+                    here,
+                    Set.copyOf(conns.message().items("conns")),
+                    all,
+                    Set.copyOf(stale),
+                    states.failed(System.nanoTime()));
         });
     }
 

@@ -29,8 +29,9 @@ record Difference(
      * @param loaded what it was told in this life of its connection to us, by name
      * @param names what it says it has
      * @param stale numbers of connections that were made with what has been replaced since
+     * @param failed names of connections for which an attempt, by whomever, has just failed
      */
-    record Found(Map<String, Connection> loaded, Set<String> names, List<Sa> sas, Set<Long> stale) {
+    record Found(Map<String, Connection> loaded, Set<String> names, List<Sa> sas, Set<Long> stale, Set<String> failed) {
         List<Sa> of(String name, boolean old) {
             return sas.stream()
                     .filter(sa -> sa.name().equals(name) && sa.isAlive() && stale.contains(sa.id()) == old)
@@ -50,7 +51,9 @@ record Difference(
             List<Sa> present = found.of(connection.name(), false);
             List<Sa> stale = found.of(connection.name(), true);
             List<Sa> up = present.stream().filter(Sa::isUp).toList();
-            boolean ours = connection.initiates() || !stale.isEmpty();
+            // The first packet was heard; the kernel tells of another only when its wait for the first has ended.
+            boolean demanded = connection.onDemand() && found.failed.contains(connection.name());
+            boolean ours = connection.initiates() || demanded || !stale.isEmpty();
             if (ours && up.isEmpty()) {
                 waiting = true;
                 if (present.stream().noneMatch(Difference::isUnderWay)) {
@@ -60,7 +63,7 @@ record Difference(
             if (!up.isEmpty()) {
                 stale.forEach(sa -> terminate.add(sa.id()));
             }
-            if (connection.initiates() && up.size() > 1) {
+            if (connection.settles() && up.size() > 1) {
                 long newest = up.stream().mapToLong(Sa::id).max().orElseThrow();
                 up.stream().map(Sa::id).filter(id -> id != newest).forEach(terminate::add);
             }

@@ -47,6 +47,17 @@ final class TunnelStates {
         }
     }
 
+    /** Connections for which an attempt failed lately. What a peer closed has not failed. */
+    Set<String> failed(long nowNs) {
+        Set<String> failed = new HashSet<>();
+        said.forEach((name, last) -> {
+            if (isRecent(last, nowNs) && last.cause != Cause.PEER_CLOSED) {
+                failed.add(name);
+            }
+        });
+        return failed;
+    }
+
     /** Whether something may have to be done. */
     boolean onEvent(String name, Message message, long nowNs) {
         if (name.equals("log")) {
@@ -54,7 +65,7 @@ final class TunnelStates {
             if (cause != null) {
                 said.put(message.text("ikesa-name", ""), new Said(cause, nowNs));
             }
-            return false;
+            return cause != null;
         }
         for (String connection : message.sections().keySet()) {
             String peer = peer(connection);
@@ -85,9 +96,13 @@ final class TunnelStates {
                 up(connection.peer().name());
             } else if (!missed.add(name)) {
                 Said last = said.get(name);
-                down(connection.peer().name(), last != null && nowNs - last.atNs < RELEVANT_NS ? last.cause : null);
+                down(connection.peer().name(), last != null && isRecent(last, nowNs) ? last.cause : null);
             }
         }
+    }
+
+    private static boolean isRecent(Said said, long nowNs) {
+        return nowNs - said.atNs < RELEVANT_NS;
     }
 
     private void up(String peer) {

@@ -20,6 +20,9 @@ class DifferenceTest {
     @SuppressWarnings("NullAway.Init")
     private static Map<String, Connection> expecting;
 
+    @SuppressWarnings("NullAway.Init")
+    private static Map<String, Connection> demanding;
+
     @BeforeAll
     static void plans(@TempDir Path folder) throws IOException {
         Identity self = Identity.worker("w1", "a");
@@ -31,6 +34,8 @@ class DifferenceTest {
                 .connections();
         expecting = plan.with(List.of(new Peer("c", controller, there, Peer.Start.WAIT)))
                 .connections();
+        demanding = plan.with(List.of(new Peer("c", controller, there, Peer.Start.ON_DEMAND)))
+                .connections();
     }
 
     private static Sa sa(long id, String state, boolean child) {
@@ -39,12 +44,13 @@ class DifferenceTest {
     }
 
     private static Difference of(Map<String, Connection> wanted, Set<Long> stale, Sa... sas) {
-        return Difference.of(wanted, new Difference.Found(wanted, Set.of(NAME), List.of(sas), stale));
+        return Difference.of(wanted, new Difference.Found(wanted, Set.of(NAME), List.of(sas), stale, Set.of()));
     }
 
     @Test
     void what_charon_has_not_is_loaded_and_initiated() {
-        Difference all = Difference.of(initiating, new Difference.Found(Map.of(), Set.of(), List.of(), Set.of()));
+        Difference all =
+                Difference.of(initiating, new Difference.Found(Map.of(), Set.of(), List.of(), Set.of(), Set.of()));
         assertThat(all.load()).hasSize(1);
         assertThat(all.initiate()).hasSize(1);
         assertThat(all.next()).isEqualTo(Difference.RETRY);
@@ -52,7 +58,8 @@ class DifferenceTest {
 
     @Test
     void what_was_told_and_is_not_there_any_more_is_told_again() {
-        Difference all = Difference.of(expecting, new Difference.Found(expecting, Set.of(), List.of(), Set.of()));
+        Difference all =
+                Difference.of(expecting, new Difference.Found(expecting, Set.of(), List.of(), Set.of(), Set.of()));
         assertThat(all.load()).hasSize(1);
         assertThat(all.initiate()).isEmpty();
     }
@@ -73,6 +80,24 @@ class DifferenceTest {
         assertThat(of(initiating, Set.of(), sa(1, "ESTABLISHED", false)).initiate())
                 .hasSize(1);
         assertThat(of(initiating, Set.of(), sa(1, "DELETING", true)).initiate()).hasSize(1);
+    }
+
+    @Test
+    void what_traffic_asked_for_is_left_to_the_kernel_until_it_failed_and_is_then_tried_again_until_it_is_up() {
+        assertThat(demanded(Set.of()).initiate()).isEmpty();
+        assertThat(demanded(Set.of(NAME)).initiate()).hasSize(1);
+        assertThat(demanded(Set.of(NAME)).next()).isEqualTo(Difference.RETRY);
+        assertThat(demanded(Set.of(NAME), sa(1, "CONNECTING", false)).initiate())
+                .isEmpty();
+        assertThat(demanded(Set.of(NAME), sa(1, "ESTABLISHED", true)).initiate())
+                .isEmpty();
+        Difference waits = Difference.of(
+                expecting, new Difference.Found(expecting, Set.of(NAME), List.of(), Set.of(), Set.of(NAME)));
+        assertThat(waits.initiate()).as("the end that waits").isEmpty();
+    }
+
+    private static Difference demanded(Set<String> failed, Sa... sas) {
+        return Difference.of(demanding, new Difference.Found(demanding, Set.of(NAME), List.of(sas), Set.of(), failed));
     }
 
     @Test
@@ -104,7 +129,11 @@ class DifferenceTest {
         Difference all = Difference.of(
                 Map.of(),
                 new Difference.Found(
-                        Map.of(), Set.of(NAME, "office"), List.of(sa(1, "ESTABLISHED", true), others), Set.of()));
+                        Map.of(),
+                        Set.of(NAME, "office"),
+                        List.of(sa(1, "ESTABLISHED", true), others),
+                        Set.of(),
+                        Set.of()));
         assertThat(all.unload()).containsExactly(NAME);
         assertThat(all.terminate()).containsExactly(1L);
     }

@@ -3,16 +3,14 @@ package org.cloister.lab.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.cloister.ipsec.Address;
@@ -32,6 +30,7 @@ import org.cloister.lab.ProjectKeys;
 import org.cloister.lab.Vm;
 import org.cloister.lab.VmSpec;
 import org.cloister.lab.guest.TunnelScript;
+import org.cloister.protocol.identity.Authority;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -43,15 +42,21 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(SharedLab.class)
 class KernelTunnelTest {
     private static final Pattern NEEDED = Pattern.compile("lab/target/classes|strongswan-conf|netty|slf4j-api");
+    /** A Java program begins in a guest under emulation within that time, whatever else the machine does. */
     private static final Duration LIMIT = Duration.ofMinutes(4);
+
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final int VLAN = 170;
     private static final Mtu MTU = new Mtu(1500, Esp.KERNEL);
     private static final Guard GUARD = Guard.of("eth0", new Network(new Address("10.70.0.0"), 24), MTU);
+    private static final String STEPS = "/run/tunnel.steps";
+    private static final String SAID = "/run/tunnel.said";
     /** Headers of IP and of an echo request. */
     private static final int HEADERS = 28;
 
     private final ProjectKeys keys = ProjectKeys.make("a");
+    /** Of the certificate that the worker has when it is revoked. */
+    private BigInteger workersSerial = BigInteger.ZERO;
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
@@ -60,7 +65,7 @@ class KernelTunnelTest {
     KernelTunnelTest() throws IOException {}
 
     @Test
-    void no_packet_is_clear_before_through_and_after_a_tunnel_and_the_guard_does_it(Lab lab) throws Exception {
+    void no_packet_is_clear_through_a_tunnels_whole_life_and_the_guard_does_it(Lab lab) throws Exception {
         Host host = lab.host(1);
         Path image = LabHome.fromEnvironment().image("lab");
         Path network = Path.of("/proc", Long.toString(host.pid()), "ns/net");
@@ -70,107 +75,211 @@ class KernelTunnelTest {
                 Wiretap wire = new Wiretap(List.of(
                         FrameSocket.open(network, controller.spec().port()),
                         FrameSocket.open(network, worker.spec().port())))) {
-            prepare(controller.awaitRunner(), Identity.controller("c", "a"), "10.70.0.1", "10.70.0.2");
-            prepare(worker.awaitRunner(), Identity.worker("w1", "a"), "10.70.0.2", "10.70.0.1");
+            prepare(controller.awaitRunner(), "10.70.0.1", "10.70.0.2");
+            prepare(worker.awaitRunner(), "10.70.0.2", "10.70.0.1");
             TimeUnit.SECONDS.sleep(1);
             assertThat(wire.encrypted()).isZero();
             nothingInClear(wire);
-
-            bothUp(controller, worker);
-            flows(wire);
-            Poll.until("new keys of both kinds", SOON, "read /run/charon.log in the guest", () -> {
-                String log = worker.succeed("cat", "/run/charon.log");
-                return log.contains("rekeyed between") && log.contains("closing CHILD_SA");
-            });
-            flows(wire);
-            int largest = MTU.inner();
-            assertThat(passes(worker, largest - 1)).isTrue();
-            assertThat(passes(worker, largest)).isTrue();
-            assertThat(passes(worker, largest + 1)).isFalse();
-            nothingInClear(wire);
-
             for (Vm each : List.of(controller, worker)) {
-                // Killed, charon leaves its keys in the kernel: the tunnel goes on until they are taken away too.
-                each.succeed("sh", "-c", "kill -9 $(cat /run/charon.pid); ip xfrm state flush; ip xfrm policy flush");
-                assertThat(each.succeed("nft", "--stateless", "list", "table", "inet", Guard.TABLE))
-                        .isEqualTo(GUARD.render());
+                Poll.until(
+                        "the guest's program",
+                        LIMIT,
+                        "read " + SAID,
+                        () -> said(each).contains("ready"));
             }
-            TimeUnit.SECONDS.sleep(2);
-            nothingInClear(wire);
-            for (Vm each : List.of(controller, worker)) {
-                each.succeed("nft", "delete", "table", "inet", Guard.TABLE);
-            }
-            Poll.until("the marker without the guard", SOON, "look with tcpdump", () -> wire.clear() > 0);
+            twoWorkersAtOnce(controller, worker, wire);
+            refusedThenKeptWithNewKeys(controller, worker, wire);
+            largestPacket(worker, wire);
+            otherCertificatesAtBothEnds(controller, worker, wire);
+            peerKilled(controller, worker, wire);
+            revoked(controller, worker, wire);
+            bothKilledAndTheGuardTaken(List.of(controller, worker), wire);
         } finally {
             host.ovs().ofctl("del-flows", "br-secure");
         }
     }
 
-    /** The guard before there is an address, then the marker, then charon without a plan. */
-    private void prepare(Vm vm, Identity identity, String own, String other) throws IOException {
+    /** Each asks the other on its first packet, and both have markers to send. */
+    private static void twoWorkersAtOnce(Vm one, Vm other, Wiretap wire) throws IOException {
+        tell(one, "worker w2 w2 worker w1 ON_DEMAND default accept");
+        // The other is not prepared yet, so the first attempts fail, and are not given up.
+        Poll.until(
+                "a first attempt",
+                SOON,
+                "read /run/charon.log",
+                () -> log(one).contains("received NO_PROPOSAL_CHOSEN"));
+        tell(other, "worker w1 w1 worker w2 ON_DEMAND default accept");
+        awaitSaid(one, "Up[peer=w1]");
+        awaitSaid(other, "Up[peer=w2]");
+        flows(wire);
+        nothingInClear(wire);
+    }
+
+    private static void refusedThenKeptWithNewKeys(Vm controller, Vm worker, Wiretap wire) throws IOException {
+        tell(controller, "controller c c worker w1 WAIT default accept");
+        tell(worker, "worker w1 strange controller c ON_DEMAND short accept");
+        Poll.until(
+                "a refusal",
+                SOON,
+                "read /run/charon.log",
+                () -> log(worker).contains("received AUTHENTICATION_FAILED"));
+        assertThat(said(worker)).doesNotContain("Up[peer=c]");
+        nothingInClear(wire);
+        tell(worker, "worker w1 w1 controller c ON_DEMAND short accept");
+        awaitSaid(worker, "Up[peer=c]");
+        awaitSaid(controller, "Up[peer=w1]");
+        flows(wire);
+        Poll.until("new keys of both kinds", SOON, "read /run/charon.log", () -> {
+            String log = log(worker);
+            return log.contains("rekeyed between") && log.contains("closing CHILD_SA");
+        });
+        flows(wire);
+        nothingInClear(wire);
+    }
+
+    private static void largestPacket(Vm worker, Wiretap wire) throws IOException {
+        int largest = MTU.inner();
+        assertThat(passes(worker, largest - 1)).isTrue();
+        assertThat(passes(worker, largest)).isTrue();
+        assertThat(passes(worker, largest + 1)).isFalse();
+        nothingInClear(wire);
+    }
+
+    private static void otherCertificatesAtBothEnds(Vm controller, Vm worker, Wiretap wire) throws IOException {
+        int before = authenticated(controller);
+        tell(worker, "worker w1 newer controller c ON_DEMAND default accept");
+        Poll.until("the newer certificate", SOON, "read /run/charon.log", () -> authenticated(controller) > before);
+        tell(controller, "controller c newer worker w1 WAIT default accept");
+        flows(wire);
+        nothingInClear(wire);
+    }
+
+    /** Killed, charon leaves its keys in the kernel: the tunnel goes on until they are taken away too. */
+    private static void peerKilled(Vm controller, Vm worker, Wiretap wire) throws IOException {
+        int ends = count(said(worker), "Down[peer=c");
+        int begins = count(said(worker), "Up[peer=c]");
+        kill(controller);
+        Poll.until("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
+        nothingInClear(wire);
+        startCharon(controller);
+        Poll.until("the tunnel again", SOON, "read " + SAID, () -> count(said(worker), "Up[peer=c]") > begins);
+        flows(wire);
+        nothingInClear(wire);
+    }
+
+    private void revoked(Vm controller, Vm worker, Wiretap wire) throws IOException {
+        Authority.Revocation revocation = new Authority.Revocation(workersSerial, Instant.now());
+        byte[] list = keys.workers().revoke(List.of(revocation), BigInteger.ONE, Instant.now(), Duration.ofHours(24));
+        GuestJava.put(controller, TunnelScript.FOLDER + "/revoked.crl", list);
+        int ends = count(said(worker), "Down[peer=c");
+        tell(controller, "controller c newer worker w1 WAIT default revoke");
+        Poll.until("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
+        int begins = count(said(worker), "Up[peer=c]");
+        tell(controller, "controller c newer worker w1 WAIT default list");
+        Poll.until(
+                "the reason",
+                SOON,
+                "read /run/charon.log",
+                () -> log(controller).contains("certificate was revoked"));
+        assertThat(count(said(worker), "Up[peer=c]")).isEqualTo(begins);
+        nothingInClear(wire);
+    }
+
+    private static void bothKilledAndTheGuardTaken(List<Vm> both, Wiretap wire) throws Exception {
+        for (Vm each : both) {
+            kill(each);
+            assertThat(each.succeed("nft", "--stateless", "list", "table", "inet", Guard.TABLE))
+                    .isEqualTo(GUARD.render());
+        }
+        TimeUnit.SECONDS.sleep(2);
+        nothingInClear(wire);
+        for (Vm each : both) {
+            each.succeed("nft", "delete", "table", "inet", Guard.TABLE);
+        }
+        Poll.until("the marker without the guard", SOON, "look with tcpdump", () -> wire.clear() > 0);
+    }
+
+    /** The guard before there is an address, then the marker, then charon and what tells it, without a plan. */
+    private void prepare(Vm vm, String own, String other) throws IOException {
         GuestJava.put(vm, "/run/guard.nft", GUARD.render().getBytes(StandardCharsets.UTF_8));
         CharonSettings settings =
                 new CharonSettings(Path.of(TunnelScript.SOCKET), Esp.KERNEL, Path.of("/run/charon.log"));
         GuestJava.put(vm, "/run/strongswan.conf", settings.render().getBytes(StandardCharsets.UTF_8));
-        vm.succeed("mkdir", "-m", "700", TunnelScript.FOLDER);
-        keys.write(identity, folder.resolve("own.crt"), folder.resolve("own.key"));
-        for (String name : List.of("own.crt", "own.key")) {
-            GuestJava.put(vm, TunnelScript.FOLDER + "/" + name, Files.readAllBytes(folder.resolve(name)));
-        }
-        int number = 0;
-        for (Certificate each : keys.authorities()) {
-            GuestJava.put(vm, TunnelScript.FOLDER + "/ca" + number++ + ".crt", each.der());
-        }
+        credentials(vm);
         String pattern = HexFormat.of().formatHex(Wiretap.MARKER.getBytes(StandardCharsets.US_ASCII));
         vm.succeed("nft", "-f", "/run/guard.nft");
         vm.succeed("ip", "address", "add", own + "/24", "dev", "eth0");
         vm.succeed("ip", "link", "set", "eth0", "up");
         inBackground(vm, "while :; do ping -q -i 0.1 -s 64 -p " + pattern + " " + other + "; sleep 0.1; done");
+        startCharon(vm);
+        GuestJava.install(vm, NEEDED).start(TunnelScript.class, STEPS, SAID, own, other);
+    }
+
+    /** All that any of the two will be told. */
+    private void credentials(Vm vm) throws IOException {
+        vm.succeed("mkdir", "-m", "700", TunnelScript.FOLDER);
+        put(vm, "c", keys, Identity.controller("c", "a"));
+        put(vm, "w1", keys, Identity.worker("w1", "a"));
+        put(vm, "w2", keys, Identity.worker("w2", "a"));
+        put(vm, "strange", ProjectKeys.make("a"), Identity.worker("w1", "a"));
+        Identity newer = vm.name().endsWith("c") ? Identity.controller("c", "a") : Identity.worker("w1", "a");
+        put(vm, "newer", keys, newer);
+        if (newer.role().equals("worker")) {
+            workersSerial = keys.lastSerial();
+        }
+        int number = 0;
+        for (Certificate each : keys.authorities()) {
+            GuestJava.put(vm, TunnelScript.FOLDER + "/ca" + number++ + ".crt", each.der());
+        }
+    }
+
+    private void put(Vm vm, String name, ProjectKeys from, Identity identity) throws IOException {
+        from.write(identity, folder.resolve(name + ".crt"), folder.resolve(name + ".key"));
+        for (String file : List.of(name + ".crt", name + ".key")) {
+            GuestJava.put(vm, TunnelScript.FOLDER + "/" + file, Files.readAllBytes(folder.resolve(file)));
+        }
+    }
+
+    private static void startCharon(Vm vm) throws IOException {
         inBackground(
                 vm, "echo $$ >/run/charon.pid; STRONGSWAN_CONF=/run/strongswan.conf exec /usr/sbin/charon-systemd");
+    }
+
+    private static void kill(Vm vm) throws IOException {
+        vm.succeed(
+                "sh",
+                "-c",
+                "kill -9 $(cat /run/charon.pid); rm -f " + TunnelScript.SOCKET
+                        + "; ip xfrm state flush; ip xfrm policy flush");
     }
 
     private static void inBackground(Vm vm, String script) throws IOException {
         vm.succeed("sh", "-c", "setsid sh -c \"$1\" </dev/null >/dev/null 2>&1 &", "sh", script);
     }
 
-    /** Our library in each guest tells its charon; the worker's tunnel waits for the first packet. */
-    private static void bothUp(Vm controller, Vm worker) throws Exception {
-        List<Future<String>> ends = new ArrayList<>();
-        ExecutorService both = Executors.newFixedThreadPool(2);
-        try {
-            ends.add(both.submit(() -> GuestJava.install(controller, NEEDED)
-                    .run(
-                            TunnelScript.class,
-                            "",
-                            LIMIT,
-                            "controller",
-                            "c",
-                            "10.70.0.1",
-                            "worker",
-                            "w1",
-                            "10.70.0.2",
-                            "WAIT",
-                            "default")));
-            ends.add(both.submit(() -> GuestJava.install(worker, NEEDED)
-                    .run(
-                            TunnelScript.class,
-                            "",
-                            LIMIT,
-                            "worker",
-                            "w1",
-                            "10.70.0.2",
-                            "controller",
-                            "c",
-                            "10.70.0.1",
-                            "ON_DEMAND",
-                            "short")));
-            for (Future<String> end : ends) {
-                assertThat(end.get()).contains("up");
-            }
-        } finally {
-            both.shutdownNow();
-        }
+    private static void tell(Vm vm, String plan) throws IOException {
+        vm.succeed("sh", "-c", "echo \"$1\" >" + STEPS, "sh", plan);
+        awaitSaid(vm, "told " + plan);
+    }
+
+    private static void awaitSaid(Vm vm, String words) throws IOException {
+        Poll.until(words, SOON, "read " + SAID, () -> said(vm).contains(words));
+    }
+
+    private static String said(Vm vm) throws IOException {
+        return vm.succeed("cat", SAID);
+    }
+
+    private static String log(Vm vm) throws IOException {
+        return vm.succeed("cat", "/run/charon.log");
+    }
+
+    private static int authenticated(Vm controller) throws IOException {
+        return count(log(controller), "authentication of 'w1.worker.a.cloister.internal' with");
+    }
+
+    private static int count(String text, String words) {
+        return text.split(Pattern.quote(words), -1).length - 1;
     }
 
     private static boolean passes(Vm from, int bytes) throws IOException {
