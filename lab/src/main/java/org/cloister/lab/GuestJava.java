@@ -78,9 +78,11 @@ public final class GuestJava {
         vm.succeed(argv.toArray(String[]::new));
     }
 
+    /** Netty's events for the flight recorder cost a guest some ten seconds of its start. */
     private static List<String> argv(Class<?> main, String... arguments) {
         List<String> argv = new ArrayList<>(
-                List.of("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", FOLDER + "/*", main.getName()));
+                List.of("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dio.netty.jfr.enabled=false"));
+        argv.addAll(List.of("-cp", FOLDER + "/*", main.getName()));
         argv.addAll(List.of(arguments));
         return argv;
     }

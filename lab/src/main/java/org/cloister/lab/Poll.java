@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /** Waiting for something that only tells when asked; always with an end. */
 public final class Poll {
-    private static final long PAUSE_MILLIS = 25;
+    private static final Duration PAUSE = Duration.ofMillis(25);
 
     private Poll() {}
 
@@ -17,13 +17,19 @@ public final class Poll {
 
     /** @param what completes the sentence "not within 5 s: " */
     public static void until(String what, Duration limit, String mend, Question question) throws IOException {
+        until(what, limit, mend, PAUSE, question);
+    }
+
+    /** @param pause between a question and the next, where asking is dear */
+    public static void until(String what, Duration limit, String mend, Duration pause, Question question)
+            throws IOException {
         long deadline = System.nanoTime() + limit.toNanos();
         while (!question.answer()) {
             if (System.nanoTime() >= deadline) {
                 throw new LabException("not within " + limit.toSeconds() + " s: " + what, mend);
             }
             try {
-                Thread.sleep(PAUSE_MILLIS);
+                Thread.sleep(pause.toMillis());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new LabException("interrupted while waiting: " + what, "start again", e);

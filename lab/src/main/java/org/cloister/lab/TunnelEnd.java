@@ -14,7 +14,7 @@ import org.cloister.ipsec.vici.IpsecException;
 
 /** What keeps the tunnels of one end, as a VM's agent will. */
 public final class TunnelEnd implements AutoCloseable {
-    private static final Duration LIMIT = Duration.ofSeconds(10);
+    private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private final Path socket;
     private final Tunnels tunnels;

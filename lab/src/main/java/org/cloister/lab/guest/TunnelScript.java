@@ -22,6 +22,7 @@ import org.cloister.ipsec.Identity;
 import org.cloister.ipsec.Lifetimes;
 import org.cloister.ipsec.Peer;
 import org.cloister.ipsec.Plan;
+import org.cloister.ipsec.TunnelEvent;
 import org.cloister.ipsec.vici.Secret;
 import org.cloister.lab.TunnelEnd;
 
@@ -46,13 +47,17 @@ public final class TunnelScript {
     /** @param args own address and the peer's */
     public static void main(String[] args) throws IOException {
         BufferedReader steps = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-        try (TunnelEnd end = new TunnelEnd(Path.of(SOCKET), System.out::println)) {
+        try (TunnelEnd end = new TunnelEnd(Path.of(SOCKET), TunnelScript::print)) {
             System.out.println("ready");
             for (String step = steps.readLine(); step != null; step = steps.readLine()) {
                 end.tell(plan(step.split(" ", -1), new Address(args[0]), new Address(args[1])));
                 System.out.println("told " + step);
             }
         }
+    }
+
+    private static void print(TunnelEvent event) {
+        System.out.println(event);
     }
 
     private static Plan plan(String[] words, Address own, Address there) throws IOException {

@@ -24,6 +24,7 @@ import org.cloister.ipsec.Network;
 import org.cloister.lab.GuestJava;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.Poll;
 import org.cloister.lab.ProjectKeys;
@@ -75,61 +76,57 @@ class KernelTunnelTest {
                 Wiretap wire = new Wiretap(List.of(
                         FrameSocket.open(network, controller.spec().port()),
                         FrameSocket.open(network, worker.spec().port())))) {
-            prepare(controller.awaitRunner(), "10.70.0.1", "10.70.0.2");
-            prepare(worker.awaitRunner(), "10.70.0.2", "10.70.0.1");
-            TimeUnit.SECONDS.sleep(1);
-            assertThat(wire.encrypted()).isZero();
-            nothingInClear(wire);
-            for (Vm each : List.of(controller, worker)) {
-                Poll.until(
-                        "the guest's program",
-                        LIMIT,
-                        "read " + SAID,
-                        () -> said(each).contains("ready"));
+            controller.awaitRunner();
+            worker.awaitRunner();
+            try {
+                wholeLife(controller, worker, wire);
+            } catch (LabException e) {
+                throw new LabException(e.getMessage() + tails(controller) + tails(worker), "compare both ends", e);
             }
-            twoWorkersAtOnce(controller, worker, wire);
-            refusedThenKeptWithNewKeys(controller, worker, wire);
-            largestPacket(worker, wire);
-            otherCertificatesAtBothEnds(controller, worker, wire);
-            peerKilled(controller, worker, wire);
-            revoked(controller, worker, wire);
-            bothKilledAndTheGuardTaken(List.of(controller, worker), wire);
         } finally {
             host.ovs().ofctl("del-flows", "br-secure");
         }
     }
 
-    /** Each asks the other on its first packet, and both have markers to send. */
-    private static void twoWorkersAtOnce(Vm one, Vm other, Wiretap wire) throws IOException {
-        tell(one, "worker w2 w2 worker w1 ON_DEMAND default accept");
-        // The other is not prepared yet, so the first attempts fail, and are not given up.
-        Poll.until(
-                "a first attempt",
-                SOON,
-                "read /run/charon.log",
-                () -> log(one).contains("received NO_PROPOSAL_CHOSEN"));
-        tell(other, "worker w1 w1 worker w2 ON_DEMAND default accept");
-        awaitSaid(one, "Up[peer=w1]");
-        awaitSaid(other, "Up[peer=w2]");
-        flows(wire);
+    private void wholeLife(Vm controller, Vm worker, Wiretap wire) throws Exception {
+        prepare(controller, "10.70.0.1", "10.70.0.2");
+        prepare(worker, "10.70.0.2", "10.70.0.1");
+        TimeUnit.SECONDS.sleep(1);
+        assertThat(wire.encrypted()).isZero();
         nothingInClear(wire);
+        for (Vm each : List.of(controller, worker)) {
+            await("the guest's program", LIMIT, "read " + SAID, () -> said(each).contains("ready"));
+        }
+        refusedThenKeptWithNewKeys(controller, worker, wire);
+        largestPacket(worker, wire);
+        otherCertificatesAtBothEnds(controller, worker, wire);
+        peerKilled(controller, worker, wire);
+        revoked(controller, worker, wire);
+        twoWorkersAtOnce(controller, worker, wire);
+        bothKilledAndTheGuardTaken(List.of(controller, worker), wire);
+    }
+
+    private static String tails(Vm vm) throws IOException {
+        return "\n" + vm.name() + ":\n"
+                + vm.run("tail", "-n", "40", SAID, "/run/charon.log").out();
     }
 
     private static void refusedThenKeptWithNewKeys(Vm controller, Vm worker, Wiretap wire) throws IOException {
-        tell(controller, "controller c c worker w1 WAIT default accept");
         tell(worker, "worker w1 strange controller c ON_DEMAND short accept");
-        Poll.until(
-                "a refusal",
+        await(
+                "a first attempt",
                 SOON,
                 "read /run/charon.log",
-                () -> log(worker).contains("received AUTHENTICATION_FAILED"));
+                () -> log(worker).contains("received NO_PROPOSAL_CHOSEN"));
+        tell(controller, "controller c c worker w1 WAIT default accept");
+        await("a refusal", SOON, "read /run/charon.log", () -> log(worker).contains("received AUTHENTICATION_FAILED"));
         assertThat(said(worker)).doesNotContain("Up[peer=c]");
         nothingInClear(wire);
         tell(worker, "worker w1 w1 controller c ON_DEMAND short accept");
         awaitSaid(worker, "Up[peer=c]");
         awaitSaid(controller, "Up[peer=w1]");
         flows(wire);
-        Poll.until("new keys of both kinds", SOON, "read /run/charon.log", () -> {
+        await("new keys of both kinds", SOON, "read /run/charon.log", () -> {
             String log = log(worker);
             return log.contains("rekeyed between") && log.contains("closing CHILD_SA");
         });
@@ -148,7 +145,7 @@ class KernelTunnelTest {
     private static void otherCertificatesAtBothEnds(Vm controller, Vm worker, Wiretap wire) throws IOException {
         int before = authenticated(controller);
         tell(worker, "worker w1 newer controller c ON_DEMAND default accept");
-        Poll.until("the newer certificate", SOON, "read /run/charon.log", () -> authenticated(controller) > before);
+        await("the newer certificate", SOON, "read /run/charon.log", () -> authenticated(controller) > before);
         tell(controller, "controller c newer worker w1 WAIT default accept");
         flows(wire);
         nothingInClear(wire);
@@ -159,10 +156,10 @@ class KernelTunnelTest {
         int ends = count(said(worker), "Down[peer=c");
         int begins = count(said(worker), "Up[peer=c]");
         kill(controller);
-        Poll.until("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
+        await("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
         nothingInClear(wire);
         startCharon(controller);
-        Poll.until("the tunnel again", SOON, "read " + SAID, () -> count(said(worker), "Up[peer=c]") > begins);
+        await("the tunnel again", SOON, "read " + SAID, () -> count(said(worker), "Up[peer=c]") > begins);
         flows(wire);
         nothingInClear(wire);
     }
@@ -173,15 +170,27 @@ class KernelTunnelTest {
         GuestJava.put(controller, TunnelScript.FOLDER + "/revoked.crl", list);
         int ends = count(said(worker), "Down[peer=c");
         tell(controller, "controller c newer worker w1 WAIT default revoke");
-        Poll.until("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
+        await("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
         int begins = count(said(worker), "Up[peer=c]");
         tell(controller, "controller c newer worker w1 WAIT default list");
-        Poll.until(
-                "the reason",
+        await("the reason", SOON, "read /run/charon.log", () -> log(controller).contains("certificate was revoked"));
+        assertThat(count(said(worker), "Up[peer=c]")).isEqualTo(begins);
+        nothingInClear(wire);
+    }
+
+    /** Each asks the other on its first packet, and both have markers to send. */
+    private static void twoWorkersAtOnce(Vm one, Vm other, Wiretap wire) throws IOException {
+        int before = count(log(one), "received AUTHENTICATION_FAILED");
+        tell(one, "worker w2 w2 worker w1 ON_DEMAND default accept");
+        // The other does not know it yet, so the first attempts fail, and are not given up.
+        await(
+                "a first attempt",
                 SOON,
                 "read /run/charon.log",
-                () -> log(controller).contains("certificate was revoked"));
-        assertThat(count(said(worker), "Up[peer=c]")).isEqualTo(begins);
+                () -> count(log(one), "received AUTHENTICATION_FAILED") > before);
+        tell(other, "worker w1 w1 worker w2 ON_DEMAND default accept");
+        awaitSaid(other, "Up[peer=w2]");
+        flows(wire);
         nothingInClear(wire);
     }
 
@@ -196,7 +205,7 @@ class KernelTunnelTest {
         for (Vm each : both) {
             each.succeed("nft", "delete", "table", "inet", Guard.TABLE);
         }
-        Poll.until("the marker without the guard", SOON, "look with tcpdump", () -> wire.clear() > 0);
+        await("the marker without the guard", SOON, "look with tcpdump", () -> wire.clear() > 0);
     }
 
     /** The guard before there is an address, then the marker, then charon and what tells it, without a plan. */
@@ -259,11 +268,16 @@ class KernelTunnelTest {
 
     private static void tell(Vm vm, String plan) throws IOException {
         vm.succeed("sh", "-c", "echo \"$1\" >" + STEPS, "sh", plan);
-        awaitSaid(vm, "told " + plan);
+        await("told " + plan, LIMIT, "read " + SAID, () -> said(vm).contains("told " + plan));
+    }
+
+    /** Not often: each question costs a guest under emulation more than its answer. */
+    private static void await(String what, Duration limit, String mend, Poll.Question question) throws IOException {
+        Poll.until(what, limit, mend, Duration.ofSeconds(1), question);
     }
 
     private static void awaitSaid(Vm vm, String words) throws IOException {
-        Poll.until(words, SOON, "read " + SAID, () -> said(vm).contains(words));
+        await(words, SOON, "read " + SAID, () -> said(vm).contains(words));
     }
 
     private static String said(Vm vm) throws IOException {
@@ -291,7 +305,7 @@ class KernelTunnelTest {
 
     private static void flows(Wiretap wire) throws IOException {
         long before = wire.encrypted();
-        Poll.until("packets in the tunnel", SOON, "read charon.log", () -> wire.encrypted() > before + 20);
+        await("packets in the tunnel", SOON, "read charon.log", () -> wire.encrypted() > before + 20);
     }
 
     private static void nothingInClear(Wiretap wire) {
