@@ -11,7 +11,7 @@ import java.time.temporal.ChronoUnit;
  */
 record Validity(Instant from, Instant to) {
     /** Clocks further apart are refused before certificates are looked at. */
-    private static final Duration SKEW = Duration.ofMinutes(2);
+    static final Duration SKEW = Duration.ofMinutes(2);
 
     static Validity of(Instant now, Duration lifetime, Duration longest) throws RefusedException {
         if (lifetime.compareTo(Duration.ofSeconds(1)) < 0 || lifetime.compareTo(longest) > 0) {
