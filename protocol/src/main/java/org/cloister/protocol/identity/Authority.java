@@ -27,13 +27,13 @@ import org.cloister.protocol.dsse.Curve;
  */
 public final class Authority {
     /** A leaf's longest life. */
-    public static final Duration LEAF = Duration.ofHours(24);
+    public static final Duration LEAF = Validity.LEAF;
     /** A delegated authority's. */
-    public static final Duration DELEGATED = Duration.ofDays(31);
+    public static final Duration DELEGATED = Validity.DELEGATED;
     /** The project's own, and the site's. */
-    public static final Duration ROOT = Duration.ofDays(3660);
+    public static final Duration ROOT = Validity.ROOT;
     /** A list of revoked certificates of a project; a site's lives no longer than a leaf. */
-    public static final Duration PROJECT_LIST = Duration.ofDays(7);
+    public static final Duration PROJECT_LIST = Validity.PROJECT_LIST;
 
     private static final int PROJECT_DEPTH = 2;
 
@@ -73,8 +73,7 @@ public final class Authority {
     }
 
     /** A site's authority: certifies hosts and relays, and no authority. */
-    public static Authority ofSite(
-            SubjectKey key, Signer signer, Instant now, Duration lifetime, SecureRandom random)
+    public static Authority ofSite(SubjectKey key, Signer signer, Instant now, Duration lifetime, SecureRandom random)
             throws RefusedException {
         requireCurve("authority of a site", Curve.P256, key);
         return root(
@@ -130,8 +129,7 @@ public final class Authority {
         }
         List<String> names = new ArrayList<>();
         names.add(new Name(id, Role.DEVICE.toString(), terms.project()).toString());
-        roles.stream().sorted().forEach(role ->
-                names.add(new Name(id, role.toString(), terms.project()).toString()));
+        roles.stream().sorted().forEach(role -> names.add(new Name(id, role.toString(), terms.project()).toString()));
         boolean opens = roles.contains(Role.OPENER);
         if (opens) {
             names.add(Name.ofRole(Role.CONTROLLER.toString(), terms.project()));
@@ -192,7 +190,8 @@ public final class Authority {
      */
     public byte[] revoke(Collection<Revocation> revoked, BigInteger number, Instant now, Duration lifetime)
             throws IOException {
-        Validity validity = within(now, lifetime, terms.project().equals(Name.SITE) ? LEAF : PROJECT_LIST);
+        Validity validity =
+                within(now, lifetime, terms.project().equals(Name.SITE) ? Validity.SITE_LIST : PROJECT_LIST);
         X509v2CRLBuilder builder = new X509v2CRLBuilder(own.getSubject(), Date.from(validity.from()));
         builder.setNextUpdate(Date.from(validity.to()));
         revoked.forEach(each -> builder.addCRLEntry(each.serial(), Date.from(each.at()), CRLReason.unspecified));

@@ -52,12 +52,7 @@ final class CertificateDraft {
             Validity validity,
             SecureRandom random) {
         CertificateDraft draft = new CertificateDraft(new X509v3CertificateBuilder(
-                issuer,
-                serial(random),
-                Date.from(validity.from()),
-                Date.from(validity.to()),
-                subject,
-                key.info()));
+                issuer, serial(random), Date.from(validity.from()), Date.from(validity.to()), subject, key.info()));
         draft.add(Extension.subjectKeyIdentifier, false, IDENTIFIERS.createSubjectKeyIdentifier(key.info()));
         draft.add(Extension.authorityKeyIdentifier, false, IDENTIFIERS.createAuthorityKeyIdentifier(issuerKey));
         return draft;
@@ -66,11 +61,9 @@ final class CertificateDraft {
     CertificateDraft leaf(Name name) {
         add(Extension.basicConstraints, true, new BasicConstraints(false));
         add(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
-        add(
-                Extension.extendedKeyUsage,
-                false,
-                new ExtendedKeyUsage(
-                        new KeyPurposeId[] {KeyPurposeId.id_kp_serverAuth, KeyPurposeId.id_kp_clientAuth, IKE}));
+        add(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(new KeyPurposeId[] {
+            KeyPurposeId.id_kp_serverAuth, KeyPurposeId.id_kp_clientAuth, IKE
+        }));
         add(
                 Extension.subjectAlternativeName,
                 false,

@@ -109,15 +109,15 @@ public final class Chain {
             until = until.isBefore(each.until()) ? until : each.until();
         }
         CheckedCertificate last = certificates.get(certificates.size() - 1);
-        VerificationKey anchor = last.issuer(keys).orElseThrow(() -> new IdentityRefused(
-                Clause.ISSUER,
-                subject,
-                "an authority of " + name.project() + ": " + keys,
-                last.issuerName(),
-                "renew the certificate under an owner that the newest document names"));
+        VerificationKey anchor = last.issuer(keys)
+                .orElseThrow(() -> new IdentityRefused(
+                        Clause.ISSUER,
+                        subject,
+                        "an authority of " + name.project() + ": " + keys,
+                        last.issuerName(),
+                        "renew the certificate under an owner that the newest document names"));
         requirePath(subject, anchor, now);
-        Identity identity =
-                new Identity(name, role, certificates.get(0).key(), until, anchor, last.serial());
+        Identity identity = new Identity(name, role, certificates.get(0).key(), until, anchor, last.serial());
         lists.require(identity, now);
         return identity;
     }

@@ -42,7 +42,7 @@ record CheckedCertificate(X509Certificate x509, VerificationKey key, List<String
         requireUsage(x509.getBasicConstraints() < 0, subject, "no CA");
         requireUsage(Arrays.equals(x509.getKeyUsage(), SIGNS), subject, "keyUsage digitalSignature alone");
         requireUsage(purposes(x509).containsAll(PURPOSES), subject, "extKeyUsage serverAuth and clientAuth");
-        requireLife(x509, subject, Authority.LEAF);
+        requireLife(x509, subject, Validity.LEAF);
         return new CheckedCertificate(x509, key, List.of(), subject);
     }
 
@@ -52,7 +52,7 @@ record CheckedCertificate(X509Certificate x509, VerificationKey key, List<String
         requireUsage(x509.getBasicConstraints() >= 0, subject, "a CA");
         requireUsage(x509.getBasicConstraints() < Integer.MAX_VALUE, subject, "a path length");
         requireUsage(Arrays.equals(x509.getKeyUsage(), CERTIFIES), subject, "keyUsage keyCertSign and cRLSign");
-        requireLife(x509, subject, Authority.DELEGATED);
+        requireLife(x509, subject, Validity.DELEGATED);
         return new CheckedCertificate(x509, key, permitted(x509, subject), subject);
     }
 
@@ -122,7 +122,11 @@ record CheckedCertificate(X509Certificate x509, VerificationKey key, List<String
             return VerificationKey.of(x509.getPublicKey());
         } catch (MalformedException e) {
             throw new IdentityRefused(
-                    Clause.KEY, subject, "ECDSA P-384 or P-256", x509.getPublicKey().getAlgorithm(), "make another key");
+                    Clause.KEY,
+                    subject,
+                    "ECDSA P-384 or P-256",
+                    x509.getPublicKey().getAlgorithm(),
+                    "make another key");
         }
     }
 

@@ -27,12 +27,9 @@ public record Name(String id, String role, String project) {
     /** @param dnsName from whoever asks */
     public static Name parse(String dnsName) throws MalformedException {
         if (dnsName.length() <= MAX_LENGTH && dnsName.endsWith(DOMAIN)) {
-            String[] labels = dnsName.substring(0, dnsName.length() - DOMAIN.length())
-                    .split("\\.", -1);
-            if (labels.length == 3
-                    && isLabel(labels[0])
-                    && isLabel(labels[1])
-                    && isLabel(labels[2])) {
+            String[] labels =
+                    dnsName.substring(0, dnsName.length() - DOMAIN.length()).split("\\.", -1);
+            if (labels.length == 3 && isLabel(labels[0]) && isLabel(labels[1]) && isLabel(labels[2])) {
                 return new Name(labels[0], labels[1], labels[2]);
             }
         }
