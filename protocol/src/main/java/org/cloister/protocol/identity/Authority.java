@@ -86,7 +86,7 @@ public final class Authority {
 
     private static Authority root(
             CaTerms terms, SubjectKey key, Signer signer, Validity validity, SecureRandom random) {
-        X500Name name = subject(terms.project(), "authority");
+        X500Name name = authoritySubject(terms.project(), "authority");
         Curve curve = key.key().curve();
         X509CertificateHolder whole = CertificateDraft.of(name, key.info(), name, key, validity, random)
                 .authority(terms.depth(), terms.constraints(true))
@@ -162,7 +162,7 @@ public final class Authority {
         }
         requireCurve("authority for " + id, Curve.P384, key);
         NameConstraints constraints = below.depth() == 0 ? below.constraints(false) : below.constraintsForIke();
-        return draft(id, key, now, lifetime, DELEGATED)
+        return draft(authoritySubject(terms.project(), id), key, now, lifetime, DELEGATED)
                 .authority(below.depth(), constraints)
                 .sign(signer, curve);
     }
@@ -176,7 +176,7 @@ public final class Authority {
                     "certificate for " + name, "a role of the protocol", name.role(), "name another role");
         }
         requireCurve("certificate for " + name, role.get().curve(), key);
-        return draft(name.id(), key, now, lifetime, LEAF)
+        return draft(subject(terms.project(), name.id()), key, now, lifetime, LEAF)
                 .leaf(name)
                 .sign(signer, curve)
                 .getEncoded();
@@ -227,15 +227,10 @@ public final class Authority {
         }
     }
 
-    private CertificateDraft draft(String id, SubjectKey key, Instant now, Duration lifetime, Duration longest)
+    private CertificateDraft draft(X500Name subject, SubjectKey key, Instant now, Duration lifetime, Duration longest)
             throws RefusedException {
         return CertificateDraft.of(
-                own.getSubject(),
-                own.getSubjectPublicKeyInfo(),
-                subject(terms.project(), id),
-                key,
-                within(now, lifetime, longest),
-                random);
+                own.getSubject(), own.getSubjectPublicKeyInfo(), subject, key, within(now, lifetime, longest), random);
     }
 
     private void requirePermitted(String subject, String dnsName) throws RefusedException {
@@ -268,5 +263,10 @@ public final class Authority {
     /** For people; who somebody is only the dNSName says. */
     private static X500Name subject(String project, String name) {
         return new X500Name("O=" + project + ",CN=" + name);
+    }
+
+    /** Java takes a common name for a dNSName where there is no other, and an authority has none. */
+    private static X500Name authoritySubject(String project, String name) {
+        return new X500Name("O=" + project + ",OU=" + name);
     }
 }
