@@ -88,7 +88,7 @@ public record Digest(Algorithm algorithm, String hex) {
         return hex;
     }
 
-    private static Digest of(Algorithm algorithm, byte[] bytes) {
+    public static Digest of(Algorithm algorithm, byte[] bytes) {
         return new Digest(algorithm, HexFormat.of().formatHex(bytes));
     }
 

@@ -140,10 +140,20 @@ public final class StrictJson {
     public Instant time(String key) throws MalformedException {
         String text = text(key, TIME);
         try {
-            return Instant.parse(text);
+            Instant time = Instant.parse(text);
+            // The runtime also reads 24:00:00 and leap seconds.
+            if (time.toString().equals(text)) {
+                return time;
+            }
         } catch (DateTimeParseException e) {
-            throw new MalformedException(path + key + ": want a time that is on the calendar, have " + quoted(text), e);
+            throw new MalformedException(path + key + ": want a time of the calendar, have " + quoted(text), e);
         }
+        throw new MalformedException(path + key + ": want a time of the calendar, have " + quoted(text));
+    }
+
+    /** The same refusal, naming the place of the key's value. */
+    public MalformedException at(String key, MalformedException e) {
+        return new MalformedException(path + key + ": " + e.getMessage(), e);
     }
 
     /** The format that the document says it has, under {@code format}. */

@@ -15,6 +15,7 @@ import java.security.spec.ECGenParameterSpec;
 import java.security.spec.ECParameterSpec;
 import java.security.spec.ECPoint;
 import java.security.spec.ECPublicKeySpec;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import org.cloister.protocol.BinaryText;
@@ -237,8 +238,8 @@ class EnvelopeTest {
 
     /** Both numbers of 32 bytes as the two INTEGERs of a SEQUENCE. */
     private static byte[] der(byte[] raw) {
-        byte[] r = new BigInteger(1, java.util.Arrays.copyOf(raw, 32)).toByteArray();
-        byte[] s = new BigInteger(1, java.util.Arrays.copyOfRange(raw, 32, 64)).toByteArray();
+        byte[] r = new BigInteger(1, Arrays.copyOf(raw, 32)).toByteArray();
+        byte[] s = new BigInteger(1, Arrays.copyOfRange(raw, 32, 64)).toByteArray();
         byte[] der = new byte[6 + r.length + s.length];
         der[0] = 0x30;
         der[1] = (byte) (der.length - 2);
