@@ -22,7 +22,7 @@ import org.cloister.protocol.dsse.VerificationKey;
  * @param account charged by Global Slurm
  */
 public record Approval(String project, long number, String account, Instant from, Instant until, Quota quota) {
-    public static final String TYPE = "application/vnd.cloister.approval+json";
+    public static final String TYPE = "application/vnd.cloister.approval.v1+json";
     public static final int MAX_BYTES = 16 * 1024;
     public static final Duration LONGEST = Duration.ofDays(366);
 

@@ -19,6 +19,7 @@ import org.bouncycastle.asn1.x509.NameConstraints;
 import org.bouncycastle.cert.X509CertificateHolder;
 import org.bouncycastle.cert.X509v2CRLBuilder;
 import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.VerificationKey;
 
 /**
  * A small issuing authority of one project or site. What it may certify is in its own certificate, where others check it:
@@ -40,7 +41,7 @@ public final class Authority {
     private final X509CertificateHolder own;
     private final X509CertificateHolder ownForIke;
     private final CaTerms terms;
-    private final Curve curve;
+    private final VerificationKey key;
     private final Signer signer;
     private final SecureRandom random;
 
@@ -48,13 +49,13 @@ public final class Authority {
             X509CertificateHolder own,
             X509CertificateHolder ownForIke,
             CaTerms terms,
-            Curve curve,
+            VerificationKey key,
             Signer signer,
             SecureRandom random) {
         this.own = own;
         this.ownForIke = ownForIke;
         this.terms = terms;
-        this.curve = curve;
+        this.key = key;
         this.signer = signer;
         this.random = random;
     }
@@ -94,7 +95,7 @@ public final class Authority {
         X509CertificateHolder forIke = CertificateDraft.of(name, key.info(), name, key, validity, random)
                 .authority(terms.depth(), terms.constraintsForIke())
                 .sign(signer, curve);
-        return new Authority(whole, forIke, terms, curve, signer, random);
+        return new Authority(whole, forIke, terms, key.key(), signer, random);
     }
 
     /**
@@ -105,7 +106,7 @@ public final class Authority {
     public static Authority load(byte[] certificate, Signer signer, SecureRandom random) throws IOException {
         AuthorityCertificate read = AuthorityCertificate.parse(certificate);
         return new Authority(
-                read.holder(), read.holder(), read.terms(), read.key().curve(), signer, random);
+                read.holder(), read.holder(), read.terms(), read.key(), signer, random);
     }
 
     /** An authority for one role, such as a controlling VM's for its workers, which can have none below it. */
@@ -113,7 +114,7 @@ public final class Authority {
             throws RefusedException {
         CaTerms below = new CaTerms(terms.project(), List.of(Name.ofRole(role, terms.project())), 0);
         X509CertificateHolder certificate = certify(role, below, key, now, lifetime);
-        return new Authority(certificate, certificate, below, key.key().curve(), theirs, random);
+        return new Authority(certificate, certificate, below, key.key(), theirs, random);
     }
 
     /**
@@ -164,7 +165,7 @@ public final class Authority {
         NameConstraints constraints = below.depth() == 0 ? below.constraints(false) : below.constraintsForIke();
         return draft(authoritySubject(terms.project(), id), key, now, lifetime, DELEGATED)
                 .authority(below.depth(), constraints)
-                .sign(signer, curve);
+                .sign(signer, this.key.curve());
     }
 
     /** @return a certificate in DER for IKE and TLS, at both ends of either */
@@ -178,7 +179,7 @@ public final class Authority {
         requireCurve("certificate for " + name, role.get().curve(), key);
         return draft(subject(terms.project(), name.id()), key, now, lifetime, LEAF)
                 .leaf(name)
-                .sign(signer, curve)
+                .sign(signer, this.key.curve())
                 .getEncoded();
     }
 
@@ -200,11 +201,16 @@ public final class Authority {
                 Extension.authorityKeyIdentifier,
                 false,
                 CertificateDraft.IDENTIFIERS.createAuthorityKeyIdentifier(own.getSubjectPublicKeyInfo()));
-        return builder.build(new CertificateDraft.Content(signer, curve)).getEncoded();
+        return builder.build(new CertificateDraft.Content(signer, key.curve())).getEncoded();
     }
 
     /** One that does not hold any more, though its time has not come. */
     public record Revocation(BigInteger serial, Instant at) {}
+
+    /** Whose signatures are its. */
+    public VerificationKey key() {
+        return key;
+    }
 
     /** Its own certificate in DER. */
     public byte[] certificate() {

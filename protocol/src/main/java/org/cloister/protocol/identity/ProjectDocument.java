@@ -21,8 +21,8 @@ import org.cloister.protocol.StrictJson;
  * @param previous the id of the payload before this one; of a genesis its own
  */
 public record ProjectDocument(String project, int number, String previous, Instant created, Owners owners) {
-    public static final String GENESIS = "application/vnd.cloister.genesis+json";
-    public static final String SUCCESSOR = "application/vnd.cloister.successor+json";
+    public static final String GENESIS = "application/vnd.cloister.genesis.v1+json";
+    public static final String SUCCESSOR = "application/vnd.cloister.successor.v1+json";
     /** Of the envelope too. */
     public static final int MAX_BYTES = 64 * 1024;
 

@@ -69,8 +69,6 @@ class IdentityDocumentTest {
     @Test
     void keys_have_the_ids_that_the_document_gives() throws Exception {
         assertThat(key("key").id()).isEqualTo(text("key-id"));
-        assertThat(BootKeys.parse(base64("boot-signing"), base64("boot-sealing")).id())
-                .isEqualTo(text("boot-id"));
     }
 
     @Test
