@@ -82,7 +82,9 @@ public final class KeyOptions {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
             generator.initialize(new ECGenParameterSpec(curve.standardName()));
             KeyPair pair = generator.generateKeyPair();
-            WholeFile.create(to, KeyFile.seal(pair, passphrase.bytes(), new SecureRandom()).json());
+            WholeFile.create(
+                    to,
+                    KeyFile.seal(pair, passphrase.bytes(), new SecureRandom()).json());
             return SigningKey.of(pair);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this JRE has no " + curve.standardName(), e);

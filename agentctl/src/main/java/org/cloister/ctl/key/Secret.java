@@ -40,8 +40,8 @@ public final class Secret implements AutoCloseable {
             read = in.readNBytes(KeyFile.MAX_PASSPHRASE + 2);
             int length = read.length > 0 && read[read.length - 1] == '\n' ? read.length - 1 : read.length;
             if (length == 0 || length > KeyFile.MAX_PASSPHRASE) {
-                throw new MalformedException(what + ": want 1 to " + KeyFile.MAX_PASSPHRASE
-                        + " bytes on descriptor " + descriptor + ", have " + (length == 0 ? "none" : "more"));
+                throw new MalformedException(what + ": want 1 to " + KeyFile.MAX_PASSPHRASE + " bytes on descriptor "
+                        + descriptor + ", have " + (length == 0 ? "none" : "more"));
             }
             return new Secret(Arrays.copyOf(read, length));
         } finally {

@@ -51,7 +51,8 @@ final class TokenKey implements SigningKey {
             return new TokenKey(provider, privateKey, VerificationKey.of(certificate.getPublicKey()));
         } catch (GeneralSecurityException | InvalidParameterException | UnsupportedOperationException e) {
             throw new IOException(
-                    subject + ": cannot be opened: " + e.getMessage() + "; look at the library, the slot and the PIN", e);
+                    subject + ": cannot be opened: " + e.getMessage() + "; look at the library, the slot and the PIN",
+                    e);
         } finally {
             Arrays.fill(characters, '\0');
         }

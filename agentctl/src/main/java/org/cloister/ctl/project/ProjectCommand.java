@@ -9,7 +9,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "project",
         description = "Makes and signs a project's documents: owners, members, policy.",
-        subcommands = {ProjectKeyCommand.class, ProjectCreateCommand.class, ProjectSignCommand.class, ProjectShowCommand.class, ProjectMemberCommand.class, ProjectRevokeCommand.class, ProjectPolicyCommand.class})
+        subcommands = {
+            ProjectKeyCommand.class,
+            ProjectCreateCommand.class,
+            ProjectSignCommand.class,
+            ProjectShowCommand.class,
+            ProjectMemberCommand.class,
+            ProjectRevokeCommand.class,
+            ProjectPolicyCommand.class
+        })
 public final class ProjectCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before run

@@ -25,16 +25,28 @@ import picocli.CommandLine.Option;
 /** {@code agentctl project create}: a genesis or a successor document. */
 @Command(
         name = "create",
-        description = "Writes a genesis document with its owners and threshold, signed by one of them; with --project, the successor document. Each owner that it lists signs the genesis; the threshold and each new owner the successor.")
+        description =
+                "Writes a genesis document with its owners and threshold, signed by one of them; with --project, the successor document. Each owner that it lists signs the genesis; the threshold and each new owner the successor.")
 final class ProjectCreateCommand implements Callable<Integer> {
-    @Option(names = "--owner", paramLabel = "ID=FILE", required = true, description = "An owner and the file of its public key; two or more.")
+    @Option(
+            names = "--owner",
+            paramLabel = "ID=FILE",
+            required = true,
+            description = "An owner and the file of its public key; two or more.")
     @SuppressWarnings("NullAway.Init")
     private Map<String, Path> owners;
 
-    @Option(names = "--threshold", paramLabel = "NUMBER", required = true, description = "How many owners change the project.")
+    @Option(
+            names = "--threshold",
+            paramLabel = "NUMBER",
+            required = true,
+            description = "How many owners change the project.")
     private int threshold;
 
-    @Option(names = "--project", paramLabel = "FILE", description = "For a successor: the genesis, then the successor documents in order.")
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            description = "For a successor: the genesis, then the successor documents in order.")
     private List<Path> history = List.of();
 
     @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the document is written.")
@@ -44,7 +56,6 @@ final class ProjectCreateCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -18,16 +18,20 @@ import picocli.CommandLine.Option;
 /** {@code agentctl project key}: a person's key. */
 @Command(
         name = "key",
-        description = "Makes a person's private key under a passphrase in the file of --key, or takes one on a token, and writes its public half.")
+        description =
+                "Makes a person's private key under a passphrase in the file of --key, or takes one on a token, and writes its public half.")
 final class ProjectKeyCommand implements Callable<Integer> {
-    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the public half is written, in PEM.")
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            required = true,
+            description = "Where the public half is written, in PEM.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

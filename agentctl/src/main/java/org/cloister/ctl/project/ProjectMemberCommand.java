@@ -29,13 +29,22 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project member}: gives a person roles. */
 @Command(
         name = "member",
-        description = "Certifies a person's key for one or more roles. The person then makes certificates of 24 hours for itself, until this one ends.")
+        description =
+                "Certifies a person's key for one or more roles. The person then makes certificates of 24 hours for itself, until this one ends.")
 final class ProjectMemberCommand implements Callable<Integer> {
-    @Option(names = "--project", paramLabel = "FILE", required = true, description = "The project's genesis, then its successor documents in order.")
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            required = true,
+            description = "The project's genesis, then its successor documents in order.")
     @SuppressWarnings("NullAway.Init")
     private List<Path> history;
 
-    @Option(names = "--role", paramLabel = "ROLE", required = true, description = "opener, member or exporter; may be given more than once.")
+    @Option(
+            names = "--role",
+            paramLabel = "ROLE",
+            required = true,
+            description = "opener, member or exporter; may be given more than once.")
     @SuppressWarnings("NullAway.Init")
     private Set<Role> roles;
 
@@ -43,10 +52,18 @@ final class ProjectMemberCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private Path publicKey;
 
-    @Option(names = "--days", paramLabel = "NUMBER", defaultValue = "7", description = "How long it holds, at most 31; default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--days",
+            paramLabel = "NUMBER",
+            defaultValue = "7",
+            description = "How long it holds, at most 31; default: ${DEFAULT-VALUE}.")
     private long days;
 
-    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the certificate is written, in PEM.")
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            required = true,
+            description = "Where the certificate is written, in PEM.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
@@ -58,7 +75,6 @@ final class ProjectMemberCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
 
-
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
     private OutputOption output;
@@ -69,10 +85,10 @@ final class ProjectMemberCommand implements Callable<Integer> {
         Authority owner = Documents.authority(project, keys.open(null));
         VerificationKey key = Documents.publicKey(publicKey);
         if (!Name.isLabel(id)) {
-            throw new MalformedException("id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));
+            throw new MalformedException(
+                    "id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));
         }
-        byte[] certificate =
-                owner.certifyPerson(id, roles, SubjectKey.of(key), Instant.now(), Duration.ofDays(days));
+        byte[] certificate = owner.certifyPerson(id, roles, SubjectKey.of(key), Instant.now(), Duration.ofDays(days));
         WholeFile.replace(out, Pem.write(Pem.CERTIFICATE, certificate));
         output.print(new Facts()
                 .with("project", project.id())

@@ -24,7 +24,11 @@ import picocli.CommandLine.Parameters;
         name = "policy",
         description = "Checks a policy in JSON and signs it; more owners add theirs with agentctl project sign.")
 final class ProjectPolicyCommand implements Callable<Integer> {
-    @Option(names = "--project", paramLabel = "FILE", required = true, description = "The project's genesis, then its successor documents in order.")
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            required = true,
+            description = "The project's genesis, then its successor documents in order.")
     @SuppressWarnings("NullAway.Init")
     private List<Path> history;
 
@@ -39,7 +43,6 @@ final class ProjectPolicyCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -27,23 +27,34 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project revoke}: an owner's revocation list. */
 @Command(
         name = "revoke",
-        description = "Adds certificates that this owner issued to the owner's revocation list and signs the next one, which holds 7 days; without certificates it only renews the list. Deliver it to the relay and to the controlling VM.")
+        description =
+                "Adds certificates that this owner issued to the owner's revocation list and signs the next one, which holds 7 days; without certificates it only renews the list. Deliver it to the relay and to the controlling VM.")
 final class ProjectRevokeCommand implements Callable<Integer> {
-    @Option(names = "--project", paramLabel = "FILE", required = true, description = "The project's genesis, then its successor documents in order.")
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            required = true,
+            description = "The project's genesis, then its successor documents in order.")
     @SuppressWarnings("NullAway.Init")
     private List<Path> history;
 
-    @Option(names = "--list", paramLabel = "FILE", required = true, description = "The owner's list; replaced, and made if there is none.")
+    @Option(
+            names = "--list",
+            paramLabel = "FILE",
+            required = true,
+            description = "The owner's list; replaced, and made if there is none.")
     @SuppressWarnings("NullAway.Init")
     private Path list;
 
-    @Parameters(paramLabel = "CERTIFICATE", arity = "0..*", description = "Certificates in PEM, as agentctl project member writes them.")
+    @Parameters(
+            paramLabel = "CERTIFICATE",
+            arity = "0..*",
+            description = "Certificates in PEM, as agentctl project member writes them.")
     private List<Path> certificates = List.of();
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -65,8 +76,9 @@ final class ProjectRevokeCommand implements Callable<Integer> {
         for (Path file : certificates) {
             serials.add(Documents.serial(file, key.verificationKey()));
         }
-        List<Authority.Revocation> revoked =
-                serials.stream().map(serial -> new Authority.Revocation(serial, now)).toList();
+        List<Authority.Revocation> revoked = serials.stream()
+                .map(serial -> new Authority.Revocation(serial, now))
+                .toList();
         byte[] der = owner.revoke(revoked, number, now, Authority.PROJECT_LIST);
         WholeFile.replace(list, der);
         output.print(new Facts()

@@ -13,14 +13,14 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code agentctl project show}: who owns a project. */
-@Command(
-        name = "show",
-        description = "Verifies a project's documents and prints its id, owners and threshold.")
+@Command(name = "show", description = "Verifies a project's documents and prints its id, owners and threshold.")
 final class ProjectShowCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "FILE", arity = "1..*", description = "The genesis, then the successor documents in order.")
+    @Parameters(
+            paramLabel = "FILE",
+            arity = "1..*",
+            description = "The genesis, then the successor documents in order.")
     @SuppressWarnings("NullAway.Init")
     private List<Path> history;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -21,7 +21,8 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project sign}: one more owner's signature. */
 @Command(
         name = "sign",
-        description = "Adds the signature of one more owner to a document or policy, in its place. Read it before with agentctl project show.")
+        description =
+                "Adds the signature of one more owner to a document or policy, in its place. Read it before with agentctl project show.")
 final class ProjectSignCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", description = "The document.")
     @SuppressWarnings("NullAway.Init")
@@ -30,7 +31,6 @@ final class ProjectSignCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -14,7 +14,8 @@ final class Names {
             throw new MalformedException("--role: want host or relay, have " + role);
         }
         if (!Name.isLabel(id)) {
-            throw new MalformedException("id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));
+            throw new MalformedException(
+                    "id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));
         }
         return new Name(id, role.toString(), Name.SITE);
     }

@@ -27,7 +27,11 @@ import picocli.CommandLine.Parameters;
         name = "approve",
         description = "Signs that the site serves a project, for which account and how much of it at one time.")
 final class SiteApproveCommand implements Callable<Integer> {
-    @Option(names = "--site", paramLabel = "DIR", required = true, description = "The CA's folder, on a machine that is no relay.")
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
     @SuppressWarnings("NullAway.Init")
     private Path folder;
 
@@ -35,10 +39,18 @@ final class SiteApproveCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private String account;
 
-    @Option(names = "--number", paramLabel = "NUMBER", required = true, description = "Higher than in each approval of the project before.")
+    @Option(
+            names = "--number",
+            paramLabel = "NUMBER",
+            required = true,
+            description = "Higher than in each approval of the project before.")
     private long number;
 
-    @Option(names = "--days", paramLabel = "NUMBER", defaultValue = "366", description = "How long it holds, at most 366; default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--days",
+            paramLabel = "NUMBER",
+            defaultValue = "366",
+            description = "How long it holds, at most 366; default: ${DEFAULT-VALUE}.")
     private long days;
 
     @Option(names = "--nodes", paramLabel = "NUMBER", required = true, description = "Nodes.")
@@ -71,7 +83,6 @@ final class SiteApproveCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
 
-
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
     private OutputOption output;
@@ -79,10 +90,13 @@ final class SiteApproveCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        String project = ProjectHistory.begin(Pem.bytes(genesis, ProjectDocument.MAX_BYTES)).id();
+        String project = ProjectHistory.begin(Pem.bytes(genesis, ProjectDocument.MAX_BYTES))
+                .id();
         Approval approval = approval(project, now);
         try (SiteFolder site = SiteFolder.open(folder, keys)) {
-            WholeFile.replace(out, Envelope.sign(Approval.TYPE, approval.payload(), site.key()).bytes());
+            WholeFile.replace(
+                    out,
+                    Envelope.sign(Approval.TYPE, approval.payload(), site.key()).bytes());
         } catch (GeneralSecurityException e) {
             throw new IOException("approval of " + project + ": cannot be signed: " + e.getMessage(), e);
         }

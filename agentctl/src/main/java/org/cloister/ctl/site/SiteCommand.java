@@ -9,7 +9,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "site",
         description = "Runs a site's CA: enrols hosts and relays, approves projects, revokes.",
-        subcommands = {SiteInitCommand.class, SiteEnrolCommand.class, SiteRequestCommand.class, SiteIssueCommand.class, SiteApproveCommand.class, SiteRevokeCommand.class})
+        subcommands = {
+            SiteInitCommand.class,
+            SiteEnrolCommand.class,
+            SiteRequestCommand.class,
+            SiteIssueCommand.class,
+            SiteApproveCommand.class,
+            SiteRevokeCommand.class
+        })
 public final class SiteCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before run

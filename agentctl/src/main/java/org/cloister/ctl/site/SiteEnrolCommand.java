@@ -24,9 +24,14 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site enrol}: a token for one name. */
 @Command(
         name = "enrol",
-        description = "Makes a token by which one host or relay is enrolled once, in a file that its owner alone reads. Carry it there, then delete it here.")
+        description =
+                "Makes a token by which one host or relay is enrolled once, in a file that its owner alone reads. Carry it there, then delete it here.")
 final class SiteEnrolCommand implements Callable<Integer> {
-    @Option(names = "--site", paramLabel = "DIR", required = true, description = "The CA's folder, on a machine that is no relay.")
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
     @SuppressWarnings("NullAway.Init")
     private Path folder;
 
@@ -34,11 +39,19 @@ final class SiteEnrolCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private Role role;
 
-    @Option(names = "--token", paramLabel = "FILE", required = true, description = "Where the token is written; there must be no such file.")
+    @Option(
+            names = "--token",
+            paramLabel = "FILE",
+            required = true,
+            description = "Where the token is written; there must be no such file.")
     @SuppressWarnings("NullAway.Init")
     private Path tokenFile;
 
-    @Option(names = "--minutes", paramLabel = "NUMBER", defaultValue = "60", description = "How long the token may be used: 15 to 10080; default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--minutes",
+            paramLabel = "NUMBER",
+            defaultValue = "60",
+            description = "How long the token may be used: 15 to 10080; default: ${DEFAULT-VALUE}.")
     private long minutes;
 
     @Parameters(paramLabel = "ID", description = "The machine's label in its name.")
@@ -48,7 +61,6 @@ final class SiteEnrolCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -68,7 +80,10 @@ final class SiteEnrolCommand implements Callable<Integer> {
                 site.desk().open(name, made.publicHalf(), now, lifetime);
             }
         }
-        output.print(new Facts().with("name", name).with("token", tokenFile).with("until", now.plus(lifetime).truncatedTo(ChronoUnit.SECONDS)));
+        output.print(new Facts()
+                .with("name", name)
+                .with("token", tokenFile)
+                .with("until", now.plus(lifetime).truncatedTo(ChronoUnit.SECONDS)));
         return ExitCode.OK.code();
     }
 }

@@ -50,7 +50,8 @@ final class SiteFolder implements AutoCloseable {
         FileChannel lock = lock(folder);
         try {
             if (Files.exists(folder.resolve(AUTHORITY))) {
-                throw new IOException(folder.resolve(AUTHORITY) + ": want a folder without a CA, have one; name another");
+                throw new IOException(
+                        folder.resolve(AUTHORITY) + ": want a folder without a CA, have one; name another");
             }
             SigningKey key = keys.isOnToken() ? keys.open(null) : keys.make(folder.resolve(KEY), Curve.P256);
             Authority authority = Authority.ofSite(
@@ -115,8 +116,8 @@ final class SiteFolder implements AutoCloseable {
 
     /** Two at one time could both find a token unused. */
     private static FileChannel lock(Path folder) throws IOException {
-        FileChannel channel = FileChannel.open(
-                folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel channel =
+                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock lock = channel.tryLock();
         if (lock == null) {
             channel.close();

@@ -16,19 +16,27 @@ import picocli.CommandLine.Option;
 /** {@code agentctl site init}: a new CA. */
 @Command(
         name = "init",
-        description = "Makes a site's CA in a new folder, with its key under a passphrase or on a token, and its first revocation list.")
+        description =
+                "Makes a site's CA in a new folder, with its key under a passphrase or on a token, and its first revocation list.")
 final class SiteInitCommand implements Callable<Integer> {
-    @Option(names = "--site", paramLabel = "DIR", required = true, description = "The CA's folder, on a machine that is no relay.")
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
     @SuppressWarnings("NullAway.Init")
     private Path folder;
 
-    @Option(names = "--years", paramLabel = "NUMBER", defaultValue = "10", description = "How long the CA lives, at most 10; default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--years",
+            paramLabel = "NUMBER",
+            defaultValue = "10",
+            description = "How long the CA lives, at most 10; default: ${DEFAULT-VALUE}.")
     private int years;
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -22,9 +22,14 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site issue}: answers requests of hosts and relays. */
 @Command(
         name = "issue",
-        description = "Answers requests of hosts and relays with certificates of 24 hours, each beside its request in FILE.pem. A token that two keys have used is an alarm: the name is revoked and the list signed anew.")
+        description =
+                "Answers requests of hosts and relays with certificates of 24 hours, each beside its request in FILE.pem. A token that two keys have used is an alarm: the name is revoked and the list signed anew.")
 final class SiteIssueCommand implements Callable<Integer> {
-    @Option(names = "--site", paramLabel = "DIR", required = true, description = "The CA's folder, on a machine that is no relay.")
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
     @SuppressWarnings("NullAway.Init")
     private Path folder;
 
@@ -35,7 +40,6 @@ final class SiteIssueCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -24,7 +24,8 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site request}: on the machine that is to be enrolled. */
 @Command(
         name = "request",
-        description = "On a host or relay: makes its key, unless it has one, and a request for its certificate. With a token to enrol, without to renew.")
+        description =
+                "On a host or relay: makes its key, unless it has one, and a request for its certificate. With a token to enrol, without to renew.")
 final class SiteRequestCommand implements Callable<Integer> {
     @Option(names = "--role", paramLabel = "ROLE", required = true, description = "host or relay.")
     @SuppressWarnings("NullAway.Init")
@@ -33,7 +34,11 @@ final class SiteRequestCommand implements Callable<Integer> {
     @Option(names = "--token", paramLabel = "FILE", description = "The token; left out to renew.")
     private @Nullable Path tokenFile;
 
-    @Option(names = "--machine-key", paramLabel = "FILE", required = true, description = "The machine's private key; made there if there is none.")
+    @Option(
+            names = "--machine-key",
+            paramLabel = "FILE",
+            required = true,
+            description = "The machine's private key; made there if there is none.")
     @SuppressWarnings("NullAway.Init")
     private Path keyFile;
 
@@ -45,7 +50,6 @@ final class SiteRequestCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private String id;
 
-
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
     private OutputOption output;
@@ -56,7 +60,10 @@ final class SiteRequestCommand implements Callable<Integer> {
         SigningKey key = MachineKey.openOrMake(keyFile);
         CertificateRequest request = CertificateRequest.make(name, key);
         WholeFile.replace(out, enrolment(request).json());
-        output.print(new Facts().with("name", name).with("key", key.verificationKey()).with("request", out));
+        output.print(new Facts()
+                .with("name", name)
+                .with("key", key.verificationKey())
+                .with("request", out));
         return ExitCode.OK.code();
     }
 

@@ -19,13 +19,22 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site revoke}: ends names, and signs the next list. */
 @Command(
         name = "revoke",
-        description = "Ends hosts and relays, and signs the next revocation list, which holds 24 hours; without names it only renews the list. Deliver the list to the relay.")
+        description =
+                "Ends hosts and relays, and signs the next revocation list, which holds 24 hours; without names it only renews the list. Deliver the list to the relay.")
 final class SiteRevokeCommand implements Callable<Integer> {
-    @Option(names = "--site", paramLabel = "DIR", required = true, description = "The CA's folder, on a machine that is no relay.")
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
     @SuppressWarnings("NullAway.Init")
     private Path folder;
 
-    @Option(names = "--why", paramLabel = "TEXT", defaultValue = "by hand", description = "Kept with the name, for people; default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--why",
+            paramLabel = "TEXT",
+            defaultValue = "by hand",
+            description = "Kept with the name, for people; default: ${DEFAULT-VALUE}.")
     @SuppressWarnings("NullAway.Init")
     private String why;
 
@@ -35,7 +44,6 @@ final class SiteRevokeCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private KeyOptions keys;
-
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -105,8 +105,7 @@ public final class Authority {
      */
     public static Authority load(byte[] certificate, Signer signer, SecureRandom random) throws IOException {
         AuthorityCertificate read = AuthorityCertificate.parse(certificate);
-        return new Authority(
-                read.holder(), read.holder(), read.terms(), read.key(), signer, random);
+        return new Authority(read.holder(), read.holder(), read.terms(), read.key(), signer, random);
     }
 
     /** An authority for one role, such as a controlling VM's for its workers, which can have none below it. */

@@ -76,7 +76,8 @@ class IdentityDocumentTest {
         KeyFile file = KeyFile.parse(json("key-file"));
         assertThat(file.publicKey()).isEqualTo(key("key"));
         SigningKey key = file.open(json("passphrase"));
-        assertThat(key("key").verifies(new byte[] {7}, key.sign(new byte[] {7}))).isTrue();
+        assertThat(key("key").verifies(new byte[] {7}, key.sign(new byte[] {7})))
+                .isTrue();
         assertThat(new String(file.json(), StandardCharsets.UTF_8)).isEqualTo(text("key-file"));
     }
 
