@@ -10,7 +10,6 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import org.cloister.ctl.key.Pem;
 import org.cloister.protocol.MalformedException;
@@ -34,11 +33,26 @@ final class Documents {
     private Documents() {}
 
     static ProjectHistory history(List<Path> files) throws IOException {
-        List<byte[]> envelopes = new ArrayList<>();
-        for (Path file : files) {
-            envelopes.add(Pem.bytes(file, ProjectDocument.MAX_BYTES));
+        ProjectHistory history = read(files.get(0), ProjectHistory::begin);
+        for (Path file : files.subList(1, files.size())) {
+            history = read(file, history::with);
         }
-        return ProjectHistory.of(envelopes);
+        return history;
+    }
+
+    /** What reads a document. */
+    interface Reader<T> {
+        T read(byte[] document) throws IOException;
+    }
+
+    /** With the file's name before what is wrong with it. */
+    static <T> T read(Path file, Reader<T> reader) throws IOException {
+        byte[] document = Pem.bytes(file, Policy.MAX_BYTES);
+        try {
+            return reader.read(document);
+        } catch (MalformedException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
     }
 
     static VerificationKey publicKey(Path file) throws IOException {

@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.output.Facts;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.MalformedException;
@@ -38,7 +37,7 @@ final class ProjectSignCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Envelope envelope = Envelope.parse(Pem.bytes(file, Policy.MAX_BYTES), Policy.MAX_BYTES);
+        Envelope envelope = Documents.read(file, document -> Envelope.parse(document, Policy.MAX_BYTES));
         if (!Documents.TYPES.contains(envelope.payloadType())) {
             throw new MalformedException(
                     file + ": want one of " + Documents.TYPES + ", have " + StrictJson.quoted(envelope.payloadType()));
