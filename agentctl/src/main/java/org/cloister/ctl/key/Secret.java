@@ -14,6 +14,9 @@ import org.cloister.protocol.identity.KeyFile;
 
 /** A passphrase or PIN, from the terminal or a file descriptor; never from arguments or environment. Zeroed at its end. */
 public final class Secret implements AutoCloseable {
+    /** Bytes of a character. */
+    private static final int MAX_UTF8 = 4;
+
     private final byte[] utf8;
 
     private Secret(byte[] utf8) {
@@ -21,8 +24,9 @@ public final class Secret implements AutoCloseable {
     }
 
     /** @param what is asked for, for people */
+    @SuppressWarnings("SystemConsoleNull") // from JDK 22 on it never is; then the look at /dev/tty decides alone
     static Secret ask(String what) throws IOException {
-        Console console = System.console();
+        Console console = hasTerminal() ? System.console() : null;
         if (console == null) {
             throw new IOException(what + ": there is no terminal to ask at; give it with --secret-fd");
         }
@@ -31,6 +35,14 @@ public final class Secret implements AutoCloseable {
             throw new IOException(what + ": the terminal was closed; type it, or give it with --secret-fd");
         }
         return of(typed);
+    }
+
+    private static boolean hasTerminal() {
+        try (InputStream terminal = Files.newInputStream(Path.of("/dev/tty"))) {
+            return terminal != null;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** Up to the descriptor's end, without a last line end. */
@@ -51,9 +63,9 @@ public final class Secret implements AutoCloseable {
 
     /** Zeroes what it is given. */
     static Secret of(char[] typed) {
-        ByteBuffer encoded = StandardCharsets.UTF_8.encode(CharBuffer.wrap(typed));
-        byte[] utf8 = new byte[encoded.remaining()];
-        encoded.get(utf8);
+        ByteBuffer encoded = ByteBuffer.allocate(typed.length * MAX_UTF8);
+        StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(typed), encoded, true);
+        byte[] utf8 = Arrays.copyOf(encoded.array(), encoded.position());
         Arrays.fill(encoded.array(), (byte) 0);
         Arrays.fill(typed, '\0');
         return new Secret(utf8);
