@@ -5,6 +5,8 @@ import org.cloister.ctl.doctor.Role;
 import org.cloister.ctl.machine.LiveMachine;
 import org.cloister.ctl.machine.Machine;
 import org.cloister.ctl.output.Format;
+import org.cloister.ctl.project.ProjectCommand;
+import org.cloister.ctl.site.SiteCommand;
 import org.cloister.ctl.tunnel.TunnelCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -28,7 +30,9 @@ import picocli.CommandLine.Spec;
             DoctorCommand.class,
             ImageCommand.class,
             BridgeCommand.class,
-            TunnelCommand.class
+            TunnelCommand.class,
+            SiteCommand.class,
+            ProjectCommand.class
         })
 public final class Agentctl implements Runnable {
     private final Machine machine;
@@ -63,7 +67,10 @@ public final class Agentctl implements Runnable {
                 .setParameterExceptionHandler(errors)
                 .setExecutionExceptionHandler(errors)
                 .registerConverter(Format.class, new Words<>(Format.class))
-                .registerConverter(Role.class, new Words<>(Role.class));
+                .registerConverter(Role.class, new Words<>(Role.class))
+                .registerConverter(
+                        org.cloister.protocol.identity.Role.class,
+                        new Words<>(org.cloister.protocol.identity.Role.class));
     }
 
     Machine machine() {

@@ -19,7 +19,7 @@ public record Digest(Algorithm algorithm, String hex) {
 
     /** The digests that formats of ours use. */
     public enum Algorithm {
-        /** dm-verity's root hashes. */
+        /** dm-verity's root hashes, and ids. */
         SHA256("SHA-256", 32),
         /** Everything else. */
         SHA384("SHA-384", 48);
@@ -50,9 +50,16 @@ public record Digest(Algorithm algorithm, String hex) {
         }
     }
 
+    public static Digest sha256(byte[] bytes) {
+        return of(Algorithm.SHA256, Algorithm.SHA256.start().digest(bytes));
+    }
+
+    public static Digest sha384(byte[] bytes) {
+        return of(Algorithm.SHA384, Algorithm.SHA384.start().digest(bytes));
+    }
+
     public static Digest sha384(String text) {
-        MessageDigest digest = Algorithm.SHA384.start();
-        return of(Algorithm.SHA384, digest.digest(text.getBytes(StandardCharsets.UTF_8)));
+        return sha384(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Reads the whole file, a piece at a time. */
@@ -67,6 +74,10 @@ public record Digest(Algorithm algorithm, String hex) {
         return of(Algorithm.SHA384, digest.digest());
     }
 
+    public byte[] bytes() {
+        return HexFormat.of().parseHex(hex);
+    }
+
     /** The first eight digits: enough to tell two images apart in a table. */
     public String abbreviated() {
         return hex.substring(0, 8);
@@ -77,7 +88,7 @@ public record Digest(Algorithm algorithm, String hex) {
         return hex;
     }
 
-    private static Digest of(Algorithm algorithm, byte[] bytes) {
+    public static Digest of(Algorithm algorithm, byte[] bytes) {
         return new Digest(algorithm, HexFormat.of().formatHex(bytes));
     }
 

@@ -1,141 +1,185 @@
 package org.cloister.protocol.identity;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.math.BigInteger;
-import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Date;
-import org.bouncycastle.asn1.ASN1ObjectIdentifier;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import org.bouncycastle.asn1.x500.X500Name;
-import org.bouncycastle.asn1.x509.AlgorithmIdentifier;
-import org.bouncycastle.asn1.x509.BasicConstraints;
 import org.bouncycastle.asn1.x509.CRLNumber;
 import org.bouncycastle.asn1.x509.CRLReason;
-import org.bouncycastle.asn1.x509.ExtendedKeyUsage;
 import org.bouncycastle.asn1.x509.Extension;
-import org.bouncycastle.asn1.x509.GeneralName;
-import org.bouncycastle.asn1.x509.GeneralNames;
-import org.bouncycastle.asn1.x509.KeyPurposeId;
-import org.bouncycastle.asn1.x509.KeyUsage;
 import org.bouncycastle.asn1.x509.NameConstraints;
-import org.bouncycastle.asn1.x509.SubjectPublicKeyInfo;
-import org.bouncycastle.asn1.x9.X9ObjectIdentifiers;
 import org.bouncycastle.cert.X509CertificateHolder;
-import org.bouncycastle.cert.X509ExtensionUtils;
 import org.bouncycastle.cert.X509v2CRLBuilder;
-import org.bouncycastle.cert.X509v3CertificateBuilder;
-import org.bouncycastle.cert.bc.BcX509ExtensionUtils;
-import org.bouncycastle.operator.ContentSigner;
-import org.bouncycastle.operator.RuntimeOperatorException;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A small issuing authority of one project. What it may certify is in its own certificate, where others check it: dNSNames
- * below one suffix and subjects of one project, every other kind of name excluded, and no deeper than its path length.
+ * A small issuing authority of one project or site. What it may certify is in its own certificate, where others check it:
+ * dNSNames below its suffixes and subjects of one project, every other kind of name excluded, and no deeper than its path
+ * length. docs/protocol.md, section 3, has the profiles.
  */
 public final class Authority {
     /** A leaf's longest life. */
-    public static final Duration LEAF = Duration.ofHours(24);
+    public static final Duration LEAF = Validity.LEAF;
     /** A delegated authority's. */
-    public static final Duration DELEGATED = Duration.ofDays(31);
-    /** The project's own. */
-    public static final Duration ROOT = Duration.ofDays(3660);
+    public static final Duration DELEGATED = Validity.DELEGATED;
+    /** The project's own, and the site's. */
+    public static final Duration ROOT = Validity.ROOT;
+    /** A list of revoked certificates of a project; a site's lives no longer than a leaf. */
+    public static final Duration PROJECT_LIST = Validity.PROJECT_LIST;
 
-    /** RFC 5280 allows 20 octets; 128 random bits are never twice the same. */
-    private static final int SERIAL_BITS = 128;
-
-    private static final KeyPurposeId IKE = KeyPurposeId.getInstance(new ASN1ObjectIdentifier("1.3.6.1.5.5.7.3.17"));
-    private static final X509ExtensionUtils IDENTIFIERS = new BcX509ExtensionUtils();
+    private static final int PROJECT_DEPTH = 2;
 
     private final X509CertificateHolder own;
     private final X509CertificateHolder ownForIke;
-    private final String project;
-    private final String suffix;
-    private final int depth;
+    private final CaTerms terms;
+    private final VerificationKey key;
     private final Signer signer;
     private final SecureRandom random;
 
     private Authority(
             X509CertificateHolder own,
             X509CertificateHolder ownForIke,
-            String project,
-            String suffix,
-            int depth,
+            CaTerms terms,
+            VerificationKey key,
             Signer signer,
             SecureRandom random) {
         this.own = own;
         this.ownForIke = ownForIke;
-        this.project = project;
-        this.suffix = suffix;
-        this.depth = depth;
+        this.terms = terms;
+        this.key = key;
         this.signer = signer;
         this.random = random;
     }
 
-    /** The project's own authority: certifies any role, and authorities for one role each. */
+    /** An owner's authority for a project: certifies any role, and authorities for parts of it. */
     public static Authority ofProject(
             String project, SubjectKey key, Signer signer, Instant now, Duration lifetime, SecureRandom random)
             throws RefusedException {
-        String suffix = Name.ofProject(project);
-        X500Name name = subject(project, "authority");
-        Validity validity = Validity.of(now, lifetime, ROOT);
-        CaTerms terms = new CaTerms(project, suffix, 1);
-        X509CertificateHolder whole = certificate(
-                builder(name, name, key, validity, serial(random)),
+        requireCurve("authority of project " + project, Curve.P384, key);
+        return root(
+                new CaTerms(project, List.of(Name.ofProject(project)), PROJECT_DEPTH),
                 key,
-                key.info(),
-                terms,
-                terms.constraints(),
-                signer);
-        X509CertificateHolder forIke = certificate(
-                builder(name, name, key, validity, serial(random)),
+                signer,
+                Validity.of(now, lifetime, ROOT),
+                random);
+    }
+
+    /** A site's authority: certifies hosts and relays, and no authority. */
+    public static Authority ofSite(SubjectKey key, Signer signer, Instant now, Duration lifetime, SecureRandom random)
+            throws RefusedException {
+        requireCurve("authority of a site", Curve.P256, key);
+        return root(
+                new CaTerms(Name.SITE, List.of(Name.ofProject(Name.SITE)), 0),
                 key,
-                key.info(),
-                terms,
-                terms.constraintsForIke(),
-                signer);
-        return new Authority(whole, forIke, project, suffix, 1, signer, random);
+                signer,
+                Validity.of(now, lifetime, ROOT),
+                random);
+    }
+
+    private static Authority root(
+            CaTerms terms, SubjectKey key, Signer signer, Validity validity, SecureRandom random) {
+        X500Name name = authoritySubject(terms.project(), "authority");
+        Curve curve = key.key().curve();
+        X509CertificateHolder whole = CertificateDraft.of(name, key.info(), name, key, validity, random)
+                .authority(terms.depth(), terms.constraints(true))
+                .sign(signer, curve);
+        X509CertificateHolder forIke = CertificateDraft.of(name, key.info(), name, key, validity, random)
+                .authority(terms.depth(), terms.constraintsForIke())
+                .sign(signer, curve);
+        return new Authority(whole, forIke, terms, key.key(), signer, random);
+    }
+
+    /**
+     * An authority with the certificate that was issued to it, one of ours.
+     *
+     * @param signer has the certificate's key
+     */
+    public static Authority load(byte[] certificate, Signer signer, SecureRandom random) throws IOException {
+        AuthorityCertificate read = AuthorityCertificate.parse(certificate);
+        return new Authority(read.holder(), read.holder(), read.terms(), read.key(), signer, random);
     }
 
     /** An authority for one role, such as a controlling VM's for its workers, which can have none below it. */
     public Authority delegate(String role, SubjectKey key, Signer theirs, Instant now, Duration lifetime)
             throws RefusedException {
-        if (depth == 0) {
+        CaTerms below = new CaTerms(terms.project(), List.of(Name.ofRole(role, terms.project())), 0);
+        X509CertificateHolder certificate = certify(role, below, key, now, lifetime);
+        return new Authority(certificate, certificate, below, key.key(), theirs, random);
+    }
+
+    /**
+     * A person's authority for the person's own names, in DER. An opener's may certify controlling VMs' authorities.
+     *
+     * @param roles that are given ({@link Role#isGiven}); the role of a device comes with them
+     */
+    public byte[] certifyPerson(String id, Set<Role> roles, SubjectKey key, Instant now, Duration lifetime)
+            throws IOException {
+        if (roles.isEmpty() || !roles.stream().allMatch(Role::isGiven)) {
             throw new RefusedException(
-                    "authority for " + role, "a path length above 0", "0", "ask the project's own authority");
+                    "roles of " + id, "some of opener, member and exporter", roles.toString(), "name others");
         }
-        String below = Name.ofRole(role, project);
-        X509v3CertificateBuilder builder = builder(
-                own.getSubject(), subject(project, role), key, within(now, lifetime, DELEGATED), serial(random));
-        CaTerms terms = new CaTerms(project, below, 0);
-        X509CertificateHolder certificate =
-                certificate(builder, key, own.getSubjectPublicKeyInfo(), terms, terms.constraints(), signer);
-        return new Authority(certificate, certificate, project, below, 0, theirs, random);
+        List<String> names = new ArrayList<>();
+        names.add(new Name(id, Role.DEVICE.toString(), terms.project()).toString());
+        roles.stream().sorted().forEach(role -> names.add(new Name(id, role.toString(), terms.project()).toString()));
+        boolean opens = roles.contains(Role.OPENER);
+        if (opens) {
+            names.add(Name.ofRole(Role.CONTROLLER.toString(), terms.project()));
+            names.add(Name.ofRole(Role.WORKER.toString(), terms.project()));
+        }
+        return certify(id, new CaTerms(terms.project(), names, opens ? 1 : 0), key, now, lifetime)
+                .getEncoded();
+    }
+
+    /** A controlling VM's authority for its own name and its workers', in DER. */
+    public byte[] certifyController(String id, SubjectKey key, Instant now, Duration lifetime) throws IOException {
+        List<String> names = List.of(
+                new Name(id, Role.CONTROLLER.toString(), terms.project()).toString(),
+                Name.ofRole(Role.WORKER.toString(), terms.project()));
+        return certify(id, new CaTerms(terms.project(), names, 0), key, now, lifetime)
+                .getEncoded();
+    }
+
+    private X509CertificateHolder certify(String id, CaTerms below, SubjectKey key, Instant now, Duration lifetime)
+            throws RefusedException {
+        if (below.depth() >= terms.depth()) {
+            throw new RefusedException(
+                    "authority for " + id,
+                    "a path length above " + below.depth(),
+                    String.valueOf(terms.depth()),
+                    "ask the project's own authority");
+        }
+        for (String suffix : below.suffixes()) {
+            requirePermitted("authority for " + id, suffix);
+        }
+        requireCurve("authority for " + id, Curve.P384, key);
+        NameConstraints constraints = below.depth() == 0 ? below.constraints(false) : below.constraintsForIke();
+        return draft(authoritySubject(terms.project(), id), key, now, lifetime, DELEGATED)
+                .authority(below.depth(), constraints)
+                .sign(signer, this.key.curve());
     }
 
     /** @return a certificate in DER for IKE and TLS, at both ends of either */
     public byte[] issue(Name name, SubjectKey key, Instant now, Duration lifetime) throws IOException {
-        if (!name.toString().endsWith("." + suffix)) {
+        requirePermitted("certificate for " + name, name.toString());
+        Optional<Role> role = Role.of(name.role());
+        if (role.isEmpty() || role.get().isSite() != terms.project().equals(Name.SITE)) {
             throw new RefusedException(
-                    "certificate for " + name, "a name below " + suffix, name.toString(), "ask its own authority");
+                    "certificate for " + name, "a role of the protocol", name.role(), "name another role");
         }
-        X509v3CertificateBuilder builder = builder(
-                own.getSubject(), subject(project, name.id()), key, within(now, lifetime, LEAF), serial(random));
-        builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
-        builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
-        builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(new KeyPurposeId[] {
-            KeyPurposeId.id_kp_serverAuth, KeyPurposeId.id_kp_clientAuth, IKE
-        }));
-        builder.addExtension(
-                Extension.subjectAlternativeName,
-                false,
-                new GeneralNames(new GeneralName(GeneralName.dNSName, name.toString())));
-        identifiers(builder, key, own.getSubjectPublicKeyInfo());
-        return builder.build(new Content(signer)).getEncoded();
+        requireCurve("certificate for " + name, role.get().curve(), key);
+        return draft(subject(terms.project(), name.id()), key, now, lifetime, LEAF)
+                .leaf(name)
+                .sign(signer, this.key.curve())
+                .getEncoded();
     }
 
     /**
@@ -146,7 +190,8 @@ public final class Authority {
      */
     public byte[] revoke(Collection<Revocation> revoked, BigInteger number, Instant now, Duration lifetime)
             throws IOException {
-        Validity validity = within(now, lifetime, LEAF);
+        Validity validity =
+                within(now, lifetime, terms.project().equals(Name.SITE) ? Validity.SITE_LIST : PROJECT_LIST);
         X509v2CRLBuilder builder = new X509v2CRLBuilder(own.getSubject(), Date.from(validity.from()));
         builder.setNextUpdate(Date.from(validity.to()));
         revoked.forEach(each -> builder.addCRLEntry(each.serial(), Date.from(each.at()), CRLReason.unspecified));
@@ -154,12 +199,17 @@ public final class Authority {
         builder.addExtension(
                 Extension.authorityKeyIdentifier,
                 false,
-                IDENTIFIERS.createAuthorityKeyIdentifier(own.getSubjectPublicKeyInfo()));
-        return builder.build(new Content(signer)).getEncoded();
+                CertificateDraft.IDENTIFIERS.createAuthorityKeyIdentifier(own.getSubjectPublicKeyInfo()));
+        return builder.build(new CertificateDraft.Content(signer, key.curve())).getEncoded();
     }
 
     /** One that does not hold any more, though its time has not come. */
     public record Revocation(BigInteger serial, Instant at) {}
+
+    /** Whose signatures are its. */
+    public VerificationKey key() {
+        return key;
+    }
 
     /** Its own certificate in DER. */
     public byte[] certificate() {
@@ -182,6 +232,26 @@ public final class Authority {
         }
     }
 
+    private CertificateDraft draft(X500Name subject, SubjectKey key, Instant now, Duration lifetime, Duration longest)
+            throws RefusedException {
+        return CertificateDraft.of(
+                own.getSubject(), own.getSubjectPublicKeyInfo(), subject, key, within(now, lifetime, longest), random);
+    }
+
+    private void requirePermitted(String subject, String dnsName) throws RefusedException {
+        if (!terms.permits(dnsName)) {
+            throw new RefusedException(
+                    subject, "a name below " + String.join(" or ", terms.suffixes()), dnsName, "ask its own authority");
+        }
+    }
+
+    private static void requireCurve(String subject, Curve curve, SubjectKey key) throws RefusedException {
+        Curve have = key.key().curve();
+        if (have != curve) {
+            throw new RefusedException(subject, curve.standardName(), have.standardName(), "make another key");
+        }
+    }
+
     private Validity within(Instant now, Duration lifetime, Duration longest) throws RefusedException {
         Validity validity = Validity.of(now, lifetime, longest);
         Instant end = own.getNotAfter().toInstant();
@@ -195,75 +265,13 @@ public final class Authority {
         return validity;
     }
 
-    private static X509CertificateHolder certificate(
-            X509v3CertificateBuilder builder,
-            SubjectKey key,
-            SubjectPublicKeyInfo issuer,
-            CaTerms terms,
-            NameConstraints constraints,
-            Signer signer) {
-        try {
-            builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(terms.depth()));
-            builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign));
-            builder.addExtension(Extension.nameConstraints, true, constraints);
-            identifiers(builder, key, issuer);
-            return builder.build(new Content(signer));
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static void identifiers(X509v3CertificateBuilder builder, SubjectKey key, SubjectPublicKeyInfo issuer)
-            throws IOException {
-        builder.addExtension(Extension.subjectKeyIdentifier, false, IDENTIFIERS.createSubjectKeyIdentifier(key.info()));
-        builder.addExtension(Extension.authorityKeyIdentifier, false, IDENTIFIERS.createAuthorityKeyIdentifier(issuer));
-    }
-
-    private static X509v3CertificateBuilder builder(
-            X500Name issuer, X500Name subject, SubjectKey key, Validity validity, BigInteger serial) {
-        return new X509v3CertificateBuilder(
-                issuer, serial, Date.from(validity.from()), Date.from(validity.to()), subject, key.info());
-    }
-
     /** For people; who somebody is only the dNSName says. */
     private static X500Name subject(String project, String name) {
         return new X500Name("O=" + project + ",CN=" + name);
     }
 
-    private static BigInteger serial(SecureRandom random) {
-        BigInteger serial;
-        do {
-            serial = new BigInteger(SERIAL_BITS, random);
-        } while (serial.signum() == 0);
-        return serial;
-    }
-
-    /** Hands what is to be signed to the signer. */
-    private static final class Content implements ContentSigner {
-        private final ByteArrayOutputStream content = new ByteArrayOutputStream();
-        private final Signer signer;
-
-        Content(Signer signer) {
-            this.signer = signer;
-        }
-
-        @Override
-        public AlgorithmIdentifier getAlgorithmIdentifier() {
-            return new AlgorithmIdentifier(X9ObjectIdentifiers.ecdsa_with_SHA384);
-        }
-
-        @Override
-        public OutputStream getOutputStream() {
-            return content;
-        }
-
-        @Override
-        public byte[] getSignature() {
-            try {
-                return signer.sign(content.toByteArray());
-            } catch (GeneralSecurityException e) {
-                throw new RuntimeOperatorException("signature of an authority: " + e.getMessage(), e);
-            }
-        }
+    /** Java takes a common name for a dNSName where there is no other, and an authority has none. */
+    private static X500Name authoritySubject(String project, String name) {
+        return new X500Name("O=" + project + ",OU=" + name);
     }
 }

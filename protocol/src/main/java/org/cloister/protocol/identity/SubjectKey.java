@@ -1,55 +1,41 @@
 package org.cloister.protocol.identity;
 
-import java.io.IOException;
-import java.util.Arrays;
-import org.bouncycastle.asn1.ASN1ObjectIdentifier;
-import org.bouncycastle.asn1.sec.SECObjectIdentifiers;
 import org.bouncycastle.asn1.x509.SubjectPublicKeyInfo;
-import org.bouncycastle.asn1.x9.X9ObjectIdentifiers;
-import org.bouncycastle.crypto.util.PublicKeyFactory;
-import org.jspecify.annotations.Nullable;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.VerificationKey;
 
-/** A public key that may be certified: a point of P-384, said by the curve's name (RFC 5480). */
+/** A public key that may be certified: a point of P-384 or P-256, said by the curve's name (RFC 5480). */
 public final class SubjectKey {
-    private static final int MAX_BYTES = 200;
+    private final VerificationKey key;
 
-    private final SubjectPublicKeyInfo info;
-
-    private SubjectKey(SubjectPublicKeyInfo info) {
-        this.info = info;
+    private SubjectKey(VerificationKey key) {
+        this.key = key;
     }
 
-    /** @param spki SubjectPublicKeyInfo in DER, as {@code PublicKey#getEncoded} has it; from whoever asks */
+    /** @param spki SubjectPublicKeyInfo of P-384 in DER, as {@code PublicKey#getEncoded} has it; from whoever asks */
     public static SubjectKey parse(byte[] spki) throws RefusedException {
-        if (spki.length > MAX_BYTES) {
-            throw refused(spki.length + " bytes", null);
-        }
         try {
-            SubjectPublicKeyInfo info = SubjectPublicKeyInfo.getInstance(spki);
-            ASN1ObjectIdentifier kind = info.getAlgorithm().getAlgorithm();
-            if (!kind.equals(X9ObjectIdentifiers.id_ecPublicKey)
-                    || !SECObjectIdentifiers.secp384r1.equals(
-                            info.getAlgorithm().getParameters())) {
-                throw refused(kind + " " + info.getAlgorithm().getParameters(), null);
+            VerificationKey key = VerificationKey.parse(spki);
+            if (key.curve() == Curve.P384) {
+                return new SubjectKey(key);
             }
-            if (!Arrays.equals(info.getEncoded("DER"), spki)) {
-                throw refused("other bytes than its DER", null);
-            }
-            // Throws for a point that is not on the curve.
-            PublicKeyFactory.createKey(info);
-            return new SubjectKey(info);
-        } catch (RefusedException e) {
-            throw e;
-        } catch (IOException | IllegalArgumentException | IllegalStateException | ClassCastException e) {
-            throw refused(String.valueOf(e.getMessage()), e);
+            throw new RefusedException("public key", "ECDSA P-384", key.curve().standardName(), "make another key");
+        } catch (MalformedException e) {
+            throw new RefusedException(
+                    "public key", "ECDSA P-384 in DER", String.valueOf(e.getMessage()), "make a key of secp384r1", e);
         }
+    }
+
+    public static SubjectKey of(VerificationKey key) {
+        return new SubjectKey(key);
+    }
+
+    public VerificationKey key() {
+        return key;
     }
 
     SubjectPublicKeyInfo info() {
-        return info;
-    }
-
-    private static RefusedException refused(String had, @Nullable Throwable cause) {
-        return new RefusedException("public key", "ECDSA P-384 in DER", had, "make a key of secp384r1", cause);
+        return SubjectPublicKeyInfo.getInstance(key.encoded());
     }
 }

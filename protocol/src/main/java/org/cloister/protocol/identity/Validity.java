@@ -5,13 +5,23 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * From when to when a certificate holds, in whole seconds.
+ * From when to when a certificate or a list holds, in whole seconds.
  *
  * @param from earlier than now, for clocks that are behind
  */
 record Validity(Instant from, Instant to) {
+    /** Of a leaf. */
+    static final Duration LEAF = Duration.ofHours(24);
+    /** Of an authority that another one certified. */
+    static final Duration DELEGATED = Duration.ofDays(31);
+    /** Of one that certified itself. */
+    static final Duration ROOT = Duration.ofDays(3660);
+    /** Of a site's list of revoked certificates. */
+    static final Duration SITE_LIST = Duration.ofHours(24);
+    /** Of an owner's. */
+    static final Duration PROJECT_LIST = Duration.ofDays(7);
     /** Clocks further apart are refused before certificates are looked at. */
-    private static final Duration SKEW = Duration.ofMinutes(2);
+    static final Duration SKEW = Duration.ofMinutes(2);
 
     static Validity of(Instant now, Duration lifetime, Duration longest) throws RefusedException {
         if (lifetime.compareTo(Duration.ofSeconds(1)) < 0 || lifetime.compareTo(longest) > 0) {

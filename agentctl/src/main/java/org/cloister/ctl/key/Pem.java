@@ -1,0 +1,87 @@
+package org.cloister.ctl.key;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Base64;
+import org.cloister.protocol.MalformedException;
+
+/** Blocks of PEM (RFC 7468), in bytes: a block may be secret. */
+public final class Pem {
+    public static final String CERTIFICATE = "CERTIFICATE";
+    public static final String PUBLIC_KEY = "PUBLIC KEY";
+    public static final String PRIVATE_KEY = "PRIVATE KEY";
+
+    private static final int MAX_BYTES = 64 * 1024;
+    private static final int LINE = 64;
+
+    private Pem() {}
+
+    public static byte[] write(String label, byte[] der) {
+        byte[] base64 = Base64.getMimeEncoder(LINE, new byte[] {'\n'}).encode(der);
+        byte[] begin = ("-----BEGIN " + label + "-----\n").getBytes(StandardCharsets.US_ASCII);
+        byte[] end = ("\n-----END " + label + "-----\n").getBytes(StandardCharsets.US_ASCII);
+        byte[] all = Arrays.copyOf(begin, begin.length + base64.length + end.length);
+        System.arraycopy(base64, 0, all, begin.length, base64.length);
+        System.arraycopy(end, 0, all, begin.length + base64.length, end.length);
+        Arrays.fill(base64, (byte) 0);
+        return all;
+    }
+
+    /** The file's only block of that label. */
+    public static byte[] read(Path file, String label) throws IOException {
+        byte[] text = bytes(file, MAX_BYTES);
+        try {
+            return read(text, label);
+        } catch (MalformedException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        } finally {
+            Arrays.fill(text, (byte) 0);
+        }
+    }
+
+    /** A whole file that may not be longer. */
+    public static byte[] bytes(Path file, int max) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(max + 1);
+            if (bytes.length > max) {
+                throw new MalformedException(file + ": want at most " + max + " bytes, have more");
+            }
+            return bytes;
+        }
+    }
+
+    static byte[] read(byte[] text, String label) throws MalformedException {
+        byte[] begin = ("-----BEGIN " + label + "-----").getBytes(StandardCharsets.US_ASCII);
+        byte[] end = ("-----END " + label + "-----").getBytes(StandardCharsets.US_ASCII);
+        int from = find(text, begin, 0);
+        int to = from < 0 ? -1 : find(text, end, from + begin.length);
+        if (to < 0 || find(text, begin, to) >= 0) {
+            throw new MalformedException("want one block " + label + " of PEM, have none or more");
+        }
+        ByteArrayOutputStream base64 = new ByteArrayOutputStream();
+        for (int i = from + begin.length; i < to; i++) {
+            if (text[i] != '\n' && text[i] != '\r') {
+                base64.write(text[i]);
+            }
+        }
+        try {
+            return Base64.getDecoder().decode(base64.toByteArray());
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException("want base64 between the lines of " + label + ", have something else");
+        }
+    }
+
+    private static int find(byte[] text, byte[] part, int from) {
+        for (int i = from; i + part.length <= text.length; i++) {
+            if (Arrays.equals(text, i, i + part.length, part, 0, part.length)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,30 @@
+package org.cloister.ctl.project;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl project}: on owners' devices. */
+@Command(
+        name = "project",
+        description = "Makes and signs a project's documents: owners, members, policy.",
+        subcommands = {
+            ProjectKeyCommand.class,
+            ProjectCreateCommand.class,
+            ProjectSignCommand.class,
+            ProjectShowCommand.class,
+            ProjectMemberCommand.class,
+            ProjectRevokeCommand.class,
+            ProjectPolicyCommand.class
+        })
+public final class ProjectCommand implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before run
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "missing command");
+    }
+}

@@ -1,0 +1,94 @@
+package org.cloister.ctl.project;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.identity.Owners;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.identity.WholeFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code agentctl project create}: a genesis or a successor document. */
+@Command(
+        name = "create",
+        description =
+                "Writes a genesis document with its owners and threshold, signed by one of them; with --project, the successor document. Each owner that it lists signs the genesis; the threshold and each new owner the successor.")
+final class ProjectCreateCommand implements Callable<Integer> {
+    @Option(
+            names = "--owner",
+            paramLabel = "ID=FILE",
+            required = true,
+            description = "An owner and the file of its public key; two or more.")
+    @SuppressWarnings("NullAway.Init")
+    private Map<String, Path> owners;
+
+    @Option(
+            names = "--threshold",
+            paramLabel = "NUMBER",
+            required = true,
+            description = "How many owners change the project.")
+    private int threshold;
+
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            description = "For a successor: the genesis, then the successor documents in order.")
+    private List<Path> history = List.of();
+
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the document is written.")
+    @SuppressWarnings("NullAway.Init")
+    private Path out;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Owners listed = owners();
+        Instant now = Instant.now();
+        boolean first = history.isEmpty();
+        byte[] payload = first
+                ? ProjectDocument.genesis(listed, now, new SecureRandom())
+                : Documents.history(history).successor(listed, now);
+        String type = first ? ProjectDocument.GENESIS : ProjectDocument.SUCCESSOR;
+        Envelope envelope = Documents.sign(type, payload, keys.open(null));
+        WholeFile.create(out, envelope.bytes());
+        output.print(new Facts()
+                .with("digest", BinaryText.base32(envelope.payloadSha256().bytes()))
+                .with("document", out)
+                .with("owners", listed.owners().size())
+                .with("threshold", threshold));
+        return ExitCode.OK.code();
+    }
+
+    private Owners owners() throws IOException {
+        List<Owners.Owner> listed = new ArrayList<>();
+        for (Map.Entry<String, Path> each : owners.entrySet()) {
+            listed.add(new Owners.Owner(each.getKey(), Documents.publicKey(each.getValue())));
+        }
+        try {
+            return new Owners(threshold, listed);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+}

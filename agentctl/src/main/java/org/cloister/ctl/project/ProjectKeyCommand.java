@@ -1,0 +1,47 @@
+package org.cloister.ctl.project;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.WholeFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code agentctl project key}: a person's key. */
+@Command(
+        name = "key",
+        description =
+                "Makes a person's private key under a passphrase in the file of --key, or takes one on a token, and writes its public half.")
+final class ProjectKeyCommand implements Callable<Integer> {
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            required = true,
+            description = "Where the public half is written, in PEM.")
+    @SuppressWarnings("NullAway.Init")
+    private Path out;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        SigningKey key = keys.isOnToken() ? keys.open(null) : keys.make(null, Curve.P384);
+        WholeFile.create(out, Pem.write(Pem.PUBLIC_KEY, key.verificationKey().encoded()));
+        output.print(new Facts().with("key", key.verificationKey()).with("public", out));
+        return ExitCode.OK.code();
+    }
+}

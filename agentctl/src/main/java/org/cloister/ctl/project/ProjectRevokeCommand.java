@@ -1,0 +1,91 @@
+package org.cloister.ctl.project;
+
+import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.WholeFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl project revoke}: an owner's revocation list. */
+@Command(
+        name = "revoke",
+        description =
+                "Adds certificates that this owner issued to the owner's revocation list and signs the next one, which holds 7 days; without certificates it only renews the list. Deliver it to the relay and to the controlling VM.")
+final class ProjectRevokeCommand implements Callable<Integer> {
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            required = true,
+            description = "The project's genesis, then its successor documents in order.")
+    @SuppressWarnings("NullAway.Init")
+    private List<Path> history;
+
+    @Option(
+            names = "--list",
+            paramLabel = "FILE",
+            required = true,
+            description = "The owner's list; replaced, and made if there is none.")
+    @SuppressWarnings("NullAway.Init")
+    private Path list;
+
+    @Parameters(
+            paramLabel = "CERTIFICATE",
+            arity = "0..*",
+            description = "Certificates in PEM, as agentctl project member writes them.")
+    private List<Path> certificates = List.of();
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Instant now = Instant.now();
+        SigningKey key = keys.open(null);
+        Authority owner = Documents.authority(Documents.history(history), key);
+        List<VerificationKey> own = List.of(key.verificationKey());
+        BigInteger number = BigInteger.ONE;
+        Set<BigInteger> serials = new TreeSet<>();
+        if (Files.exists(list)) {
+            RevocationList before = RevocationList.read(Pem.bytes(list, RevocationList.MAX_BYTES), own);
+            number = before.number().add(BigInteger.ONE);
+            serials.addAll(before.serials());
+        }
+        for (Path file : certificates) {
+            serials.add(Documents.serial(file, key.verificationKey()));
+        }
+        List<Authority.Revocation> revoked = serials.stream()
+                .map(serial -> new Authority.Revocation(serial, now))
+                .toList();
+        byte[] der = owner.revoke(revoked, number, now, Authority.PROJECT_LIST);
+        WholeFile.replace(list, der);
+        output.print(new Facts()
+                .with("list", list)
+                .with("number", number)
+                .with("revoked", serials.size())
+                .with("until", RevocationList.read(der, own).until()));
+        return ExitCode.OK.code();
+    }
+}

@@ -1,0 +1,124 @@
+package org.cloister.ctl.site;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.WholeFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl site approve}: the site's word that it serves a project. */
+@Command(
+        name = "approve",
+        description = "Signs that the site serves a project, for which account and how much of it at one time.")
+final class SiteApproveCommand implements Callable<Integer> {
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
+    @SuppressWarnings("NullAway.Init")
+    private Path folder;
+
+    @Option(names = "--account", paramLabel = "NAME", required = true, description = "Charged by Global Slurm.")
+    @SuppressWarnings("NullAway.Init")
+    private String account;
+
+    @Option(
+            names = "--number",
+            paramLabel = "NUMBER",
+            required = true,
+            description = "Higher than in each approval of the project before.")
+    private long number;
+
+    @Option(
+            names = "--days",
+            paramLabel = "NUMBER",
+            defaultValue = "366",
+            description = "How long it holds, at most 366; default: ${DEFAULT-VALUE}.")
+    private long days;
+
+    @Option(names = "--nodes", paramLabel = "NUMBER", required = true, description = "Nodes.")
+    private int nodes;
+
+    @Option(names = "--cpus", paramLabel = "NUMBER", required = true, description = "CPUs.")
+    private int cpus;
+
+    @Option(names = "--memory", paramLabel = "NUMBER", required = true, description = "Memory in MiB.")
+    private long memory;
+
+    @Option(names = "--vms", paramLabel = "NUMBER", required = true, description = "VMs.")
+    private int vms;
+
+    @Option(names = "--circuits", paramLabel = "NUMBER", required = true, description = "Circuits.")
+    private int circuits;
+
+    @Option(names = "--links", paramLabel = "NUMBER", required = true, description = "Links of devices.")
+    private int links;
+
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the approval is written.")
+    @SuppressWarnings("NullAway.Init")
+    private Path out;
+
+    @Parameters(paramLabel = "GENESIS", description = "The project's genesis document, signed by its owners.")
+    @SuppressWarnings("NullAway.Init")
+    private Path genesis;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Instant now = Instant.now();
+        String project = ProjectHistory.begin(Pem.bytes(genesis, ProjectDocument.MAX_BYTES))
+                .id();
+        Approval approval = approval(project, now);
+        try (SiteFolder site = SiteFolder.open(folder, keys)) {
+            WholeFile.replace(
+                    out,
+                    Envelope.sign(Approval.TYPE, approval.payload(), site.key()).bytes());
+        } catch (GeneralSecurityException e) {
+            throw new IOException("approval of " + project + ": cannot be signed: " + e.getMessage(), e);
+        }
+        output.print(new Facts()
+                .with("project", project)
+                .with("account", account)
+                .with("until", approval.until())
+                .with("approval", out));
+        return ExitCode.OK.code();
+    }
+
+    private Approval approval(String project, Instant now) throws MalformedException {
+        try {
+            return new Approval(
+                    project,
+                    number,
+                    account,
+                    now,
+                    now.plus(Duration.ofDays(days)),
+                    new Approval.Quota(nodes, cpus, memory, vms, circuits, links));
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package org.cloister.ctl.site;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl site}: on the machine of the site's CA, and on those that it enrols. */
+@Command(
+        name = "site",
+        description = "Runs a site's CA: enrols hosts and relays, approves projects, revokes.",
+        subcommands = {
+            SiteInitCommand.class,
+            SiteEnrolCommand.class,
+            SiteRequestCommand.class,
+            SiteIssueCommand.class,
+            SiteApproveCommand.class,
+            SiteRevokeCommand.class
+        })
+public final class SiteCommand implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before run
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "missing command");
+    }
+}

@@ -1,0 +1,89 @@
+package org.cloister.ctl.site;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.EnrolmentToken;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.WholeFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl site enrol}: a token for one name. */
+@Command(
+        name = "enrol",
+        description =
+                "Makes a token by which one host or relay is enrolled once, in a file that its owner alone reads. Carry it there, then delete it here.")
+final class SiteEnrolCommand implements Callable<Integer> {
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
+    @SuppressWarnings("NullAway.Init")
+    private Path folder;
+
+    @Option(names = "--role", paramLabel = "ROLE", required = true, description = "host or relay.")
+    @SuppressWarnings("NullAway.Init")
+    private Role role;
+
+    @Option(
+            names = "--token",
+            paramLabel = "FILE",
+            required = true,
+            description = "Where the token is written; there must be no such file.")
+    @SuppressWarnings("NullAway.Init")
+    private Path tokenFile;
+
+    @Option(
+            names = "--minutes",
+            paramLabel = "NUMBER",
+            defaultValue = "60",
+            description = "How long the token may be used: 15 to 10080; default: ${DEFAULT-VALUE}.")
+    private long minutes;
+
+    @Parameters(paramLabel = "ID", description = "The machine's label in its name.")
+    @SuppressWarnings("NullAway.Init")
+    private String id;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Instant now = Instant.now();
+        Name name = Names.ofSite(id, role);
+        Duration lifetime = Duration.ofMinutes(minutes);
+        try (SiteFolder site = SiteFolder.open(folder, keys)) {
+            EnrolmentToken.Made made = EnrolmentToken.make(new SecureRandom());
+            try (EnrolmentToken token = made.token()) {
+                byte[] text = token.text();
+                WholeFile.create(tokenFile, text);
+                Arrays.fill(text, (byte) 0);
+                site.desk().open(name, made.publicHalf(), now, lifetime);
+            }
+        }
+        output.print(new Facts()
+                .with("name", name)
+                .with("token", tokenFile)
+                .with("until", now.plus(lifetime).truncatedTo(ChronoUnit.SECONDS)));
+        return ExitCode.OK.code();
+    }
+}

@@ -1,0 +1,128 @@
+package org.cloister.ctl.site;
+
+import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.key.Pem;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.EnrolmentDesk;
+import org.cloister.protocol.identity.EnrolmentFiles;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.identity.WholeFile;
+
+/** The site CA's folder, on a machine that is no relay; held by one process at a time. */
+final class SiteFolder implements AutoCloseable {
+    private static final String KEY = "key.json";
+    private static final String AUTHORITY = "authority.pem";
+    private static final String LIST = "revocations.crl";
+    private static final String ENROLMENTS = "enrolments";
+
+    private final Path folder;
+    private final FileChannel lock;
+    private final SigningKey key;
+    private final Authority authority;
+
+    private SiteFolder(Path folder, FileChannel lock, SigningKey key, Authority authority) {
+        this.folder = folder;
+        this.lock = lock;
+        this.key = key;
+        this.authority = authority;
+    }
+
+    /** A new CA, whose key is made in the folder unless a token has it. */
+    static SiteFolder init(Path folder, KeyOptions keys, Duration lifetime, Instant now) throws IOException {
+        Files.createDirectories(
+                folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        FileChannel lock = lock(folder);
+        try {
+            if (Files.exists(folder.resolve(AUTHORITY))) {
+                throw new IOException(
+                        folder.resolve(AUTHORITY) + ": want a folder without a CA, have one; name another");
+            }
+            SigningKey key = keys.isOnToken() ? keys.open(null) : keys.make(folder.resolve(KEY), Curve.P256);
+            Authority authority = Authority.ofSite(
+                    SubjectKey.of(key.verificationKey()), key::sign, now, lifetime, new SecureRandom());
+            Files.createDirectories(folder.resolve(ENROLMENTS));
+            WholeFile.create(folder.resolve(AUTHORITY), Pem.write(Pem.CERTIFICATE, authority.certificate()));
+            return new SiteFolder(folder, lock, key, authority);
+        } catch (IOException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    static SiteFolder open(Path folder, KeyOptions keys) throws IOException {
+        byte[] certificate = Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
+        FileChannel lock = lock(folder);
+        try {
+            SigningKey key = keys.open(folder.resolve(KEY));
+            Authority authority = Authority.load(certificate, key::sign, new SecureRandom());
+            if (!authority.key().equals(key.verificationKey())) {
+                throw new IOException("site CA in " + folder + ": want the key " + authority.key() + ", have "
+                        + key.verificationKey() + "; name the right key");
+            }
+            return new SiteFolder(folder, lock, key, authority);
+        } catch (IOException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    SigningKey key() {
+        return key;
+    }
+
+    EnrolmentDesk desk() {
+        return new EnrolmentDesk(authority, new EnrolmentFiles(folder.resolve(ENROLMENTS)));
+    }
+
+    /** Signs the next list, in the place of the one before. */
+    RevocationList list(Instant now) throws IOException {
+        Path file = folder.resolve(LIST);
+        BigInteger number = BigInteger.ONE;
+        List<VerificationKey> own = List.of(key.verificationKey());
+        if (Files.exists(file)) {
+            number = RevocationList.read(Pem.bytes(file, RevocationList.MAX_BYTES), own)
+                    .number()
+                    .add(BigInteger.ONE);
+        }
+        byte[] der = desk().list(number, now, Authority.LEAF);
+        WholeFile.replace(file, der);
+        return RevocationList.read(der, own);
+    }
+
+    Path listFile() {
+        return folder.resolve(LIST);
+    }
+
+    @Override
+    public void close() throws IOException {
+        lock.close();
+    }
+
+    /** Two at one time could both find a token unused. */
+    private static FileChannel lock(Path folder) throws IOException {
+        FileChannel channel =
+                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = channel.tryLock();
+        if (lock == null) {
+            channel.close();
+            throw new IOException(folder + ": another agentctl works in it; wait until it has ended");
+        }
+        return channel;
+    }
+}

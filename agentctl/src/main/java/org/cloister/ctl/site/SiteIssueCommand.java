@@ -1,0 +1,74 @@
+package org.cloister.ctl.site;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.Clause;
+import org.cloister.protocol.identity.EnrolmentRequest;
+import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.WholeFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl site issue}: answers requests of hosts and relays. */
+@Command(
+        name = "issue",
+        description =
+                "Answers requests of hosts and relays with certificates of 24 hours, each beside its request in FILE.pem. A token that two keys have used is an alarm: the name is revoked and the list signed anew.")
+final class SiteIssueCommand implements Callable<Integer> {
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
+    @SuppressWarnings("NullAway.Init")
+    private Path folder;
+
+    @Parameters(paramLabel = "FILE", arity = "1..*", description = "Requests, as agentctl site request writes them.")
+    @SuppressWarnings("NullAway.Init")
+    private List<Path> requests;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Instant now = Instant.now();
+        Facts facts = new Facts();
+        try (SiteFolder site = SiteFolder.open(folder, keys)) {
+            for (Path file : requests) {
+                EnrolmentRequest request = EnrolmentRequest.parse(Pem.bytes(file, EnrolmentRequest.MAX_BYTES));
+                Path answer = file.resolveSibling(file.getFileName() + ".pem");
+                WholeFile.replace(answer, Pem.write(Pem.CERTIFICATE, answer(site, request, now)));
+                facts.with(request.request().name().toString(), answer);
+            }
+        }
+        output.print(facts);
+        return ExitCode.OK.code();
+    }
+
+    private static byte[] answer(SiteFolder site, EnrolmentRequest request, Instant now) throws IOException {
+        try {
+            return site.desk().answer(request, now);
+        } catch (IdentityRefused e) {
+            if (e.clause() == Clause.COPIED) {
+                site.list(now);
+            }
+            throw e;
+        }
+    }
+}

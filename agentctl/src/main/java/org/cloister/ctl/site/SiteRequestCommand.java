@@ -1,0 +1,81 @@
+package org.cloister.ctl.site;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.CertificateRequest;
+import org.cloister.protocol.identity.EnrolmentRequest;
+import org.cloister.protocol.identity.EnrolmentToken;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.WholeFile;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl site request}: on the machine that is to be enrolled. */
+@Command(
+        name = "request",
+        description =
+                "On a host or relay: makes its key, unless it has one, and a request for its certificate. With a token to enrol, without to renew.")
+final class SiteRequestCommand implements Callable<Integer> {
+    @Option(names = "--role", paramLabel = "ROLE", required = true, description = "host or relay.")
+    @SuppressWarnings("NullAway.Init")
+    private Role role;
+
+    @Option(names = "--token", paramLabel = "FILE", description = "The token; left out to renew.")
+    private @Nullable Path tokenFile;
+
+    @Option(
+            names = "--machine-key",
+            paramLabel = "FILE",
+            required = true,
+            description = "The machine's private key; made there if there is none.")
+    @SuppressWarnings("NullAway.Init")
+    private Path keyFile;
+
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the request is written.")
+    @SuppressWarnings("NullAway.Init")
+    private Path out;
+
+    @Parameters(paramLabel = "ID", description = "The machine's label in its name.")
+    @SuppressWarnings("NullAway.Init")
+    private String id;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Name name = Names.ofSite(id, role);
+        SigningKey key = MachineKey.openOrMake(keyFile);
+        CertificateRequest request = CertificateRequest.make(name, key);
+        WholeFile.replace(out, enrolment(request).json());
+        output.print(new Facts()
+                .with("name", name)
+                .with("key", key.verificationKey())
+                .with("request", out));
+        return ExitCode.OK.code();
+    }
+
+    private EnrolmentRequest enrolment(CertificateRequest request) throws IOException {
+        if (tokenFile == null) {
+            return EnrolmentRequest.renewal(request);
+        }
+        byte[] text = Pem.bytes(tokenFile, EnrolmentToken.MAX_TEXT);
+        try (EnrolmentToken token = EnrolmentToken.parse(text)) {
+            return EnrolmentRequest.first(request, token);
+        } finally {
+            Arrays.fill(text, (byte) 0);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.cloister.ctl.site;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.RevocationList;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl site revoke}: ends names, and signs the next list. */
+@Command(
+        name = "revoke",
+        description =
+                "Ends hosts and relays, and signs the next revocation list, which holds 24 hours; without names it only renews the list. Deliver the list to the relay.")
+final class SiteRevokeCommand implements Callable<Integer> {
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
+    @SuppressWarnings("NullAway.Init")
+    private Path folder;
+
+    @Option(
+            names = "--why",
+            paramLabel = "TEXT",
+            defaultValue = "by hand",
+            description = "Kept with the name, for people; default: ${DEFAULT-VALUE}.")
+    @SuppressWarnings("NullAway.Init")
+    private String why;
+
+    @Parameters(paramLabel = "NAME", arity = "0..*", description = "Whole names, as in h1.host.site.cloister.internal.")
+    private List<String> names = List.of();
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Instant now = Instant.now();
+        try (SiteFolder site = SiteFolder.open(folder, keys)) {
+            for (String name : names) {
+                site.desk().revoke(Name.parse(name), why, now);
+            }
+            RevocationList list = site.list(now);
+            output.print(new Facts()
+                    .with("list", site.listFile())
+                    .with("number", list.number())
+                    .with("revoked", list.serials().size())
+                    .with("until", list.until()));
+        }
+        return ExitCode.OK.code();
+    }
+}

@@ -1,0 +1,232 @@
+package org.cloister.ctl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SiteCommandsTest {
+    private static final String PASSPHRASE = "correct horse battery staple";
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it
+    private Path folder;
+
+    @SuppressWarnings("NullAway.Init")
+    private Cli cli;
+
+    @BeforeEach
+    void open() throws IOException {
+        cli = new Cli(folder, PASSPHRASE);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        cli.close();
+    }
+
+    private String at(String name) {
+        return folder.resolve(name).toString();
+    }
+
+    private String out(Cli.Result result) {
+        assertThat(result.err()).isEmpty();
+        assertThat(result.status()).isZero();
+        return result.out();
+    }
+
+    private void site() throws IOException {
+        out(cli.runWithSecret("site", "init", "--site", at("ca")));
+        out(cli.runWithSecret("site", "enrol", "--site", at("ca"), "--role", "host", "--token", at("token"), "h1"));
+    }
+
+    private void request(String key, String request) throws IOException {
+        out(cli.run(
+                "site",
+                "request",
+                "--role",
+                "host",
+                "--token",
+                at("token"),
+                "--machine-key",
+                at(key),
+                "--out",
+                at(request),
+                "h1"));
+    }
+
+    @Test
+    void enrols_a_host_whose_certificate_openssl_takes_until_it_is_revoked() throws Exception {
+        site();
+        request("h1.key", "h1.req");
+        out(cli.runWithSecret("site", "issue", "--site", at("ca"), at("h1.req")));
+        String[] verify = {
+            "openssl",
+            "verify",
+            "-x509_strict",
+            "-crl_check",
+            "-CAfile",
+            at("ca/authority.pem"),
+            "-CRLfile",
+            at("ca/revocations.crl"),
+            "-verify_hostname",
+            "h1.host.site.cloister.internal",
+            at("h1.req.pem")
+        };
+        assertThat(program(verify)).contains("OK");
+        assertThat(out(cli.runWithSecret(
+                        "site", "revoke", "-o", "json", "--site", at("ca"), "h1.host.site.cloister.internal")))
+                .contains("\"number\" : \"2\"", "\"revoked\" : \"1\"");
+        assertThat(program(verify)).contains("certificate revoked");
+        Cli.Result again = cli.runWithSecret("site", "issue", "--site", at("ca"), at("h1.req"));
+        assertThat(again.status()).isEqualTo(2);
+        assertThat(again.err()).contains("refused (revoked)");
+    }
+
+    @Test
+    void a_copied_token_is_an_alarm_and_signs_the_list_anew() throws Exception {
+        site();
+        request("h1.key", "h1.req");
+        request("thief.key", "thief.req");
+        out(cli.runWithSecret("site", "issue", "--site", at("ca"), at("h1.req")));
+        Cli.Result thief = cli.runWithSecret("site", "issue", "--site", at("ca"), at("thief.req"));
+        assertThat(thief.status()).isEqualTo(2);
+        assertThat(thief.err()).contains("refused (copied)", "the token was copied");
+        assertThat(folder.resolve("thief.req.pem")).doesNotExist();
+        assertThat(program("openssl", "crl", "-in", at("ca/revocations.crl"), "-noout", "-text"))
+                .contains("Serial Number:")
+                .containsPattern("X509v3 CRL Number: *\\s*2");
+    }
+
+    @Test
+    void secrets_lie_in_private_files_and_are_printed_nowhere() throws Exception {
+        site();
+        request("h1.key", "h1.req");
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(folder)) {
+            files = all.filter(Files::isRegularFile).toList();
+        }
+        String token = Files.readString(folder.resolve("token")).substring("cloister-token-1:".length());
+        for (Path file : files) {
+            String text = Files.readString(file, StandardCharsets.ISO_8859_1);
+            boolean own = file.endsWith("token");
+            assertThat(text.contains(token)).as(file.toString()).isEqualTo(own);
+            if (own || file.endsWith("key.json") || file.endsWith("h1.key")) {
+                assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                        .as(file.toString())
+                        .isEqualTo("rw-------");
+            }
+        }
+        assertThat(Files.readString(folder.resolve("ca/key.json"))).contains("argon2id");
+    }
+
+    @Test
+    void another_passphrase_a_second_CA_and_a_wrong_role_are_refused() throws Exception {
+        site();
+        try (Cli wrong = new Cli(folder, "a different passphrase")) {
+            Cli.Result result = wrong.runWithSecret("site", "revoke", "--site", at("ca"));
+            assertThat(result.status()).isEqualTo(2);
+            assertThat(result.err()).contains("type the passphrase again").doesNotContain("different");
+        }
+        assertThat(cli.runWithSecret("site", "init", "--site", at("ca")).err()).contains("name another");
+        assertThat(cli.runWithSecret("site", "enrol", "--site", at("ca"), "--role", "worker", "--token", at("t2"), "w")
+                        .err())
+                .contains("want host or relay, have worker");
+        assertThat(cli.runWithSecret(
+                                "site",
+                                "enrol",
+                                "--site",
+                                at("ca"),
+                                "--role",
+                                "host",
+                                "--minutes",
+                                "5",
+                                "--token",
+                                at("t3"),
+                                "h3")
+                        .err())
+                .contains("15 min to 7 days");
+    }
+
+    /** The slot of a fresh SoftHSM; surefire names its configuration in SOFTHSM2_CONF. */
+    @Test
+    void a_site_whose_key_a_token_holds_signs_with_it() throws Exception {
+        Path conf = Path.of(System.getenv("SOFTHSM2_CONF"));
+        Path module = Path.of("/usr/lib/softhsm/libsofthsm2.so");
+        assertThat(module)
+                .as("apt-get install softhsm2, as lab/packages has it")
+                .exists();
+        Path tokens = Files.createDirectories(conf.resolveSibling("tokens"));
+        Files.writeString(
+                conf, "directories.tokendir = " + tokens + "\nobjectstore.backend = file\nlog.level = ERROR\n");
+        program(
+                "softhsm2-util",
+                "--init-token",
+                "--free",
+                "--label",
+                "site",
+                "--so-pin",
+                "12345678",
+                "--pin",
+                PASSPHRASE);
+        Path provider = folder.resolve("pkcs11.cfg");
+        Files.writeString(provider, "name = cloister\nlibrary = " + module + "\nslotListIndex = 0\n");
+        assertThat(program(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-keystore",
+                        "NONE",
+                        "-storetype",
+                        "PKCS11",
+                        "-providerClass",
+                        "sun.security.pkcs11.SunPKCS11",
+                        "-providerArg",
+                        provider.toString(),
+                        "-storepass",
+                        PASSPHRASE,
+                        "-alias",
+                        "ca",
+                        "-keyalg",
+                        "EC",
+                        "-groupname",
+                        "secp256r1",
+                        "-dname",
+                        "CN=ca"))
+                .doesNotContain("keytool error");
+        String[] key = {"--module", module.toString(), "--alias", "ca"};
+        out(cli.runWithSecret("site", "init", "--site", at("hsm"), key[0], key[1], key[2], key[3]));
+        assertThat(folder.resolve("hsm/key.json")).doesNotExist();
+        assertThat(program(
+                        "openssl",
+                        "verify",
+                        "-check_ss_sig",
+                        "-CAfile",
+                        at("hsm/authority.pem"),
+                        at("hsm/authority.pem")))
+                .contains("OK");
+        try (Cli wrong = new Cli(folder, "0000000000000")) {
+            assertThat(wrong.runWithSecret("site", "revoke", "--site", at("hsm"), key[0], key[1], key[2], "nobody")
+                            .status())
+                    .isEqualTo(2);
+        }
+    }
+
+    private static String program(String... argv) throws Exception {
+        Process process = new ProcessBuilder(argv).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return said;
+    }
+}

@@ -1,0 +1,35 @@
+package org.cloister.protocol.dsse;
+
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.PrivateKey;
+import java.security.Signature;
+import org.cloister.protocol.MalformedException;
+
+/** Signs with a private key, wherever that is kept: in the heap, on a token, in another process. */
+public interface SigningKey {
+    VerificationKey verificationKey();
+
+    /** @return the signature in DER, by the algorithm of the key's curve */
+    byte[] sign(byte[] message) throws GeneralSecurityException;
+
+    /** With the runtime's own cryptography, or the provider that the private key belongs to. */
+    static SigningKey of(KeyPair pair) throws MalformedException {
+        VerificationKey verifier = VerificationKey.of(pair.getPublic());
+        PrivateKey key = pair.getPrivate();
+        return new SigningKey() {
+            @Override
+            public VerificationKey verificationKey() {
+                return verifier;
+            }
+
+            @Override
+            public byte[] sign(byte[] message) throws GeneralSecurityException {
+                Signature signer = Signature.getInstance(verifier.curve().signature());
+                signer.initSign(key);
+                signer.update(message);
+                return signer.sign();
+            }
+        };
+    }
+}

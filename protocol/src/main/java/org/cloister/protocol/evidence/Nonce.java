@@ -1,0 +1,30 @@
+package org.cloister.protocol.evidence;
+
+import java.security.SecureRandom;
+import org.cloister.protocol.BinaryText;
+
+/**
+ * The verifier's question, 32 random bytes: an answer that holds it was made after it.
+ *
+ * @param base64 as statements carry it
+ */
+public record Nonce(String base64) {
+    public static final int BYTES = 32;
+
+    public Nonce {
+        if (BinaryText.fromBase64(base64, BYTES).length != BYTES) {
+            throw new IllegalArgumentException("nonce: want " + BYTES + " bytes, have fewer");
+        }
+    }
+
+    public static Nonce random(SecureRandom random) {
+        byte[] bytes = new byte[BYTES];
+        random.nextBytes(bytes);
+        return new Nonce(BinaryText.base64(bytes));
+    }
+
+    @Override
+    public String toString() {
+        return base64;
+    }
+}

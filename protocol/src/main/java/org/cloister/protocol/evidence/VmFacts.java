@@ -1,0 +1,42 @@
+package org.cloister.protocol.evidence;
+
+import java.util.regex.Pattern;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.Shape;
+import org.cloister.protocol.policy.Sharing;
+import org.cloister.protocol.policy.VmRole;
+
+/**
+ * What a host says of a VM from its own ledger, not from anybody's arguments.
+ *
+ * @param vm its id, made anew for each life
+ * @param ticket for which it was started; of a controlling VM, the opening
+ * @param slot among the ticket's nodes, from 0
+ * @param sharing with whom it shares the host
+ */
+public record VmFacts(
+        String project, String vm, VmRole role, String ticket, long slot, Digest image, Shape shape, Sharing sharing) {
+    /** Ids of VMs and tickets: base32. */
+    public static final Pattern ID = Pattern.compile("[a-z2-7]{16,64}");
+    /** A job has fewer nodes. */
+    public static final long MAX_SLOT = 65_535;
+
+    public VmFacts {
+        require("project", project, Policy.PROJECT);
+        require("vm", vm, ID);
+        require("ticket", ticket, ID);
+        if (slot < 0 || slot > MAX_SLOT) {
+            throw new IllegalArgumentException("slot: want 0 to " + MAX_SLOT + ", have " + slot);
+        }
+        if (image.algorithm() != Digest.Algorithm.SHA384) {
+            throw new IllegalArgumentException("image: want SHA-384, have " + image.algorithm());
+        }
+    }
+
+    private static void require(String name, String value, Pattern want) {
+        if (!want.matcher(value).matches()) {
+            throw new IllegalArgumentException(name + ": want " + want + ", have \"" + value + "\"");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package org.cloister.protocol.identity;
+
+import java.io.IOException;
+import java.util.Arrays;
+import org.bouncycastle.asn1.ASN1Sequence;
+import org.bouncycastle.asn1.ASN1Set;
+import org.bouncycastle.asn1.pkcs.Attribute;
+import org.bouncycastle.asn1.pkcs.CertificationRequest;
+import org.bouncycastle.asn1.pkcs.CertificationRequestInfo;
+import org.bouncycastle.asn1.pkcs.PKCSObjectIdentifiers;
+import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.asn1.x509.AlgorithmIdentifier;
+import org.bouncycastle.asn1.x509.Extension;
+import org.bouncycastle.asn1.x509.Extensions;
+import org.bouncycastle.asn1.x509.ExtensionsGenerator;
+import org.bouncycastle.asn1.x509.GeneralName;
+import org.bouncycastle.asn1.x509.GeneralNames;
+import org.bouncycastle.pkcs.PKCS10CertificationRequest;
+import org.bouncycastle.pkcs.PKCS10CertificationRequestBuilder;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/**
+ * A PKCS#10 request (RFC 2986) for one name, signed by the key it is for; docs/protocol.md, section 6. An object that exists
+ * was signed by its key, and the key's curve is the one of the name's role.
+ */
+public final class CertificateRequest {
+    public static final int MAX_BYTES = 2048;
+
+    private static final String SUBJECT = "certificate request";
+
+    private final byte[] bytes;
+    private final Name name;
+    private final VerificationKey key;
+
+    private CertificateRequest(byte[] bytes, Name name, VerificationKey key) {
+        this.bytes = bytes;
+        this.name = name;
+        this.key = key;
+    }
+
+    /** @param der from whoever asks */
+    public static CertificateRequest parse(byte[] der) throws MalformedException {
+        if (der.length > MAX_BYTES) {
+            throw malformed("at most " + MAX_BYTES + " bytes", der.length + " bytes");
+        }
+        try {
+            CertificationRequest request = CertificationRequest.getInstance(der);
+            if (!Arrays.equals(request.getEncoded("DER"), der)) {
+                throw malformed("DER and nothing behind it", "other bytes");
+            }
+            CertificationRequestInfo info = request.getCertificationRequestInfo();
+            if (info.getVersion().intValueExact() != 0) {
+                throw malformed("version 0", "another");
+            }
+            VerificationKey key =
+                    VerificationKey.parse(info.getSubjectPublicKeyInfo().getEncoded("DER"));
+            Name name = name(info.getAttributes());
+            requireRole(name, key);
+            requireSigned(request, info, key);
+            return new CertificateRequest(der.clone(), name, key);
+        } catch (MalformedException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            // The reader of ASN.1 throws what it likes.
+            throw new MalformedException(
+                    SUBJECT + ": not PKCS#10: " + StrictJson.quoted(String.valueOf(e.getMessage())), e);
+        }
+    }
+
+    /** @param key of the curve that the name's role wants */
+    public static CertificateRequest make(Name name, SigningKey key) throws IOException {
+        ExtensionsGenerator extensions = new ExtensionsGenerator();
+        extensions.addExtension(
+                Extension.subjectAlternativeName,
+                false,
+                new GeneralNames(new GeneralName(GeneralName.dNSName, name.toString())));
+        PKCS10CertificationRequest request = new PKCS10CertificationRequestBuilder(
+                        new X500Name("O=" + name.project() + ",CN=" + name.id()),
+                        SubjectKey.of(key.verificationKey()).info())
+                .addAttribute(PKCSObjectIdentifiers.pkcs_9_at_extensionRequest, extensions.generate())
+                .build(new CertificateDraft.Content(
+                        key::sign, key.verificationKey().curve()));
+        return parse(request.getEncoded());
+    }
+
+    /** Whom it is for. */
+    public Name name() {
+        return name;
+    }
+
+    public VerificationKey key() {
+        return key;
+    }
+
+    /** In DER. */
+    public byte[] bytes() {
+        return bytes.clone();
+    }
+
+    private static Name name(ASN1Set attributes) throws MalformedException {
+        if (attributes == null || attributes.size() != 1) {
+            throw malformed("one attribute", attributes == null ? "none" : String.valueOf(attributes.size()));
+        }
+        Attribute attribute = Attribute.getInstance(attributes.getObjectAt(0));
+        ASN1Set values = attribute.getAttrValues();
+        if (!attribute.getAttrType().equals(PKCSObjectIdentifiers.pkcs_9_at_extensionRequest) || values.size() != 1) {
+            throw malformed("an extensionRequest with one value", attribute.getAttrType() + " with " + values.size());
+        }
+        ASN1Sequence sequence = ASN1Sequence.getInstance(values.getObjectAt(0));
+        Extensions extensions = Extensions.getInstance(sequence);
+        Extension only = extensions.getExtension(Extension.subjectAlternativeName);
+        if (sequence.size() != 1 || only == null) {
+            throw malformed("subjectAltName as its only extension", sequence.size() + " extensions");
+        }
+        GeneralName[] names = GeneralNames.getInstance(only.getParsedValue()).getNames();
+        if (names.length != 1 || names[0].getTagNo() != GeneralName.dNSName) {
+            throw malformed("one dNSName", names.length + " names");
+        }
+        return Name.parse(names[0].getName().toString());
+    }
+
+    private static void requireRole(Name name, VerificationKey key) throws MalformedException {
+        Role role = Role.of(name.role()).orElseThrow(() -> malformed("a role of the protocol", name.role()));
+        if (role.isSite() != name.project().equals(Name.SITE)) {
+            throw malformed(role.isSite() ? "the site's name" : "a project's name", name.toString());
+        }
+        if (key.curve() != role.curve()) {
+            throw malformed(
+                    "a key of " + role.curve().standardName(), key.curve().standardName());
+        }
+    }
+
+    private static void requireSigned(CertificationRequest request, CertificationRequestInfo info, VerificationKey key)
+            throws IOException {
+        AlgorithmIdentifier wanted =
+                new CertificateDraft.Content(message -> message, key.curve()).getAlgorithmIdentifier();
+        if (!request.getSignatureAlgorithm().equals(wanted)) {
+            throw malformed(
+                    "a signature by " + wanted.getAlgorithm(),
+                    String.valueOf(request.getSignatureAlgorithm().getAlgorithm()));
+        }
+        if (!key.verifies(info.getEncoded("DER"), request.getSignature().getOctets())) {
+            throw malformed("a signature by the key it is for", "another one");
+        }
+    }
+
+    private static MalformedException malformed(String want, String have) {
+        return new MalformedException(SUBJECT + ": want " + want + ", have " + have);
+    }
+}

@@ -1,0 +1,87 @@
+package org.cloister.protocol.identity;
+
+import java.math.BigInteger;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/** What the CA's machine knows of one name; docs/protocol.md, section 6. Immutable. */
+public sealed interface Enrolment {
+    /** Valid certificates of one key: a new one comes after half a life, so there are two or three. */
+    int MAX_ISSUED = 8;
+
+    int MAX_WITHDRAWN = 256;
+
+    Name name();
+
+    /** What was issued and holds no more, as long as its time has not come: what revocation lists name. */
+    List<Issued> withdrawn();
+
+    /** @param certificate in DER, as base64 */
+    record Issued(BigInteger serial, Instant from, Instant until, String certificate) {}
+
+    /**
+     * A token was made and not yet used.
+     *
+     * @param token its public half
+     */
+    record Open(Name name, VerificationKey token, Instant expires, List<Issued> withdrawn) implements Enrolment {
+        public Open {
+            withdrawn = List.copyOf(withdrawn);
+        }
+    }
+
+    /**
+     * @param key that used the token first
+     * @param issued to that key, as far as it is valid; the newest last
+     */
+    record Used(Name name, VerificationKey token, VerificationKey key, List<Issued> issued, List<Issued> withdrawn)
+            implements Enrolment {
+        public Used {
+            issued = List.copyOf(issued);
+            withdrawn = List.copyOf(withdrawn);
+        }
+
+        /** With one more certificate. */
+        public Used with(Issued more) {
+            List<Issued> all = new ArrayList<>(issued);
+            all.add(more);
+            return new Used(name, token, key, all, withdrawn);
+        }
+    }
+
+    /** @param why for people */
+    record Revoked(Name name, Instant at, String why, List<Issued> withdrawn) implements Enrolment {
+        public Revoked {
+            withdrawn = List.copyOf(withdrawn);
+        }
+    }
+
+    /** This without what has expired. */
+    default Enrolment at(Instant now) {
+        if (this instanceof Used used) {
+            return new Used(used.name, used.token, used.key, valid(used.issued, now), valid(used.withdrawn, now));
+        }
+        if (this instanceof Open open) {
+            return new Open(open.name, open.token, open.expires, valid(open.withdrawn, now));
+        }
+        Revoked revoked = (Revoked) this;
+        return new Revoked(revoked.name, revoked.at, revoked.why, valid(revoked.withdrawn, now));
+    }
+
+    /** Ends the name, and withdraws what was issued. */
+    default Revoked revoke(Instant now, String why) {
+        List<Issued> all = new ArrayList<>(withdrawn());
+        if (this instanceof Used used) {
+            all.addAll(used.issued);
+        }
+        return new Revoked(name(), now, why, valid(all, now));
+    }
+
+    private static List<Issued> valid(List<Issued> issued, Instant now) {
+        return issued.stream()
+                .filter(each -> now.isBefore(each.until().plus(Validity.SKEW)))
+                .toList();
+    }
+}

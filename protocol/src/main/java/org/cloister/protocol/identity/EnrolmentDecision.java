@@ -1,0 +1,104 @@
+package org.cloister.protocol.identity;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/** What is to be done with a request for a certificate: the table of docs/protocol.md, section 6, without I/O or clock. */
+public sealed interface EnrolmentDecision {
+    /** A token's shortest, usual and longest life. */
+    Duration SHORTEST = Duration.ofMinutes(15);
+
+    Duration USUAL = Duration.ofHours(1);
+    Duration LONGEST = Duration.ofDays(7);
+
+    /** Keep {@code next}, then issue, then keep the certificate, then answer. */
+    record Issue(Enrolment.Used next) implements EnrolmentDecision {}
+
+    /** Answer what was answered before. */
+    record Repeat(Enrolment.Issued certificate) implements EnrolmentDecision {}
+
+    /** Keep {@code next}, revoke what it lists, and raise an alarm. */
+    record Revoke(Enrolment.Revoked next, IdentityRefused refusal) implements EnrolmentDecision {}
+
+    record Refuse(IdentityRefused refusal) implements EnrolmentDecision {}
+
+    static EnrolmentDecision of(Optional<Enrolment> state, EnrolmentRequest request, Instant now) {
+        Name name = request.request().name();
+        if (state.isEmpty()) {
+            return refuse(Clause.UNKNOWN, name, "a name that a token was made for", "none");
+        }
+        Enrolment known = state.get().at(now);
+        if (!known.name().equals(name)) {
+            throw new IllegalArgumentException("enrolment of " + known.name() + ": asked for " + name);
+        }
+        if (known instanceof Enrolment.Open open) {
+            return ofOpen(open, request, now);
+        }
+        if (known instanceof Enrolment.Used used) {
+            return ofUsed(used, request, now);
+        }
+        Enrolment.Revoked revoked = (Enrolment.Revoked) known;
+        return refuse(
+                Clause.REVOKED,
+                name,
+                "a name that is not revoked",
+                "one revoked at " + revoked.at() + ": " + revoked.why());
+    }
+
+    private static EnrolmentDecision ofOpen(Enrolment.Open open, EnrolmentRequest request, Instant now) {
+        if (!request.isProvenBy(open.token())) {
+            return refuse(Clause.PROOF, open.name(), "a proof by its token", "none or another");
+        }
+        if (!now.isBefore(open.expires())) {
+            return refuse(Clause.EXPIRED, open.name(), "a token that holds, to " + open.expires(), now.toString());
+        }
+        VerificationKey key = request.request().key();
+        return new Issue(new Enrolment.Used(open.name(), open.token(), key, List.of(), open.withdrawn()));
+    }
+
+    private static EnrolmentDecision ofUsed(Enrolment.Used used, EnrolmentRequest request, Instant now) {
+        VerificationKey key = request.request().key();
+        if (key.equals(used.key())) {
+            Optional<Enrolment.Issued> newest = used.issued().isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(used.issued().get(used.issued().size() - 1));
+            if (newest.isPresent() && now.isBefore(half(newest.get()))) {
+                return new Repeat(newest.get());
+            }
+            if (used.issued().size() >= Enrolment.MAX_ISSUED) {
+                return refuse(
+                        Clause.NUMBER,
+                        used.name(),
+                        "fewer than " + Enrolment.MAX_ISSUED + " certificates that are valid",
+                        String.valueOf(used.issued().size()));
+            }
+            return new Issue(used);
+        }
+        if (!request.isProvenBy(used.token())) {
+            return refuse(Clause.PROOF, used.name(), "the key that was enrolled, " + used.key(), key.id());
+        }
+        String why = "its token was used by two keys, " + used.key() + " and " + key;
+        return new Revoke(
+                used.revoke(now, why),
+                new IdentityRefused(
+                        Clause.COPIED,
+                        "enrolment of " + used.name(),
+                        "the key that used the token first, " + used.key(),
+                        key.id(),
+                        "the token was copied and the name is revoked: find out by whom, then make another token"));
+    }
+
+    private static Instant half(Enrolment.Issued certificate) {
+        return certificate
+                .from()
+                .plus(Duration.between(certificate.from(), certificate.until()).dividedBy(2));
+    }
+
+    private static Refuse refuse(Clause clause, Name name, String wanted, String had) {
+        return new Refuse(new IdentityRefused(
+                clause, "enrolment of " + name, wanted, had, "have the site's administrator make a token for it"));
+    }
+}

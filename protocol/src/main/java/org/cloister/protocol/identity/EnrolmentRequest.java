@@ -1,0 +1,73 @@
+package org.cloister.protocol.identity;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.charset.StandardCharsets;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/** What a machine that wants a certificate of its site sends, by way of anybody; docs/protocol.md, section 6. */
+public final class EnrolmentRequest {
+    public static final int MAX_BYTES = 8 * 1024;
+
+    private static final String FORMAT = "cloister-enrolment-v1";
+    /** An ECDSA-Sig-Value of P-256 in DER has at most 72. */
+    private static final int MAX_PROOF = 80;
+
+    private final CertificateRequest request;
+    /** Empty in a renewal. */
+    private final byte[] proof;
+
+    private EnrolmentRequest(CertificateRequest request, byte[] proof) {
+        this.request = request;
+        this.proof = proof;
+    }
+
+    /** The first one of a machine, or a retry. */
+    public static EnrolmentRequest first(CertificateRequest request, EnrolmentToken token) throws MalformedException {
+        return new EnrolmentRequest(request, token.proof(request.bytes()));
+    }
+
+    public static EnrolmentRequest renewal(CertificateRequest request) {
+        return new EnrolmentRequest(request, new byte[0]);
+    }
+
+    public static EnrolmentRequest parse(byte[] document) throws MalformedException {
+        StrictJson json = StrictJson.read(document, MAX_BYTES);
+        json.requireFormat(FORMAT);
+        Name name = Name.parse(json.text("name"));
+        CertificateRequest request = CertificateRequest.parse(json.base64("request", CertificateRequest.MAX_BYTES));
+        byte[] proof = json.has("proof") ? json.base64("proof", MAX_PROOF) : new byte[0];
+        json.requireNothingCritical();
+        if (!request.name().equals(name)) {
+            throw new MalformedException(
+                    "name: the enrolment is for " + name + ", its certificate request for " + request.name());
+        }
+        if (!name.project().equals(Name.SITE)) {
+            throw new MalformedException("name: want a host's or relay's, have " + name);
+        }
+        return new EnrolmentRequest(request, proof);
+    }
+
+    public CertificateRequest request() {
+        return request;
+    }
+
+    boolean isProvenBy(VerificationKey token) {
+        return proof.length > 0 && token.verifies(EnrolmentToken.proven(request.bytes()), proof);
+    }
+
+    public byte[] json() {
+        ObjectNode json = JsonNodeFactory.instance
+                .objectNode()
+                .put("format", FORMAT)
+                .put("name", request.name().toString())
+                .put("request", BinaryText.base64(request.bytes()));
+        if (proof.length > 0) {
+            json.put("proof", BinaryText.base64(proof));
+        }
+        return json.toString().getBytes(StandardCharsets.UTF_8);
+    }
+}

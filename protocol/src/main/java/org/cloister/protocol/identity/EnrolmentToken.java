@@ -1,0 +1,133 @@
+package org.cloister.protocol.identity;
+
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.security.AlgorithmParameters;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
+import java.security.SecureRandom;
+import java.security.Signature;
+import java.security.interfaces.ECPrivateKey;
+import java.security.spec.ECGenParameterSpec;
+import java.security.spec.ECParameterSpec;
+import java.security.spec.ECPrivateKeySpec;
+import java.util.Arrays;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/**
+ * A secret by which one machine is enrolled once: a private key of P-256, of which the CA's machine keeps the public half;
+ * docs/protocol.md, section 6. It lies in the heap from its making to {@link #close}; copies that the runtime's cryptography
+ * made of it stay until the collector overwrites them, so use it in a program that ends soon.
+ */
+public final class EnrolmentToken implements AutoCloseable {
+    private static final byte[] PREFIX = "cloister-token-1:".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] DIGITS = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] LABEL = "cloister enrolment 1\0".getBytes(StandardCharsets.US_ASCII);
+    private static final Curve CURVE = Curve.P256;
+    private static final String SIGNATURE = "SHA256withECDSA";
+    private static final int LENGTH = 32;
+    /** Bytes of its text. */
+    private static final int TEXT = PREFIX.length + 2 * LENGTH;
+    /** And of a file with it, which may end in a line end. */
+    public static final int MAX_TEXT = TEXT + 1;
+
+    private final byte[] secret;
+
+    private EnrolmentToken(byte[] secret) {
+        this.secret = secret;
+    }
+
+    /** A token and what the CA's machine keeps of it. */
+    public record Made(EnrolmentToken token, VerificationKey publicHalf) {}
+
+    public static Made make(SecureRandom random) throws MalformedException {
+        try {
+            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+            generator.initialize(new ECGenParameterSpec(CURVE.standardName()), random);
+            KeyPair pair = generator.generateKeyPair();
+            byte[] secret = Scalars.bytes(((ECPrivateKey) pair.getPrivate()).getS(), LENGTH);
+            return new Made(new EnrolmentToken(secret), VerificationKey.of(pair.getPublic()));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this JRE has no " + CURVE.standardName(), e);
+        }
+    }
+
+    /** @param text as {@link #text} writes it, perhaps with a line end; the caller zeroes it */
+    public static EnrolmentToken parse(byte[] text) throws MalformedException {
+        int end = text.length == MAX_TEXT && text[TEXT] == '\n' ? TEXT : text.length;
+        boolean holds = end == TEXT && Arrays.equals(text, 0, PREFIX.length, PREFIX, 0, PREFIX.length);
+        byte[] secret = new byte[LENGTH];
+        for (int i = 0; holds && i < LENGTH; i++) {
+            int high = digit(text[PREFIX.length + 2 * i]);
+            int low = digit(text[PREFIX.length + 2 * i + 1]);
+            holds = high >= 0 && low >= 0;
+            secret[i] = (byte) (high << 4 | low);
+        }
+        if (!holds) {
+            Arrays.fill(secret, (byte) 0);
+            // Not what was there: it may be a token with one wrong character.
+            throw new MalformedException("enrolment token: want " + new String(PREFIX, StandardCharsets.US_ASCII)
+                    + " and " + 2 * LENGTH + " hex digits, have something else");
+        }
+        return new EnrolmentToken(secret);
+    }
+
+    /** For a file that the machine's root alone reads; whoever has it zeroes it. */
+    public byte[] text() {
+        byte[] text = Arrays.copyOf(PREFIX, TEXT);
+        for (int i = 0; i < LENGTH; i++) {
+            text[PREFIX.length + 2 * i] = DIGITS[secret[i] >> 4 & 0xf];
+            text[PREFIX.length + 2 * i + 1] = DIGITS[secret[i] & 0xf];
+        }
+        return text;
+    }
+
+    /** That whoever has the token made the request, so that nobody on the way puts another in its place. */
+    byte[] proof(byte[] request) throws MalformedException {
+        try {
+            Signature signer = Signature.getInstance(SIGNATURE);
+            signer.initSign(privateKey());
+            signer.update(proven(request));
+            return signer.sign();
+        } catch (GeneralSecurityException e) {
+            // Zero, or above the curve's order.
+            throw new MalformedException(
+                    "enrolment token: want a private key of " + CURVE.standardName() + ", have something else", e);
+        }
+    }
+
+    static byte[] proven(byte[] request) {
+        byte[] proven = Arrays.copyOf(LABEL, LABEL.length + request.length);
+        System.arraycopy(request, 0, proven, LABEL.length, request.length);
+        return proven;
+    }
+
+    @Override
+    public void close() {
+        Arrays.fill(secret, (byte) 0);
+    }
+
+    @Override
+    public String toString() {
+        return "enrolment token";
+    }
+
+    private PrivateKey privateKey() throws GeneralSecurityException {
+        AlgorithmParameters parameters = AlgorithmParameters.getInstance("EC");
+        parameters.init(new ECGenParameterSpec(CURVE.standardName()));
+        ECParameterSpec curve = parameters.getParameterSpec(ECParameterSpec.class);
+        return KeyFactory.getInstance("EC").generatePrivate(new ECPrivateKeySpec(new BigInteger(1, secret), curve));
+    }
+
+    private static int digit(byte character) {
+        if (character >= '0' && character <= '9') {
+            return character - '0';
+        }
+        return character >= 'a' && character <= 'f' ? character - 'a' + 10 : -1;
+    }
+}

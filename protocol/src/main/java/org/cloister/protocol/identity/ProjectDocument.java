@@ -1,0 +1,98 @@
+package org.cloister.protocol.identity;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.regex.Pattern;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+
+/**
+ * What a genesis or a successor document says; docs/protocol.md, section 5. Who signed it is {@link ProjectHistory}'s matter.
+ *
+ * @param project the id
+ * @param number 0 is the genesis
+ * @param previous the id of the payload before this one; of a genesis its own
+ */
+public record ProjectDocument(String project, int number, String previous, Instant created, Owners owners) {
+    public static final String GENESIS = "application/vnd.cloister.genesis.v1+json";
+    public static final String SUCCESSOR = "application/vnd.cloister.successor.v1+json";
+    /** Of the envelope too. */
+    public static final int MAX_BYTES = 64 * 1024;
+
+    /** SHA-256 in base32: 256 bits, and four of nothing. */
+    public static final Pattern ID = Pattern.compile("[a-z2-7]{51}[aq]");
+
+    static final int MAX_NUMBER = 1_000;
+
+    private static final String GENESIS_FORMAT = "cloister-genesis-v1";
+    private static final String SUCCESSOR_FORMAT = "cloister-successor-v1";
+    private static final int NONCE = 16;
+
+    /** The payload of a new project. */
+    public static byte[] genesis(Owners owners, Instant now, SecureRandom random) {
+        byte[] nonce = new byte[NONCE];
+        random.nextBytes(nonce);
+        ObjectNode json = JsonNodeFactory.instance
+                .objectNode()
+                .put("format", GENESIS_FORMAT)
+                .put("created", now.truncatedTo(ChronoUnit.SECONDS).toString())
+                .put("nonce", BinaryText.base64(nonce));
+        owners.write(json);
+        return json.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The payload of the next document. */
+    static byte[] successor(String project, int number, String previous, Owners owners, Instant now) {
+        ObjectNode json = JsonNodeFactory.instance
+                .objectNode()
+                .put("format", SUCCESSOR_FORMAT)
+                .put("project", project)
+                .put("number", number)
+                .put("previous", previous)
+                .put("created", now.truncatedTo(ChronoUnit.SECONDS).toString());
+        owners.write(json);
+        return json.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    static ProjectDocument parseGenesis(byte[] payload) throws MalformedException {
+        StrictJson json = StrictJson.read(payload, MAX_BYTES);
+        json.requireFormat(GENESIS_FORMAT);
+        int nonce = json.base64("nonce", NONCE).length;
+        if (nonce != NONCE) {
+            throw new MalformedException("nonce: want " + NONCE + " bytes, have " + nonce);
+        }
+        String id = idOf(payload);
+        ProjectDocument document = new ProjectDocument(id, 0, id, json.time("created"), Owners.read(json));
+        json.requireNothingCritical();
+        return document;
+    }
+
+    static ProjectDocument parseSuccessor(byte[] payload) throws MalformedException {
+        StrictJson json = StrictJson.read(payload, MAX_BYTES);
+        json.requireFormat(SUCCESSOR_FORMAT);
+        ProjectDocument document = new ProjectDocument(
+                json.text("project", ID),
+                (int) json.number("number", 1, MAX_NUMBER),
+                json.text("previous", ID),
+                json.time("created"),
+                Owners.read(json));
+        json.requireNothingCritical();
+        return document;
+    }
+
+    /** SHA-256 of a payload in base32; a genesis' is the project's id. */
+    static String idOf(byte[] payload) {
+        try {
+            return BinaryText.base32(MessageDigest.getInstance("SHA-256").digest(payload));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this JRE has no SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package org.cloister.protocol.identity;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.EnvelopeRefused;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/**
+ * A project from its genesis to its newest document, each signed by those who must; docs/protocol.md, section 5. Immutable:
+ * whoever keeps one replaces it by what {@link #with} gives, and so never goes back.
+ */
+public final class ProjectHistory {
+    private final List<byte[]> envelopes;
+    private final ProjectDocument newest;
+    /** Of each envelope's payload. */
+    private final List<String> ids;
+
+    private ProjectHistory(List<byte[]> envelopes, ProjectDocument newest, List<String> ids) {
+        this.envelopes = List.copyOf(envelopes);
+        this.newest = newest;
+        this.ids = List.copyOf(ids);
+    }
+
+    /** @param genesis an envelope, from anybody; it says itself who must have signed it */
+    public static ProjectHistory begin(byte[] genesis) throws IOException {
+        ProjectDocument claimed = ProjectDocument.parseGenesis(claimedPayload(genesis));
+        Envelope envelope = Envelope.parse(genesis, ProjectDocument.MAX_BYTES);
+        List<VerificationKey> keys = claimed.owners().keys();
+        byte[] payload =
+                verified(envelope, ProjectDocument.GENESIS, keys, keys.size(), "genesis of " + claimed.project());
+        ProjectDocument document = ProjectDocument.parseGenesis(payload);
+        return new ProjectHistory(List.of(genesis.clone()), document, List.of(document.project()));
+    }
+
+    /** @param envelopes the genesis and its successors in order */
+    public static ProjectHistory of(List<byte[]> envelopes) throws IOException {
+        if (envelopes.isEmpty()) {
+            throw new MalformedException("project: want a genesis document, have none");
+        }
+        ProjectHistory history = begin(envelopes.get(0));
+        for (byte[] each : envelopes.subList(1, envelopes.size())) {
+            history = history.with(each);
+        }
+        return history;
+    }
+
+    /**
+     * This and a successor, or this itself if it has it already.
+     *
+     * @throws IdentityRefused if it is another project's, not the next one, a fork, or not signed by those who must
+     */
+    public ProjectHistory with(byte[] successor) throws IOException {
+        byte[] claim = claimedPayload(successor);
+        ProjectDocument claimed = ProjectDocument.parseSuccessor(claim);
+        String subject = "successor " + claimed.number() + " of " + id();
+        if (!claimed.project().equals(id())) {
+            throw new IdentityRefused(
+                    Clause.PROJECT, subject, id(), claimed.project(), "look for that project's history");
+        }
+        Envelope envelope = Envelope.parse(successor, ProjectDocument.MAX_BYTES);
+        if (claimed.number() != number() + 1) {
+            if (claimed.number() <= number() && ids.get(claimed.number()).equals(ProjectDocument.idOf(claim))) {
+                return this;
+            }
+            throw new IdentityRefused(
+                    claimed.number() <= number() ? Clause.FORK : Clause.NUMBER,
+                    subject,
+                    "number " + (number() + 1),
+                    "number " + claimed.number() + ", another document",
+                    "deliver the documents in order; if two of one number were signed, ask the owners which holds");
+        }
+        if (!claimed.previous().equals(newestId())) {
+            throw new IdentityRefused(
+                    Clause.FORK,
+                    subject,
+                    "a document after " + newestId(),
+                    "one after " + claimed.previous(),
+                    "ask the owners which of the two holds");
+        }
+        verified(envelope, ProjectDocument.SUCCESSOR, owners().keys(), owners().threshold(), subject);
+        List<VerificationKey> added = claimed.owners().keys().stream()
+                .filter(key -> !owners().keys().contains(key))
+                .toList();
+        if (!added.isEmpty()) {
+            verified(envelope, ProjectDocument.SUCCESSOR, added, added.size(), subject + ", by its new owners");
+        }
+        List<byte[]> all = new ArrayList<>(envelopes);
+        all.add(successor.clone());
+        List<String> allIds = new ArrayList<>(ids);
+        allIds.add(ProjectDocument.idOf(claim));
+        return new ProjectHistory(all, claimed, allIds);
+    }
+
+    /** The payload of the document after this, for the owners to sign. */
+    public byte[] successor(Owners owners, Instant now) {
+        return ProjectDocument.successor(id(), number() + 1, newestId(), owners, now);
+    }
+
+    /** The project's; the genesis' digest. */
+    public String id() {
+        return newest.project();
+    }
+
+    /** Of the newest document; 0 is the genesis. */
+    public int number() {
+        return newest.number();
+    }
+
+    public Owners owners() {
+        return newest.owners();
+    }
+
+    public Collection<VerificationKey> ownerKeys() {
+        return owners().keys();
+    }
+
+    private String newestId() {
+        return ids.get(ids.size() - 1);
+    }
+
+    /** The envelopes as they came, in order. */
+    public List<byte[]> envelopes() {
+        return envelopes.stream().map(byte[]::clone).toList();
+    }
+
+    private static byte[] verified(
+            Envelope envelope, String type, List<VerificationKey> keys, int threshold, String subject)
+            throws IdentityRefused {
+        try {
+            return envelope.verify(type, keys, threshold);
+        } catch (EnvelopeRefused e) {
+            throw new IdentityRefused(
+                    Clause.SIGNATURES,
+                    subject,
+                    threshold + " signatures as " + type,
+                    String.valueOf(e.getMessage()),
+                    "have it signed by more owners");
+        }
+    }
+
+    /** A genesis names its signers itself, so it is read once before anybody's signature was looked at. */
+    private static byte[] claimedPayload(byte[] envelope) throws MalformedException {
+        return StrictJson.read(envelope, ProjectDocument.MAX_BYTES, ProjectDocument.MAX_BYTES)
+                .base64("payload", ProjectDocument.MAX_BYTES);
+    }
+}

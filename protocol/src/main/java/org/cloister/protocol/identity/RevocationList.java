@@ -1,0 +1,185 @@
+package org.cloister.protocol.identity;
+
+import java.io.ByteArrayInputStream;
+import java.math.BigInteger;
+import java.security.GeneralSecurityException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509CRL;
+import java.security.cert.X509CRLEntry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/**
+ * A list that an anchor signed: certificates that hold no more though their time has not come. Immutable; needs the
+ * runtime's own classes alone.
+ */
+public final class RevocationList {
+    /** Bytes of a list. */
+    public static final int MAX_BYTES = 1 << 20;
+
+    private static final String SUBJECT = "revocation list";
+    private static final String CRL_NUMBER = "2.5.29.20";
+    private static final int MAX_NUMBER_BITS = 159;
+
+    private final VerificationKey anchor;
+    private final BigInteger number;
+    private final Instant from;
+    private final Instant until;
+    private final Set<BigInteger> serials;
+    private final byte[] bytes;
+
+    private RevocationList(
+            VerificationKey anchor,
+            BigInteger number,
+            Instant from,
+            Instant until,
+            Set<BigInteger> serials,
+            byte[] bytes) {
+        this.anchor = anchor;
+        this.number = number;
+        this.from = from;
+        this.until = until;
+        this.serials = Set.copyOf(serials);
+        this.bytes = bytes.clone();
+    }
+
+    /** Who signed it. */
+    public VerificationKey anchor() {
+        return anchor;
+    }
+
+    /** Of two lists of one anchor the higher one holds. */
+    public BigInteger number() {
+        return number;
+    }
+
+    public Instant from() {
+        return from;
+    }
+
+    /** When there must be another one. */
+    public Instant until() {
+        return until;
+    }
+
+    /** Of what it revokes. */
+    public Set<BigInteger> serials() {
+        return serials;
+    }
+
+    /** Exactly as it came, to be passed on. */
+    public byte[] bytes() {
+        return bytes.clone();
+    }
+
+    /**
+     * @param der from whoever delivers it
+     * @throws MalformedException if it is no list of ours
+     * @throws IdentityRefused if none of the anchors signed it
+     */
+    public static RevocationList read(byte[] der, Collection<VerificationKey> anchors)
+            throws MalformedException, IdentityRefused {
+        X509CRL crl = parse(der);
+        for (VerificationKey anchor : anchors) {
+            if (isSignedBy(crl, anchor)) {
+                return of(crl, anchor, der);
+            }
+        }
+        throw new IdentityRefused(
+                Clause.ISSUER,
+                SUBJECT,
+                "a signature of an anchor: " + anchors,
+                crl.getIssuerX500Principal().getName(),
+                "ask the site or an owner for its own list");
+    }
+
+    private static X509CRL parse(byte[] der) throws MalformedException {
+        if (der.length > MAX_BYTES) {
+            throw new MalformedException(SUBJECT + ": want at most " + MAX_BYTES + " bytes, have " + der.length);
+        }
+        try {
+            if (der.length > 0 && der[0] == Der.SEQUENCE) {
+                X509CRL crl =
+                        (X509CRL) CertificateFactory.getInstance("X.509").generateCRL(new ByteArrayInputStream(der));
+                if (Arrays.equals(crl.getEncoded(), der)) {
+                    return crl;
+                }
+            }
+        } catch (GeneralSecurityException e) {
+            throw new MalformedException(
+                    SUBJECT + ": not X.509: " + StrictJson.quoted(String.valueOf(e.getMessage())), e);
+        }
+        throw new MalformedException(SUBJECT + ": want DER and nothing behind it, have other bytes");
+    }
+
+    private static boolean isSignedBy(X509CRL crl, VerificationKey anchor) {
+        if (!crl.getSigAlgName().equals(Algorithms.of(anchor.curve()))) {
+            return false;
+        }
+        try {
+            crl.verify(anchor.publicKey());
+            return true;
+        } catch (GeneralSecurityException e) {
+            return false;
+        }
+    }
+
+    private static RevocationList of(X509CRL crl, VerificationKey anchor, byte[] der) throws MalformedException {
+        Set<String> critical = crl.getCriticalExtensionOIDs();
+        if (critical != null && !critical.isEmpty()) {
+            throw new MalformedException(SUBJECT + ": want no critical extension, have " + critical);
+        }
+        byte[] extension = crl.getExtensionValue(CRL_NUMBER);
+        if (extension == null || crl.getNextUpdate() == null) {
+            throw new MalformedException(SUBJECT + ": want a number and the time of the next one, have none");
+        }
+        BigInteger number = number(extension);
+        Instant from = crl.getThisUpdate().toInstant();
+        Instant until = crl.getNextUpdate().toInstant();
+        Duration longest = switch (anchor.curve()) {
+            case P256 -> Validity.SITE_LIST;
+            case P384 -> Validity.PROJECT_LIST;
+        };
+        if (Duration.between(from, until).compareTo(longest.plus(Validity.SKEW)) > 0 || !from.isBefore(until)) {
+            throw new MalformedException(
+                    SUBJECT + ": want a life of at most " + longest.toHours() + " h, have " + from + " to " + until);
+        }
+        Set<? extends X509CRLEntry> entries = crl.getRevokedCertificates();
+        Set<BigInteger> serials = entries == null
+                ? Set.of()
+                : entries.stream().map(X509CRLEntry::getSerialNumber).collect(Collectors.toSet());
+        return new RevocationList(anchor, number, from, until, serials, der);
+    }
+
+    private static BigInteger number(byte[] extension) throws MalformedException {
+        byte[] content = Der.read(Der.read(extension, Der.OCTET_STRING).content(), Der.INTEGER)
+                .content();
+        BigInteger number = content.length == 0 ? BigInteger.ONE.negate() : new BigInteger(content);
+        if (number.signum() < 0 || number.bitLength() > MAX_NUMBER_BITS) {
+            throw new MalformedException(SUBJECT + ": want a number of at most 20 bytes from 0, have another");
+        }
+        return number;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RevocationList that && Arrays.equals(bytes, that.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public String toString() {
+        return SUBJECT + " " + number + " of " + anchor + " until " + until + " with " + serials.size();
+    }
+}

@@ -1,0 +1,91 @@
+package org.cloister.protocol.identity;
+
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/** The newest list of each anchor. Without one that holds, nothing that the anchor issued is believed. Immutable. */
+public final class RevocationLists {
+    private static final RevocationLists NONE = new RevocationLists(Map.of());
+
+    private final Map<VerificationKey, RevocationList> newest;
+
+    private RevocationLists(Map<VerificationKey, RevocationList> newest) {
+        this.newest = Map.copyOf(newest);
+    }
+
+    public static RevocationLists none() {
+        return NONE;
+    }
+
+    public Collection<RevocationList> all() {
+        return newest.values();
+    }
+
+    /**
+     * These with one more, or the same if it is here already.
+     *
+     * @throws IdentityRefused if a newer one of its anchor is here, or another one of its number, or if it does not hold now
+     */
+    public RevocationLists with(RevocationList list, Instant now) throws IdentityRefused {
+        requireTime(list, now);
+        RevocationList held = newest.get(list.anchor());
+        if (held != null) {
+            int order = list.number().compareTo(held.number());
+            if (order == 0 && list.equals(held)) {
+                return this;
+            }
+            if (order <= 0) {
+                throw new IdentityRefused(
+                        order == 0 ? Clause.FORK : Clause.NUMBER,
+                        "revocation list of " + list.anchor(),
+                        "a number above " + held.number(),
+                        list.number().toString(),
+                        "deliver the newest one");
+            }
+        }
+        Map<VerificationKey, RevocationList> more = new HashMap<>(newest);
+        more.put(list.anchor(), list);
+        return new RevocationLists(more);
+    }
+
+    /** Whether the identity still holds: not expired, not revoked, and its anchor's list here and valid. */
+    public void require(Identity identity, Instant now) throws IdentityRefused {
+        String subject = "certificate of " + identity.name();
+        if (now.isAfter(identity.until())) {
+            throw new IdentityRefused(
+                    Clause.TIME, subject, "a time to " + identity.until(), now.toString(), "renew it");
+        }
+        RevocationList list = newest.get(identity.anchor());
+        if (list == null) {
+            throw new IdentityRefused(
+                    Clause.LIST,
+                    subject,
+                    "a revocation list of " + identity.anchor(),
+                    "none",
+                    "deliver its newest list");
+        }
+        requireTime(list, now);
+        if (list.serials().contains(identity.serial())) {
+            throw new IdentityRefused(
+                    Clause.REVOKED,
+                    subject,
+                    "a certificate that is not revoked",
+                    identity.serial().toString(16) + " in list " + list.number(),
+                    "enrol it anew, or have an owner certify it anew");
+        }
+    }
+
+    private static void requireTime(RevocationList list, Instant now) throws IdentityRefused {
+        if (now.isBefore(list.from()) || now.isAfter(list.until())) {
+            throw new IdentityRefused(
+                    Clause.LIST,
+                    "revocation list " + list.number() + " of " + list.anchor(),
+                    "a time from " + list.from() + " to " + list.until(),
+                    now.toString(),
+                    "deliver its newest list");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package org.cloister.protocol.identity;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/** Files that are there whole or not at all, and that their owner alone reads, whenever the machine stops. */
+public final class WholeFile {
+    private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+    private WholeFile() {}
+
+    /** When this returns, content and name are on the disk. */
+    public static void replace(Path file, byte[] content) throws IOException {
+        Path beside = file.resolveSibling(file.getFileName() + ".new");
+        Files.deleteIfExists(beside);
+        write(beside, content);
+        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        sync(file);
+    }
+
+    /** @throws java.nio.file.FileAlreadyExistsException if there is one of that name, which stays as it is */
+    public static void create(Path file, byte[] content) throws IOException {
+        write(file, content);
+        sync(file);
+    }
+
+    private static void write(Path file, byte[] content) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
+            ByteBuffer bytes = ByteBuffer.wrap(content);
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        }
+    }
+
+    /** The folder has the name. */
+    private static void sync(Path file) throws IOException {
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder != null) {
+            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        }
+    }
+}

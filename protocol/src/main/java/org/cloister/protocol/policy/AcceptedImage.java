@@ -1,0 +1,27 @@
+package org.cloister.protocol.policy;
+
+import java.time.Instant;
+import java.util.Optional;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+
+/**
+ * An image that the owners accept.
+ *
+ * @param identity as its manifest has it
+ * @param until when an image that is on its way out is refused; the current one has no such time
+ */
+public record AcceptedImage(Digest identity, Optional<Instant> until) {
+    static AcceptedImage read(StrictJson json) throws MalformedException {
+        AcceptedImage image = new AcceptedImage(
+                json.digest("identity", Digest.Algorithm.SHA384),
+                json.has("until") ? Optional.of(json.time("until")) : Optional.empty());
+        json.requireNothingCritical();
+        return image;
+    }
+
+    boolean isAccepted(Instant now) {
+        return until.isEmpty() || now.isBefore(until.get());
+    }
+}

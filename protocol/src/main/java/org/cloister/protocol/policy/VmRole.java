@@ -1,0 +1,25 @@
+package org.cloister.protocol.policy;
+
+import java.util.Locale;
+import java.util.regex.Pattern;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+
+/** What a VM is for. */
+public enum VmRole {
+    /** Holds the project's keys and its Local Slurm. */
+    CONTROLLER,
+    /** Runs one job's tasks of one node. */
+    WORKER;
+
+    private static final Pattern WORDS = Pattern.compile(CONTROLLER + "|" + WORKER);
+
+    public static VmRole read(StrictJson json, String key) throws MalformedException {
+        return valueOf(json.text(key, WORDS).toUpperCase(Locale.ROOT));
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}
