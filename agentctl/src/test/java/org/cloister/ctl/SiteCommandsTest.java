@@ -179,6 +179,26 @@ class SiteCommandsTest {
                 "12345678",
                 "--pin",
                 PASSPHRASE);
+        makeKey(module);
+        String[] key = {"--module", module.toString(), "--alias", "ca"};
+        out(cli.runWithSecret("site", "init", "--site", at("hsm"), key[0], key[1], key[2], key[3]));
+        assertThat(folder.resolve("hsm/key.json")).doesNotExist();
+        assertThat(program(
+                        "openssl",
+                        "verify",
+                        "-check_ss_sig",
+                        "-CAfile",
+                        at("hsm/authority.pem"),
+                        at("hsm/authority.pem")))
+                .contains("OK");
+        try (Cli wrong = new Cli(folder, "0000000000000")) {
+            assertThat(wrong.runWithSecret("site", "revoke", "--site", at("hsm"), key[0], key[1], key[2], "nobody")
+                            .status())
+                    .isEqualTo(2);
+        }
+    }
+
+    private void makeKey(Path module) throws Exception {
         Path provider = folder.resolve("pkcs11.cfg");
         Files.writeString(provider, "name = cloister\nlibrary = " + module + "\nslotListIndex = 0\n");
         assertThat(program(
@@ -204,22 +224,6 @@ class SiteCommandsTest {
                         "-dname",
                         "CN=ca"))
                 .doesNotContain("keytool error");
-        String[] key = {"--module", module.toString(), "--alias", "ca"};
-        out(cli.runWithSecret("site", "init", "--site", at("hsm"), key[0], key[1], key[2], key[3]));
-        assertThat(folder.resolve("hsm/key.json")).doesNotExist();
-        assertThat(program(
-                        "openssl",
-                        "verify",
-                        "-check_ss_sig",
-                        "-CAfile",
-                        at("hsm/authority.pem"),
-                        at("hsm/authority.pem")))
-                .contains("OK");
-        try (Cli wrong = new Cli(folder, "0000000000000")) {
-            assertThat(wrong.runWithSecret("site", "revoke", "--site", at("hsm"), key[0], key[1], key[2], "nobody")
-                            .status())
-                    .isEqualTo(2);
-        }
     }
 
     private static String program(String... argv) throws Exception {
