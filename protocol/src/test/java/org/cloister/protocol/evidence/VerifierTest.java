@@ -58,6 +58,10 @@ class VerifierTest {
                     wanted.add(clause);
                 }
             }
+            if (wanted.isEmpty()) {
+                assertThat(world.verdict()).as("seed %d, try %d", seed, i).isInstanceOf(Verdict.Accepted.class);
+                continue;
+            }
             assertThat(failures(world))
                     .as("seed %d, try %d", seed, i)
                     .extracting(Verdict.Failure::clause)
