@@ -43,9 +43,11 @@ class UnitTest {
     @MethodSource("units")
     void systemd_understands_every_line(String unit) throws IOException, InterruptedException {
         String text = Files.readString(FOLDER.resolve(unit));
-        Path copy = Files.writeString(folder.resolve(unit), text.replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
+        Path copy =
+                Files.writeString(folder.resolve(unit), text.replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
         assertThat(analyze("verify", "--man=no", copy.toString()).text()).isEmpty();
-        Path wrong = Files.writeString(folder.resolve("wrong-" + unit), Files.readString(copy) + "\n[Service]\nNoSuch=1\n");
+        Path wrong =
+                Files.writeString(folder.resolve("wrong-" + unit), Files.readString(copy) + "\n[Service]\nNoSuch=1\n");
         assertThat(analyze("verify", "--man=no", wrong.toString()).text()).contains("NoSuch");
     }
 
@@ -102,7 +104,8 @@ class UnitTest {
     }
 
     private static Command.Result analyze(String... words) throws IOException, InterruptedException {
-        return Command.of(Stream.concat(Stream.of("systemd-analyze"), Stream.of(words)).toArray(String[]::new))
+        return Command.of(Stream.concat(Stream.of("systemd-analyze"), Stream.of(words))
+                        .toArray(String[]::new))
                 .run();
     }
 }
