@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
@@ -26,6 +27,8 @@ public final class Envelope {
 
     private static final Pattern TYPE = Pattern.compile("[!-~]{1,128}");
     private static final Pattern KEY_ID = Pattern.compile("[ -~]{0,128}");
+    /** Keys that a refusal names. */
+    private static final int MAX_NAMED = 8;
     /** Enough for RSA-4096: others' envelopes may carry what we skip. */
     private static final int MAX_SIGNATURE = 512;
 
@@ -119,19 +122,17 @@ public final class Envelope {
         }
         Set<VerificationKey> signers = signers(wantedType, keys);
         if (signers.size() < threshold) {
+            Set<VerificationKey> others = new LinkedHashSet<>(keys);
+            int all = others.size();
+            others.removeAll(signers);
+            String more =
+                    others.stream().limit(MAX_NAMED).map(VerificationKey::id).collect(Collectors.joining(", "));
             throw new EnvelopeRefused(
                     EnvelopeRefused.Reason.TOO_FEW_SIGNATURES,
-                    type + ": want signatures of " + threshold + " of "
-                            + Set.copyOf(keys).size()
-                            + " keys, have " + signers.size() + " that hold of " + entries.size()
-                            + " there; have it signed by " + (threshold - signers.size()) + " more of "
-                            + String.join(
-                                    ", ",
-                                    keys.stream()
-                                            .filter(key -> !signers.contains(key))
-                                            .map(VerificationKey::id)
-                                            .distinct()
-                                            .toList()));
+                    type + ": want signatures of " + threshold + " of " + all + " keys, have " + signers.size()
+                            + " that hold of " + entries.size() + " there; have it signed by "
+                            + (threshold - signers.size()) + " more of " + more
+                            + (others.size() > MAX_NAMED ? " and " + (others.size() - MAX_NAMED) + " others" : ""));
         }
         return payload.clone();
     }

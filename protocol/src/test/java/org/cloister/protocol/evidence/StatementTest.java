@@ -123,4 +123,25 @@ class StatementTest {
                 Attachment.SEV_SNP_REPORT, Base64.getEncoder().encodeToString(new byte[Statement.MAX_ATTACHMENT + 1])));
         assertThatThrownBy(() -> Statement.parse(world.statement().json())).isInstanceOf(MalformedException.class);
     }
+
+    /** Each object has a list of its own, of its own members. */
+    @Test
+    void critical_holds_in_every_object() throws Exception {
+        String json = new String(world.statement().json(), UTF_8);
+        for (String first : new String[] {"\"format\"", "\"signing\"", "\"cpus\"", "\"type\""}) {
+            String known = json.replace("{" + first, "{\"x\":1," + first);
+            assertThat(Statement.parse(known.getBytes(UTF_8))).isEqualTo(world.statement());
+            String critical = known.replace("\"x\":1,", "\"x\":1,\"critical\":[\"x\"],");
+            assertThatThrownBy(() -> Statement.parse(critical.getBytes(UTF_8)))
+                    .isInstanceOf(MalformedException.class)
+                    .hasMessageContaining("x: critical, and unknown to this version");
+            for (String list : new String[] {"[]", "\"x\"", "[1]", "[\"x\",\"x\"]", "[\"y\"]", "[\"a b\"]"}) {
+                String broken = known.replace("\"x\":1,", "\"x\":1,\"critical\":" + list + ",");
+                assertThatThrownBy(() -> Statement.parse(broken.getBytes(UTF_8)))
+                        .as(broken)
+                        .isInstanceOf(MalformedException.class)
+                        .hasMessageContaining("critical");
+            }
+        }
+    }
 }

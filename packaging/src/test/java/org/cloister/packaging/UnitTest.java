@@ -1,0 +1,111 @@
+package org.cloister.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What systemd itself says of {@code systemd/}; no systemd needs to run. */
+@Tag("ground")
+class UnitTest {
+    private static final Path FOLDER = Packages.ROOT.resolve("systemd");
+    /** In tenths: 14 is what Java and a listening port leave over (see the unit), and one is for other releases' tables. */
+    private static final String WORST = "15";
+
+    @TempDir
+    Path folder = Path.of("");
+
+    static List<String> units() throws IOException {
+        try (Stream<Path> files = Files.list(FOLDER)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".service"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @BeforeAll
+    static void require() {
+        Command.require("systemd-analyze", "systemd");
+        Command.require("systemd-sysusers", "systemd");
+    }
+
+    @ParameterizedTest
+    @MethodSource("units")
+    void systemd_understands_every_line(String unit) throws IOException, InterruptedException {
+        String text = Files.readString(FOLDER.resolve(unit));
+        Path copy =
+                Files.writeString(folder.resolve(unit), text.replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
+        assertThat(analyze("verify", "--man=no", copy.toString()).text()).isEmpty();
+        Path wrong =
+                Files.writeString(folder.resolve("wrong-" + unit), Files.readString(copy) + "\n[Service]\nNoSuch=1\n");
+        assertThat(analyze("verify", "--man=no", wrong.toString()).text()).contains("NoSuch");
+    }
+
+    @ParameterizedTest
+    @MethodSource("units")
+    void a_unit_is_locked_up_as_far_as_java_allows(String unit) throws IOException, InterruptedException {
+        Path file = FOLDER.resolve(unit);
+        assertThat(exposure(file).status()).as(exposure(file).text()).isZero();
+        Path open = Files.writeString(
+                folder.resolve(unit), Files.readString(file).replaceAll("(?m)^CapabilityBoundingSet=$", ""));
+        assertThat(exposure(open).status()).as("exposure with every capability").isNotZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("units")
+    void a_unit_leaves_no_memory_on_a_disk_and_says_when_it_is_ready(String unit) throws IOException {
+        assertThat(Files.readAllLines(FOLDER.resolve(unit)))
+                .contains("Type=notify", "LimitCORE=0", "MemorySwapMax=0", "UMask=0077", "NoNewPrivileges=yes")
+                .contains("Restart=always")
+                .noneMatch(line -> line.startsWith("Environment"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("units")
+    void a_unit_runs_as_the_user_that_sysusers_makes(String unit) throws IOException, InterruptedException {
+        String name = unit.replace(".service", "");
+        Path root = Files.createDirectories(folder.resolve("root"));
+        Files.createDirectories(root.resolve("etc"));
+        Path drop = Files.createDirectories(root.resolve("usr/lib/sysusers.d"));
+        Files.copy(FOLDER.resolve(name + ".sysusers"), drop.resolve(name + ".conf"));
+        Command.of("systemd-sysusers", "--root=" + root).text();
+        String user = Files.readAllLines(FOLDER.resolve(unit)).stream()
+                .filter(line -> line.startsWith("User="))
+                .map(line -> line.substring("User=".length()))
+                .findFirst()
+                .orElseThrow();
+        assertThat(Files.readAllLines(root.resolve("etc/passwd")))
+                .anyMatch(line -> line.startsWith(user + ":") && line.endsWith(":/usr/sbin/nologin"));
+    }
+
+    @Test
+    void no_unit_starts_before_somebody_configured_it() throws IOException {
+        List<String> preset = Files.readAllLines(FOLDER.resolve("90-cloister.preset"));
+        for (String unit : units()) {
+            assertThat(preset).contains("disable " + unit);
+            String name = unit.replace(".service", "");
+            assertThat(Files.readAllLines(FOLDER.resolve(unit)))
+                    .contains("ConditionPathExists=/etc/cloister/" + name + ".toml", "RestartPreventExitStatus=78");
+        }
+    }
+
+    private static Command.Result exposure(Path unit) throws IOException, InterruptedException {
+        return analyze("security", "--no-pager", "--offline=true", "--threshold=" + WORST, unit.toString());
+    }
+
+    private static Command.Result analyze(String... words) throws IOException, InterruptedException {
+        return Command.of(Stream.concat(Stream.of("systemd-analyze"), Stream.of(words))
+                        .toArray(String[]::new))
+                .run();
+    }
+}
