@@ -5,6 +5,8 @@ import org.cloister.ctl.doctor.Role;
 import org.cloister.ctl.machine.LiveMachine;
 import org.cloister.ctl.machine.Machine;
 import org.cloister.ctl.output.Format;
+import org.cloister.ctl.project.ProjectCommand;
+import org.cloister.ctl.relay.RelayCommand;
 import org.cloister.ctl.tunnel.TunnelCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -28,7 +30,9 @@ import picocli.CommandLine.Spec;
             DoctorCommand.class,
             ImageCommand.class,
             BridgeCommand.class,
-            TunnelCommand.class
+            TunnelCommand.class,
+            RelayCommand.class,
+            ProjectCommand.class
         })
 public final class Agentctl implements Runnable {
     private final Machine machine;
