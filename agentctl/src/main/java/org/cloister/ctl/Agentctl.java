@@ -7,6 +7,7 @@ import org.cloister.ctl.machine.Machine;
 import org.cloister.ctl.output.Format;
 import org.cloister.ctl.project.ProjectCommand;
 import org.cloister.ctl.site.SiteCommand;
+import org.cloister.ctl.relay.RelayCommand;
 import org.cloister.ctl.tunnel.TunnelCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Spec;
             BridgeCommand.class,
             TunnelCommand.class,
             SiteCommand.class,
+            RelayCommand.class,
             ProjectCommand.class
         })
 public final class Agentctl implements Runnable {

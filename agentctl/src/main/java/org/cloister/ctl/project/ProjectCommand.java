@@ -1,14 +1,15 @@
 package org.cloister.ctl.project;
 
+import org.cloister.ctl.circuit.CircuitCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl project}: on owners' devices. */
+/** {@code agentctl project}: on the devices of its people. */
 @Command(
         name = "project",
-        description = "Makes and signs a project's documents: owners, members, policy.",
+        description = "Makes and signs a project's documents, and reaches its VMs.",
         subcommands = {
             ProjectKeyCommand.class,
             ProjectCreateCommand.class,
@@ -16,7 +17,8 @@ import picocli.CommandLine.Spec;
             ProjectShowCommand.class,
             ProjectMemberCommand.class,
             ProjectRevokeCommand.class,
-            ProjectPolicyCommand.class
+            ProjectPolicyCommand.class,
+            CircuitCommand.class
         })
 public final class ProjectCommand implements Runnable {
     @Spec

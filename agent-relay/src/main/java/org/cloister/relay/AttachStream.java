@@ -1,0 +1,103 @@
+package org.cloister.relay;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.link.AgentMessage;
+import org.cloister.protocol.link.Close;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.StreamBytes;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The relay's end of an attach stream: docs/protocol.md, section 8. The link ends with it. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+final class AttachStream extends ChannelInboundHandlerAdapter {
+    private static final Logger LOG = LoggerFactory.getLogger(AttachStream.class);
+
+    private final RelayLink link;
+    private final Relay relay;
+    private boolean attached;
+
+    private AttachStream(RelayLink link, Relay relay) {
+        this.link = link;
+        this.relay = relay;
+    }
+
+    static void install(Channel stream, int version, RelayLink link, Relay relay) {
+        stream.pipeline()
+                .addLast(
+                        new StreamBytes(),
+                        new Framing(LinkLimits.FROM_AGENT_BYTES, AgentMessage::read),
+                        new AttachStream(link, relay));
+        Exchange.accept(stream, version);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        ctx.executor()
+                .schedule(
+                        () -> {
+                            if (!attached) {
+                                end(ctx, CloseReason.PROTOCOL);
+                            }
+                        },
+                        LinkLimits.FIRST_REQUEST.toMillis(),
+                        TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
+        if (message instanceof AgentMessage.Attach attach && !attached) {
+            attached = true;
+            link.attached(ctx.channel(), attach.software());
+            relay.onAttached(link);
+            LOG.info("attached peer={} software=\"{}\"", link.peer, attach.software());
+        } else if (!attached || message instanceof AgentMessage.Attach) {
+            throw new MalformedException("attach stream: want Attach once and first");
+        } else if (message instanceof AgentMessage.Serve serve) {
+            Optional<CloseReason> refused = relay.registry().serve(link, serve.name());
+            refused.ifPresent(why -> {
+                relay.metrics().claimsRefused.inc();
+                LOG.warn("serve refused peer={} name={} reason={}", link.peer, serve.name(), why);
+            });
+            relay.say(link, new RelayMessage.Served(serve.name(), refused));
+        } else if (message instanceof AgentMessage.Unserve unserve) {
+            relay.registry().unserve(link, unserve.name());
+        } else if (message instanceof AgentMessage.DialRefused refused) {
+            relay.exchange().refused(link, refused.token());
+        } else if (message instanceof AgentMessage.RevocationsKept kept) {
+            link.kept(kept.number());
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event == ChannelInputShutdownEvent.INSTANCE) {
+            end(ctx, CloseReason.DONE);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        link.close();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        relay.metrics().protocolErrors.inc();
+        LOG.warn("attach stream ended peer={} reason={}", link.peer, Relay.reason(cause));
+        end(ctx, CloseReason.PROTOCOL);
+    }
+
+    private void end(ChannelHandlerContext ctx, CloseReason why) {
+        ctx.pipeline().get(StreamBytes.class).endOutput(Close.byRelay(why)).addListener(done -> link.close());
+    }
+}

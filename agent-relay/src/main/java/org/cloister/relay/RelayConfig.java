@@ -1,0 +1,56 @@
+package org.cloister.relay;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code /etc/cloister/agent-relay.toml} says.
+ *
+ * @param listen for agents
+ * @param certificate the relay's own chain in PEM
+ * @param key its private key, PKCS #8 in PEM
+ * @param anchors a folder: {@code site.pem} and, for each approved project, {@code PROJECT.pem}
+ * @param state a folder of the relay's own
+ * @param socket for agentctl
+ * @param metrics where Prometheus asks, on loopback; none if null
+ */
+record RelayConfig(
+        InetSocketAddress listen,
+        Path certificate,
+        Path key,
+        Path anchors,
+        Path state,
+        Path socket,
+        @Nullable InetSocketAddress metrics,
+        RelayLimits limits) {
+    private static final int DAY_S = 86_400;
+
+    static RelayConfig load(Path file) throws IOException {
+        TomlReader toml = new TomlReader(file);
+        InetSocketAddress listen = toml.address("listen", "0.0.0.0:7443");
+        InetSocketAddress metrics = toml.address("metrics", null);
+        if (metrics != null && !metrics.getAddress().isLoopbackAddress()) {
+            toml.problem("metrics", "want an address of loopback such as \"127.0.0.1:9464\", have \"" + metrics + "\"");
+        }
+        RelayLimits otherwise = RelayLimits.DEFAULT;
+        RelayLimits limits = new RelayLimits(
+                toml.number("limits.links", otherwise.links(), 1, 1_000_000),
+                toml.number("limits.handshakes", otherwise.handshakes(), 1, 100_000),
+                toml.number("limits.project-circuits", otherwise.projectCircuits(), 1, 1_000_000),
+                toml.number("limits.project-opens", otherwise.projectOpens(), 1, 100_000),
+                toml.seconds("limits.idle", otherwise.idle(), 1, DAY_S),
+                toml.seconds("limits.drain", otherwise.drain(), 0, 600));
+        Path certificate = toml.path("certificate", "/var/lib/cloister/relay/relay.pem");
+        Path key = toml.path("key", "/var/lib/cloister/relay/relay.key");
+        Path anchors = toml.path("anchors", "/var/lib/cloister/relay/anchors");
+        Path state = toml.path("state", "/var/lib/cloister/relay");
+        Path socket = toml.path("socket", "/run/cloister/agent-relay.sock");
+        toml.finish();
+        if (listen == null) {
+            throw new IllegalStateException("finish lets no bad address through");
+        }
+        return new RelayConfig(listen, certificate, key, anchors, state, socket, metrics, limits);
+    }
+}

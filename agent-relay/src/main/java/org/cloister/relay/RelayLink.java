@@ -1,0 +1,122 @@
+package org.cloister.relay;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.RelayMessage;
+import org.jspecify.annotations.Nullable;
+
+/** One agent's connection. Its fields are read from any thread; its attach stream is written from any thread. */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+final class RelayLink {
+    private static final Set<String> PEOPLE = Set.of("owner", "opener", "member", "exporter");
+
+    final Name peer;
+    final X509Certificate certificate;
+    final Instant since;
+    final Set<Name> served = ConcurrentHashMap.newKeySet();
+    final AtomicInteger streams = new AtomicInteger();
+    private final Channel connection;
+    private final AtomicInteger unwritten = new AtomicInteger();
+    private final AtomicBoolean attachClaimed = new AtomicBoolean();
+    private volatile boolean requested;
+    private volatile @Nullable Channel attachStream;
+    private volatile String software = "";
+    private volatile long revocationsKept;
+
+    RelayLink(Channel connection, Name peer, X509Certificate certificate, Instant since) {
+        this.connection = connection;
+        this.peer = peer;
+        this.certificate = certificate;
+        this.since = since;
+    }
+
+    /** Whether circuits may come from this name on this link: the agent's own, its person's, or a VM's of its host. */
+    boolean speaksFor(Name name) {
+        return name.equals(peer)
+                || (isHost() && served.contains(name))
+                || (peer.role().equals("device")
+                        && PEOPLE.contains(name.role())
+                        && name.id().equals(peer.id())
+                        && name.project().equals(peer.project()));
+    }
+
+    boolean maySay(Name name) {
+        return isHost() || name.equals(peer) || speaksFor(name);
+    }
+
+    boolean isHost() {
+        return peer.role().equals("host");
+    }
+
+    /** It is of use: the first good request has come. */
+    void requested() {
+        requested = true;
+    }
+
+    boolean hasRequested() {
+        return requested;
+    }
+
+    /** @return true once: a link has one attach stream */
+    boolean claimAttach() {
+        return attachClaimed.compareAndSet(false, true);
+    }
+
+    void attached(Channel stream, String program) {
+        software = program;
+        attachStream = stream;
+    }
+
+    boolean isAttached() {
+        return attachStream != null;
+    }
+
+    String software() {
+        return software;
+    }
+
+    long revocationsKept() {
+        return revocationsKept;
+    }
+
+    void kept(long number) {
+        revocationsKept = number;
+    }
+
+    /** @return false when the agent does not read what it is told; it should be let go */
+    boolean say(RelayMessage message) {
+        Channel stream = attachStream;
+        if (stream == null) {
+            return true;
+        }
+        if (unwritten.incrementAndGet() > LinkLimits.ATTACH_QUEUE) {
+            return false;
+        }
+        stream.writeAndFlush(Framing.frame(message.wire())).addListener(done -> unwritten.decrementAndGet());
+        return true;
+    }
+
+    Channel connection() {
+        return connection;
+    }
+
+    ChannelFuture close() {
+        return connection.close();
+    }
+
+    List<Name> servedNames() {
+        return served.stream()
+                .sorted((a, b) -> a.toString().compareTo(b.toString()))
+                .toList();
+    }
+}

@@ -1,0 +1,107 @@
+package org.cloister.relay;
+
+import com.google.protobuf.ByteString;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.AgentEvents;
+import org.cloister.protocol.link.AgentLink;
+import org.cloister.protocol.link.Attachment;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.RelayMessage;
+
+/** An agent as the protocol's own code makes it; it serves names and answers dials with what a test wants. */
+@SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
+final class Agent implements AgentEvents, AutoCloseable {
+    final BlockingQueue<Attachment> attachments = new LinkedBlockingQueue<>();
+    final BlockingQueue<Optional<CloseReason>> served = new LinkedBlockingQueue<>();
+    final BlockingQueue<RelayMessage.Dial> dials = new LinkedBlockingQueue<>();
+    final BlockingQueue<Long> revocations = new LinkedBlockingQueue<>();
+    final BlockingQueue<Object> circuits = new LinkedBlockingQueue<>();
+    final BlockingQueue<String> losses = new LinkedBlockingQueue<>();
+    final AgentLink link;
+    private final Cast cast;
+    private final Map<Name, Credential> inside = new ConcurrentHashMap<>();
+    private final Map<Name, Circuit.Application> applications = new ConcurrentHashMap<>();
+
+    Agent(Cast cast, Credential own) {
+        this(cast, own, cast.relay.address());
+    }
+
+    Agent(Cast cast, Credential own, InetSocketAddress relay) {
+        this.cast = cast;
+        AgentLink.Terms terms =
+                new AgentLink.Terms(List.of(relay), () -> own, cast.trust.only(Cast.RELAY), "a test's agent");
+        this.link = new AgentLink(cast.loops, terms, this, new Random(1));
+    }
+
+    Attachment attachment() throws InterruptedException {
+        return require(attachments.poll(20, TimeUnit.SECONDS), "no attachment; lost: " + losses);
+    }
+
+    /** Serves a VM's name, with the VM inside this process. */
+    Optional<CloseReason> serve(Attachment attachment, Name name, Credential own, Circuit.Application application)
+            throws InterruptedException {
+        answer(name, own, application);
+        attachment.serve(name);
+        return require(served.poll(20, TimeUnit.SECONDS), "no answer to serve");
+    }
+
+    /** Answers dials to a name, whether it is served or not. */
+    void answer(Name name, Credential own, Circuit.Application application) {
+        inside.put(name, own);
+        applications.put(name, application);
+    }
+
+    static <T> T require(T value, String otherwise) {
+        if (value == null) {
+            throw new AssertionError(otherwise);
+        }
+        return value;
+    }
+
+    @Override
+    public void attached(Attachment attachment) {
+        attachments.add(attachment);
+    }
+
+    @Override
+    public void served(Name name, Optional<CloseReason> refused) {
+        served.add(refused);
+    }
+
+    @Override
+    public void dialled(Attachment attachment, RelayMessage.Dial dial) {
+        dials.add(dial);
+        Credential own = inside.get(dial.to());
+        if (own != null) {
+            Circuit.dialBack(attachment.link(), dial, own, cast.trust, applications.get(dial.to()))
+                    .addListener(done -> circuits.add(done.isSuccess() ? done.getNow() : done.cause()));
+        }
+    }
+
+    @Override
+    public boolean revoked(long number, ByteString signed) {
+        revocations.add(number);
+        return true;
+    }
+
+    @Override
+    public void lost(String why) {
+        losses.add(why);
+    }
+
+    @Override
+    public void close() {
+        link.close();
+    }
+}

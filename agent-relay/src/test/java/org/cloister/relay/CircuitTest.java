@@ -1,0 +1,131 @@
+package org.cloister.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.link.Attachment;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Link;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+@SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
+class CircuitTest {
+    @TempDir
+    private Path state;
+
+    private Cast cast;
+    private Agent host;
+    private Attachment attachment;
+    private final Tap atTarget = Tap.keeping();
+    private final Tap atOpener = Tap.keeping();
+
+    @BeforeEach
+    void start() throws Exception {
+        cast = new Cast(state);
+        host = cast.agent(Cast.HOST);
+        attachment = host.attachment();
+    }
+
+    @AfterEach
+    void stop() {
+        host.close();
+        cast.close();
+    }
+
+    private Circuit open(Tap target, Tap opener) throws Exception {
+        assertThat(host.serve(attachment, Cast.CONTROLLER, cast.credential(Cast.CONTROLLER), target.application()))
+                .isEmpty();
+        Link device = cast.link(Cast.DEVICE);
+        return Cast.get(Circuit.open(
+                device,
+                Cast.terms(Cast.MEMBER, Cast.CONTROLLER),
+                cast.credential(Cast.MEMBER),
+                cast.trust,
+                opener.application()));
+    }
+
+    @Test
+    void bytes_pass_both_ways_and_each_end_knows_the_other() throws Exception {
+        Circuit circuit = open(atTarget, atOpener);
+        byte[] up = new byte[3_000_000];
+        new Random(1).nextBytes(up);
+        byte[] down = "an answer".getBytes(StandardCharsets.US_ASCII);
+        atOpener.send(up);
+        assertThat(Arrays.equals(atTarget.await(up.length), up)).isTrue();
+        atTarget.send(down);
+        assertThat(atOpener.await(down.length)).isEqualTo(down);
+        assertThat(((X509Certificate) circuit.peer().get(0))
+                        .getSubjectAlternativeNames()
+                        .toString())
+                .contains("c.controller.a.cloister.internal");
+        assertThat(circuit.version()).isEqualTo(1);
+        Circuit other = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
+        assertThat(other.terms()).isEqualTo(circuit.terms());
+    }
+
+    @Test
+    void one_side_says_that_it_is_done_and_still_hears_the_other() throws Exception {
+        Circuit circuit = open(atTarget, atOpener);
+        atOpener.send(new byte[100]);
+        circuit.endOutput();
+        assertThat(atTarget.awaitEnd()).isTrue();
+        assertThat(atTarget.size()).isEqualTo(100);
+        atTarget.send(new byte[200_000]);
+        assertThat(atOpener.await(200_000)).hasSize(200_000);
+        atTarget.circuit().endOutput();
+        assertThat(atOpener.awaitEnd()).isTrue();
+        assertThat(atOpener.awaitGone()).isNull();
+        assertThat(atTarget.awaitGone()).isNull();
+    }
+
+    @Test
+    void inside_is_tls_1_3_with_aes_256_and_no_session_to_resume() throws Exception {
+        Circuit circuit = open(atTarget, atOpener);
+        var session = circuit.channel()
+                .pipeline()
+                .get(io.netty.handler.ssl.SslHandler.class)
+                .engine()
+                .getSession();
+        assertThat(session.getProtocol()).isEqualTo("TLSv1.3");
+        assertThat(session.getCipherSuite()).isEqualTo("TLS_AES_256_GCM_SHA384");
+    }
+
+    @Test
+    void a_name_that_nobody_serves_is_unknown() throws Exception {
+        Link device = cast.link(Cast.DEVICE);
+        assertThatThrownBy(() -> Cast.get(Circuit.open(
+                        device,
+                        Cast.terms(Cast.MEMBER, Cast.CONTROLLER),
+                        cast.credential(Cast.MEMBER),
+                        cast.trust,
+                        atOpener.application())))
+                .hasMessageContaining("relay unknown");
+    }
+
+    @Test
+    void a_second_host_cannot_take_a_name_that_is_served() throws Exception {
+        open(atTarget, atOpener);
+        try (Agent other = cast.agent(Cast.OTHER_HOST)) {
+            assertThat(other.serve(
+                            other.attachment(),
+                            Cast.CONTROLLER,
+                            cast.credential(Cast.CONTROLLER),
+                            atTarget.application()))
+                    .isEqualTo(Optional.of(CloseReason.CLAIMED));
+        }
+        assertThat(cast.metrics.claimsRefused.getCount()).isEqualTo(1);
+    }
+}

@@ -1,0 +1,208 @@
+package org.cloister.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.link.Attachment;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.RelayMessage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A relay in wrong hands against the real clients: it learns nothing and achieves nothing but delay or a clean refusal. */
+@Timeout(60)
+@SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
+class HostileRelayTest {
+    private static final byte[] MARKER = "MARKER-of-project-a".getBytes(StandardCharsets.US_ASCII);
+
+    @TempDir
+    private Path state;
+
+    private Cast cast;
+    private final Tap atTarget = Tap.keeping();
+    private final Tap atOpener = Tap.keeping();
+
+    @BeforeEach
+    void start() throws Exception {
+        cast = new Cast(state);
+    }
+
+    @AfterEach
+    void stop() {
+        cast.close();
+    }
+
+    private HostileRelay relay(UnaryOperator<RelayMessage.Dial> lie, HostileRelay.Tamper tamper) throws Exception {
+        return new HostileRelay(cast, cast.credential(Cast.RELAY), lie, tamper);
+    }
+
+    private Circuit open(HostileRelay relay) throws Exception {
+        Agent host = new Agent(cast, cast.credential(Cast.HOST), relay.address());
+        Attachment attachment = host.attachment();
+        host.answer(Cast.CONTROLLER, cast.credential(Cast.CONTROLLER), atTarget.application());
+        host.answer(Cast.WORKER, cast.credential(Cast.WORKER), atTarget.application());
+        assertThat(attachment).isNotNull();
+        Credential device = cast.credential(Cast.DEVICE);
+        Link link = Cast.get(Link.dial(cast.loops, relay.address(), device, cast.trust.only(Cast.RELAY)));
+        return Cast.get(Circuit.open(
+                link,
+                Cast.terms(Cast.MEMBER, Cast.CONTROLLER),
+                cast.credential(Cast.MEMBER),
+                cast.trust,
+                atOpener.application()));
+    }
+
+    @Test
+    void recording_shows_nothing() throws Exception {
+        try (HostileRelay relay = relay(UnaryOperator.identity(), HostileRelay.HONEST)) {
+            open(relay);
+            atOpener.send(MARKER);
+            assertThat(atTarget.await(MARKER.length)).isEqualTo(MARKER);
+            atTarget.send(MARKER);
+            assertThat(atOpener.await(MARKER.length)).isEqualTo(MARKER);
+            assertThat(relay.has(MARKER)).isFalse();
+            assertThat(relay.recorded.size()).isGreaterThan(2 * MARKER.length);
+        }
+    }
+
+    /** Sends enough for several pieces and tells how the target's end broke, having heard nothing but a true beginning. */
+    private Throwable broken(HostileRelay.Tamper tamper) throws Exception {
+        byte[] sent = new byte[400_000];
+        new Random(3).nextBytes(sent);
+        try (HostileRelay relay = relay(UnaryOperator.identity(), tamper)) {
+            try {
+                open(relay);
+            } catch (java.util.concurrent.ExecutionException e) {
+                return e.getCause();
+            }
+            atOpener.send(sent);
+            Throwable why = atTarget.awaitGone();
+            byte[] heard = atTarget.await(0);
+            assertThat(heard.length).isLessThan(sent.length);
+            assertThat(heard).isEqualTo(java.util.Arrays.copyOf(sent, heard.length));
+            return why;
+        }
+    }
+
+    /** The handshake takes fewer pieces than this; what comes later is the application's. */
+    private static final int LATER = 6;
+
+    @Test
+    void a_replayed_piece_ends_the_circuit() throws Exception {
+        assertThat(broken((fromOpener, n, piece) -> fromOpener && n == LATER ? List.of(piece, piece) : List.of(piece)))
+                .isNotNull();
+    }
+
+    @Test
+    void pieces_in_another_order_end_the_circuit() throws Exception {
+        List<byte[]> held = new ArrayList<>();
+        assertThat(broken((fromOpener, n, piece) -> {
+                    if (!fromOpener || n < LATER) {
+                        return List.of(piece);
+                    }
+                    held.add(0, piece);
+                    return held.size() == 2 ? List.copyOf(held) : held.size() < 2 ? List.of() : List.of(piece);
+                }))
+                .isNotNull();
+    }
+
+    @Test
+    void a_changed_bit_ends_the_circuit() throws Exception {
+        assertThat(broken((fromOpener, n, piece) -> {
+                    if (fromOpener && n == LATER) {
+                        piece[piece.length / 2] ^= 1;
+                    }
+                    return List.of(piece);
+                }))
+                .isNotNull();
+    }
+
+    @Test
+    void a_circuit_that_is_cut_off_is_not_taken_for_one_that_ended() throws Exception {
+        assertThat(broken((fromOpener, n, piece) -> fromOpener && n >= LATER ? null : List.of(piece)))
+                .isNotNull();
+        assertThat(atTarget.heardEnd()).isFalse();
+    }
+
+    @Test
+    void a_handshake_that_is_touched_ends_in_a_refusal_at_every_piece() throws Exception {
+        for (int at = 0; at < 2; at++) {
+            int touched = at;
+            for (boolean side : new boolean[] {true, false}) {
+                try (HostileRelay relay = relay(UnaryOperator.identity(), (fromOpener, n, piece) -> {
+                    if (fromOpener == side && n == touched) {
+                        piece[piece.length / 2] ^= 0x10;
+                    }
+                    return List.of(piece);
+                })) {
+                    assertThatThrownBy(() -> open(relay)).hasMessageContaining("circuit");
+                }
+            }
+        }
+    }
+
+    @Test
+    void a_relay_that_holds_the_handshake_back_delays_it_and_no_more() throws Exception {
+        try (HostileRelay relay = relay(UnaryOperator.identity(), (fromOpener, n, piece) -> List.of())) {
+            assertThatThrownBy(() -> open(relay)).hasMessageContaining("relay no-answer");
+        }
+    }
+
+    @Test
+    void another_policy_for_the_target_is_found_out() throws Exception {
+        try (HostileRelay relay = relay(
+                dial -> new RelayMessage.Dial(dial.token(), dial.from(), dial.to(), Digest.sha384("weaker")),
+                HostileRelay.HONEST)) {
+            assertThatThrownBy(() -> open(relay)).hasMessageContaining("protocol");
+        }
+    }
+
+    @Test
+    void a_circuit_turned_to_another_vm_of_the_project_is_found_out() throws Exception {
+        try (HostileRelay relay = relay(
+                dial -> new RelayMessage.Dial(dial.token(), dial.from(), Cast.WORKER, dial.policy()),
+                HostileRelay.HONEST)) {
+            assertThatThrownBy(() -> open(relay)).hasMessageContaining("opener untrusted");
+        }
+    }
+
+    @Test
+    void an_opener_under_anothers_name_is_found_out() throws Exception {
+        try (HostileRelay relay = relay(
+                dial -> new RelayMessage.Dial(dial.token(), Cast.STRANGER, dial.to(), dial.policy()),
+                HostileRelay.HONEST)) {
+            assertThatThrownBy(() -> open(relay)).hasMessageContaining("circuit");
+        }
+    }
+
+    @Test
+    void delay_is_only_delay() throws Exception {
+        List<byte[]> held = new ArrayList<>();
+        try (HostileRelay relay = relay(UnaryOperator.identity(), (fromOpener, n, piece) -> {
+            if (!fromOpener || n < LATER) {
+                return List.of(piece);
+            }
+            held.add(piece);
+            return held.size() < 3 ? List.of() : List.of(held.remove(0));
+        })) {
+            open(relay);
+            byte[] sent = new byte[300_000];
+            new Random(4).nextBytes(sent);
+            atOpener.send(sent);
+            byte[] heard = atTarget.await(100_000);
+            assertThat(heard).isEqualTo(java.util.Arrays.copyOf(sent, heard.length));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package org.cloister.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RelayConfigTest {
+    private static final Path ROOT = Path.of(System.getProperty("cloister.root"));
+
+    @TempDir
+    private Path folder;
+
+    private Path file(String text) throws IOException {
+        return Files.writeString(folder.resolve("agent-relay.toml"), text);
+    }
+
+    @Test
+    void all_problems_come_at_once_with_their_lines() throws IOException {
+        Path file = file("""
+                listen = "relay:7443"
+                key = "relay.key"
+                lsten = "0.0.0.0:1"
+                metrics = "0.0.0.0:9464"
+                [limits]
+                links = 0
+                idle = "1h"
+                """);
+        BadConfigException bad =
+                catchThrowableOfType(BadConfigException.class, () -> RelayConfig.load(file));
+        assertThat(bad.problems()).hasSize(6);
+        assertThat(bad.problems().get(0)).startsWith(file + ":1: listen: want ADDRESS:PORT");
+        assertThat(bad.problems().get(1)).isEqualTo(file + ":2: key: want an absolute path, have \"relay.key\"");
+        assertThat(bad.problems().get(2)).startsWith(file + ":3: lsten: unknown key; known: listen, ");
+        assertThat(bad.problems().get(3)).startsWith(file + ":4: metrics: want an address of loopback");
+        assertThat(bad.problems().get(4)).isEqualTo(file + ":6: limits.links: want 1 to 1000000, have 0");
+        assertThat(bad.problems().get(5)).isEqualTo(file + ":7: limits.idle: want 1 to 86400, have 1h");
+    }
+
+    @Test
+    void a_key_twice_and_a_torn_line_are_problems() throws IOException {
+        Path file = file("state = \"/a\"\nstate = \"/b\"\nsocket =\n");
+        assertThatThrownBy(() -> RelayConfig.load(file))
+                .isInstanceOf(BadConfigException.class)
+                .hasMessageContaining(file + ":2:")
+                .hasMessageContaining(file + ":3:");
+    }
+
+    /** The sample's lines, taken as they are and without their comment signs, are the defaults. */
+    @Test
+    void the_sample_shows_every_key_with_its_default() throws IOException {
+        String sample = Files.readString(ROOT.resolve("agent-relay/src/main/config/agent-relay.toml"));
+        RelayConfig asIs = RelayConfig.load(file(sample));
+        String open = Pattern.compile("^#([a-z-]+ = )", Pattern.MULTILINE).matcher(sample).replaceAll("$1");
+        RelayConfig opened = RelayConfig.load(file(open));
+        assertThat(opened.limits()).isEqualTo(asIs.limits()).isEqualTo(RelayLimits.DEFAULT);
+        assertThat(opened.listen()).isEqualTo(asIs.listen());
+        assertThat(opened.key()).isEqualTo(asIs.key());
+        assertThat(opened.certificate()).isEqualTo(asIs.certificate());
+        assertThat(opened.anchors()).isEqualTo(asIs.anchors());
+        assertThat(opened.state()).isEqualTo(asIs.state());
+        assertThat(opened.socket()).isEqualTo(asIs.socket());
+        assertThat(asIs.metrics()).isNull();
+        assertThat(opened.metrics()).isNotNull();
+    }
+
+    @Test
+    void the_protocols_document_has_the_defaults() throws IOException {
+        Map<String, Long> said = new HashMap<>();
+        Matcher rows = Pattern.compile("^\\| `([a-z-]+)`\\* \\| ([0-9]+) \\|", Pattern.MULTILINE)
+                .matcher(Files.readString(ROOT.resolve("docs/protocol.md")));
+        while (rows.find()) {
+            said.put(rows.group(1), Long.parseLong(rows.group(2)));
+        }
+        RelayLimits limits = RelayLimits.DEFAULT;
+        assertThat(said)
+                .isEqualTo(Map.of(
+                        "links", (long) limits.links(),
+                        "handshakes", (long) limits.handshakes(),
+                        "project-circuits", (long) limits.projectCircuits(),
+                        "project-opens", (long) limits.projectOpens(),
+                        "idle", limits.idle().toSeconds(),
+                        "drain", limits.drain().toSeconds()));
+    }
+
+    @Test
+    void a_projects_openings_are_counted_by_the_second() {
+        OpenRate rate = new OpenRate(50, 0);
+        int burst = 0;
+        while (rate.take(0)) {
+            burst++;
+        }
+        assertThat(burst).isEqualTo(100);
+        assertThat(rate.take(Duration.ofMillis(19).toNanos())).isFalse();
+        assertThat(rate.take(Duration.ofMillis(20).toNanos())).isTrue();
+        assertThat(rate.take(Duration.ofMillis(20).toNanos())).isFalse();
+    }
+}

@@ -1,0 +1,326 @@
+package org.cloister.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.math.BigInteger;
+import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.Attachment;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.Request;
+import org.cloister.protocol.link.Token;
+import org.cloister.protocol.link.Versions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The relay against peers that are wrong, slow, greedy or gone, over loopback. */
+@Timeout(60)
+@SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
+class RelayTest {
+    @TempDir
+    private Path state;
+
+    private Cast cast;
+    private Agent host;
+    private Attachment attachment;
+
+    @AfterEach
+    void stop() {
+        if (host != null) {
+            host.close();
+        }
+        cast.close();
+    }
+
+    private void start(RelayLimits limits) throws Exception {
+        cast = new Cast(state, limits);
+        host = cast.agent(Cast.HOST);
+        attachment = host.attachment();
+    }
+
+    private static RelayLimits limits(int projectCircuits, Duration idle) {
+        return new RelayLimits(100, 50, projectCircuits, 50, idle, Duration.ofSeconds(1));
+    }
+
+    private void serve(Tap tap) throws Exception {
+        assertThat(host.serve(attachment, Cast.CONTROLLER, cast.credential(Cast.CONTROLLER), tap.application()))
+                .isEmpty();
+    }
+
+    private Circuit open(Link device, Tap tap) throws Exception {
+        return open(device, Cast.MEMBER, tap);
+    }
+
+    private Circuit open(Link device, Name from, Tap tap) throws Exception {
+        return Cast.get(Circuit.open(
+                device, Cast.terms(from, Cast.CONTROLLER), cast.credential(from), cast.trust, tap.application()));
+    }
+
+    @Test
+    void a_circuit_that_stalls_stops_its_sender_and_no_other_circuit() throws Exception {
+        start(RelayLimits.DEFAULT);
+        Tap stalled = Tap.keeping();
+        serve(stalled);
+        Link device = cast.link(Cast.DEVICE);
+        Circuit first = open(device, Tap.keeping());
+        Circuit there = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
+        there.channel().eventLoop().submit(() -> there.channel().config().setAutoRead(false)).get();
+        byte[] piece = new byte[64 * 1024];
+        int written = 0;
+        while (first.channel().isWritable() && written < 64 << 20) {
+            first.channel()
+                    .writeAndFlush(io.netty.buffer.Unpooled.wrappedBuffer(piece))
+                    .await(200);
+            written += piece.length;
+        }
+        assertThat(written).as("what windows and buffers hold").isLessThan(8 << 20);
+        Tap moving = Tap.keeping();
+        serve(moving);
+        Tap sender = Tap.keeping();
+        open(device, sender);
+        sender.send(new byte[3_000_000]);
+        assertThat(moving.await(3_000_000)).hasSize(3_000_000);
+        there.channel().eventLoop().submit(() -> there.channel().config().setAutoRead(true)).get();
+        assertThat(stalled.await(written)).hasSize(written);
+    }
+
+    @Test
+    void an_idle_circuit_ends_and_both_ends_hear_why() throws Exception {
+        start(limits(10, Duration.ofSeconds(1)));
+        Tap target = Tap.keeping();
+        Tap opener = Tap.keeping();
+        serve(target);
+        open(cast.link(Cast.DEVICE), opener);
+        assertThat(opener.awaitGone()).hasMessageContaining("relay idle");
+        assertThat(target.awaitGone()).hasMessageContaining("relay idle");
+    }
+
+    @Test
+    void a_member_of_one_project_cannot_dial_anothers_vm() throws Exception {
+        start(RelayLimits.DEFAULT);
+        serve(Tap.keeping());
+        Link stranger = cast.link(Cast.STRANGER_DEVICE);
+        assertThatThrownBy(() -> open(stranger, Cast.STRANGER, Tap.keeping())).hasMessageContaining("relay not-allowed");
+        assertThatThrownBy(() -> open(stranger, Cast.MEMBER, Tap.keeping())).hasMessageContaining("relay not-allowed");
+        assertThat(host.dials).isEmpty();
+    }
+
+    @Test
+    void a_host_that_claims_anothers_vm_gets_no_circuit() throws Exception {
+        start(RelayLimits.DEFAULT);
+        // It has a key of its own for the worker's name, but no authority of the project behind it.
+        assertThat(host.serve(
+                        attachment, Cast.CONTROLLER, cast.credential(Cast.WORKER), Tap.keeping().application()))
+                .isEmpty();
+        assertThatThrownBy(() -> open(cast.link(Cast.DEVICE), Tap.keeping())).hasMessageContaining("opener untrusted");
+    }
+
+    @Test
+    void only_hosts_serve_names_other_than_their_own() throws Exception {
+        start(RelayLimits.DEFAULT);
+        try (Agent device = cast.agent(Cast.DEVICE)) {
+            assertThat(device.serve(
+                            device.attachment(),
+                            Cast.CONTROLLER,
+                            cast.credential(Cast.CONTROLLER),
+                            Tap.keeping().application()))
+                    .isEqualTo(Optional.of(CloseReason.NOT_ALLOWED));
+        }
+    }
+
+    @Test
+    void certificates_that_are_not_the_ones_end_the_handshake() throws Exception {
+        start(RelayLimits.DEFAULT);
+        Cast elsewhere = new Cast(state);
+        try {
+            for (Credential wrong : List.of(
+                    elsewhere.credential(Cast.HOST), new Credential(Cast.pair().getPrivate(), cast.credential(Cast.HOST).chain()))) {
+                try (Agent agent = new Agent(cast, wrong)) {
+                    assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
+                    assertThat(agent.attachments).isEmpty();
+                }
+            }
+            // And the other way round: an agent lets no other relay have its requests.
+            assertThatThrownBy(() -> Cast.get(Link.dial(
+                            cast.loops,
+                            elsewhere.relay.address(),
+                            cast.credential(Cast.HOST),
+                            cast.trust.only(Cast.RELAY))))
+                    .hasMessageContaining("TLS");
+        } finally {
+            elsewhere.close();
+        }
+        assertThat(cast.metrics.handshakesFailed.getCount()).isPositive();
+    }
+
+    @Test
+    void a_project_gets_so_many_circuits_and_gives_them_back() throws Exception {
+        start(limits(1, Duration.ofSeconds(60)));
+        serve(Tap.echoing());
+        Link device = cast.link(Cast.DEVICE);
+        Tap tap = Tap.keeping();
+        Circuit only = open(device, tap);
+        assertThatThrownBy(() -> open(device, Tap.keeping())).hasMessageContaining("relay limit");
+        only.endOutput();
+        assertThat(tap.awaitEnd()).isTrue();
+        tap.awaitGone();
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (cast.relay.exchange().openCircuits() > 0 && System.nanoTime() - endNs < 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(open(device, Tap.keeping()).version()).isEqualTo(1);
+    }
+
+    @Test
+    void opening_streams_and_leaving_ends_the_link_and_leaves_nothing() throws Exception {
+        start(RelayLimits.DEFAULT);
+        assertThat(host.serve(attachment, Cast.CONTROLLER, cast.credential(Cast.CONTROLLER), Tap.keeping().application()))
+                .isEmpty();
+        Link device = cast.link(Cast.DEVICE);
+        Request.Circuit request =
+                new Request.Circuit(Versions.OURS, Cast.CONTROLLER, Cast.MEMBER, Cast.POLICY);
+        for (int i = 0; i < 4 * LinkLimits.RESETS && !device.ended().isDone(); i++) {
+            var leaving = new io.netty.handler.codec.http2.Http2StreamChannelBootstrap(device.channel()).open();
+            leaving.addListener(opened -> {
+                if (opened.isSuccess()) {
+                    var stream = (io.netty.handler.codec.http2.Http2StreamChannel) opened.getNow();
+                    stream.writeAndFlush(new io.netty.handler.codec.http2.DefaultHttp2HeadersFrame(request.headers()))
+                            .addListener(sent -> stream.close());
+                }
+            });
+        }
+        assertThat(device.ended().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(cast.relay.exchange().openCircuits()).isZero();
+        assertThat(open(cast.link(Cast.DEVICE), Tap.keeping()).version()).isEqualTo(1);
+    }
+
+    @Test
+    void a_token_is_good_on_the_link_that_was_told_and_nowhere_else() throws Exception {
+        start(RelayLimits.DEFAULT);
+        attachment.serve(Cast.CONTROLLER);
+        host.served.poll(20, TimeUnit.SECONDS);
+        Link device = cast.link(Cast.DEVICE);
+        var opening = Circuit.open(
+                device,
+                Cast.terms(Cast.MEMBER, Cast.CONTROLLER),
+                cast.credential(Cast.MEMBER),
+                cast.trust,
+                Tap.keeping().application());
+        Token token = host.dials.poll(20, TimeUnit.SECONDS).token();
+        try (Link other = cast.link(Cast.OTHER_HOST)) {
+            assertThatThrownBy(() -> Cast.get(other.open(new Request.DialBack(Versions.OURS, token), stream -> {})))
+                    .hasMessageContaining("relay unknown");
+        }
+        Cast.get(attachment.link().open(new Request.DialBack(Versions.OURS, token), stream -> {}));
+        assertThatThrownBy(() -> Cast.get(
+                        attachment.link().open(new Request.DialBack(Versions.OURS, token), stream -> {})))
+                .hasMessageContaining("relay unknown");
+        assertThat(opening.isSuccess()).isFalse();
+    }
+
+    @Test
+    void versions_that_do_not_meet_are_refused_before_anything_else() throws Exception {
+        start(RelayLimits.DEFAULT);
+        assertThatThrownBy(() -> Cast.get(
+                        cast.link(Cast.DEVICE).open(new Request.Attach(new Versions(2, 3)), stream -> {})))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("relay version");
+    }
+
+    @Test
+    void agents_come_back_to_a_relay_that_was_killed() throws Exception {
+        start(RelayLimits.DEFAULT);
+        int port = cast.relay.address().getPort();
+        cast.relay.close();
+        assertThat(host.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
+        cast.relay = cast.serve(port, RelayLimits.DEFAULT);
+        attachment = host.attachment();
+        serve(Tap.keeping());
+        assertThat(open(cast.link(Cast.DEVICE), Tap.keeping()).version()).isEqualTo(1);
+    }
+
+    @Test
+    void a_relay_that_stops_lets_circuits_end_and_says_when_to_come_back() throws Exception {
+        start(limits(10, Duration.ofSeconds(60)));
+        Tap opener = Tap.keeping();
+        serve(Tap.echoing());
+        Link device = cast.link(Cast.DEVICE);
+        Circuit circuit = open(device, opener);
+        Thread draining = new Thread(() -> {
+            try {
+                cast.relay.drain();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        draining.start();
+        assertThat(host.losses.poll(20, TimeUnit.SECONDS)).contains("draining");
+        opener.send(new byte[1000]);
+        assertThat(opener.await(1000)).hasSize(1000);
+        assertThat(cast.relay.isReady()).isFalse();
+        circuit.endOutput();
+        assertThat(opener.awaitEnd()).isTrue();
+        draining.join(TimeUnit.SECONDS.toMillis(20));
+        assertThat(draining.isAlive()).isFalse();
+    }
+
+    @Test
+    void a_revocation_reaches_who_is_attached_and_ends_the_revoked_and_outlives_a_restart() throws Exception {
+        start(RelayLimits.DEFAULT);
+        Credential bad = cast.credential(Cast.OTHER_HOST);
+        X509Certificate leaf = bad.chain().get(0);
+        Agent revoked = new Agent(cast, bad);
+        revoked.attachment();
+        byte[] list = cast.authorities
+                .get("site")
+                .revoke(
+                        List.of(new Authority.Revocation(leaf.getSerialNumber(), Instant.now())),
+                        BigInteger.TWO,
+                        Instant.now(),
+                        Duration.ofHours(24));
+        assertThat(cast.relay.revoke(list).number()).isEqualTo(2);
+        assertThat(host.revocations.poll(LinkLimits.REVOCATIONS.toSeconds(), TimeUnit.SECONDS)).isEqualTo(2);
+        assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThatThrownBy(() -> cast.relay.revoke(list)).hasMessageContaining("above 2");
+        int port = cast.relay.address().getPort();
+        cast.relay.close();
+        cast.relay = cast.serve(port, RelayLimits.DEFAULT);
+        assertThat(host.attachment()).isNotNull();
+        assertThat(host.revocations.poll(20, TimeUnit.SECONDS)).isEqualTo(2);
+        assertThat(revoked.attachments).isEmpty();
+        revoked.close();
+    }
+
+    @Test
+    void a_revocation_list_that_is_not_the_issuers_is_refused() throws Exception {
+        start(RelayLimits.DEFAULT);
+        Cast elsewhere = new Cast(state);
+        byte[] forged;
+        try {
+            forged = elsewhere
+                    .authorities
+                    .get("site")
+                    .revoke(List.of(), BigInteger.TEN, Instant.now(), Duration.ofHours(24));
+        } finally {
+            elsewhere.close();
+        }
+        assertThatThrownBy(() -> cast.relay.revoke(forged)).hasMessageContaining("not signed by");
+        assertThatThrownBy(() -> cast.relay.revoke(new byte[100])).hasMessageContaining("revocation list");
+        assertThat(cast.relay.revocations().lists()).isEmpty();
+    }
+}

@@ -1,0 +1,106 @@
+package org.cloister.ctl.circuit;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.cloister.protocol.circuit.Circuit;
+
+/** The two streams of a process at one end of a circuit. Neither side is read faster than the other one takes. */
+final class StandardStreams extends ChannelInboundHandlerAdapter implements Circuit.Application {
+    private static final int PIECE_BYTES = 64 * 1024;
+
+    private final InputStream in;
+    private final OutputStream out;
+    private final ExecutorService writer = Executors.newSingleThreadExecutor(StandardStreams::daemon);
+    private final CompletableFuture<Void> heardAll = new CompletableFuture<>();
+
+    StandardStreams(InputStream in, OutputStream out) {
+        this.in = in;
+        this.out = out;
+    }
+
+    @Override
+    public void install(ChannelPipeline pipeline, Circuit circuit) {
+        pipeline.addLast(this);
+        daemon(() -> send(circuit)).start();
+    }
+
+    /** @throws IOException the circuit broke, or the output takes no more */
+    void await() throws IOException, InterruptedException {
+        try {
+            heardAll.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException io) {
+                throw io;
+            }
+            throw new IOException("circuit: " + e.getCause(), e);
+        }
+    }
+
+    private void send(Circuit circuit) {
+        byte[] piece = new byte[PIECE_BYTES];
+        try {
+            for (int n = in.read(piece); n >= 0; n = in.read(piece)) {
+                circuit.channel()
+                        .writeAndFlush(Unpooled.copiedBuffer(piece, 0, n))
+                        .sync();
+            }
+            circuit.endOutput().sync();
+        } catch (IOException e) {
+            heardAll.completeExceptionally(new IOException("standard input: " + e.getMessage(), e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        ByteBuf bytes = (ByteBuf) message;
+        byte[] piece = ByteBufUtil.getBytes(bytes);
+        bytes.release();
+        ctx.channel().config().setAutoRead(false);
+        writer.execute(() -> {
+            try {
+                out.write(piece);
+                out.flush();
+                ctx.executor().execute(() -> ctx.channel().config().setAutoRead(true));
+            } catch (IOException e) {
+                heardAll.completeExceptionally(new IOException("standard output: " + e.getMessage(), e));
+            }
+        });
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event == ChannelInputShutdownEvent.INSTANCE) {
+            writer.execute(() -> heardAll.complete(null));
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        writer.execute(() -> heardAll.completeExceptionally(cause));
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        writer.execute(() -> heardAll.completeExceptionally(new IOException("circuit: it ended before both sides did")));
+    }
+
+    private static Thread daemon(Runnable work) {
+        Thread thread = new Thread(work, "circuit");
+        thread.setDaemon(true);
+        return thread;
+    }
+}

@@ -1,0 +1,22 @@
+package org.cloister.ctl.relay;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl relay}: on the relay's machine, for its operator. */
+@Command(
+        name = "relay",
+        description = "Shows what the relay on this machine serves; changes nothing.",
+        subcommands = {RelayStatusCommand.class, RelayHostsCommand.class})
+public final class RelayCommand implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before run
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "missing command");
+    }
+}

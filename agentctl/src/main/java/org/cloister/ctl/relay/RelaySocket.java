@@ -1,0 +1,77 @@
+package org.cloister.ctl.relay;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** The relay's socket for operators: one question, one answer in JSON. */
+final class RelaySocket {
+    private static final int MAX_BYTES = 64 << 20;
+
+    @Option(
+            names = "--socket",
+            paramLabel = "FILE",
+            defaultValue = "/run/cloister/agent-relay.sock",
+            description = "Where agent-relay listens for operators; default: ${DEFAULT-VALUE}.")
+    @SuppressWarnings("NullAway.Init") // picocli sets it before use
+    private Path socket;
+
+    ObjectNode ask(String path) throws IOException {
+        String answer = new String(exchange(path), StandardCharsets.UTF_8);
+        int body = answer.indexOf("\r\n\r\n");
+        String status = answer.lines().findFirst().orElse("nothing");
+        if (body < 0 || !status.startsWith("HTTP/1.1 200 ")) {
+            throw new IOException(socket + ": want an answer of agent-relay, have \"" + status + "\"");
+        }
+        try {
+            JsonNode tree = JsonMapper.builder()
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                    .build()
+                    .readTree(answer.substring(body + 4));
+            if (tree instanceof ObjectNode document) {
+                return document;
+            }
+        } catch (JsonProcessingException e) {
+            throw new IOException(socket + ": want JSON of agent-relay, have something else", e);
+        }
+        throw new IOException(socket + ": want an object of agent-relay, have another value");
+    }
+
+    private byte[] exchange(String path) throws IOException {
+        SocketChannel channel;
+        try {
+            channel = SocketChannel.open(UnixDomainSocketAddress.of(socket));
+        } catch (IOException e) {
+            throw new IOException(
+                    socket + ": want a connection to agent-relay, have " + e.getMessage()
+                            + "; see systemctl status agent-relay",
+                    e);
+        }
+        try (channel;
+                OutputStream out = Channels.newOutputStream(channel);
+                InputStream in = Channels.newInputStream(channel)) {
+            out.write(("GET " + path + " HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
+            byte[] piece = new byte[8192];
+            for (int n = in.read(piece); n >= 0 && answer.size() <= MAX_BYTES; n = in.read(piece)) {
+                answer.write(piece, 0, n);
+            }
+            return answer.toByteArray();
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package org.cloister.protocol.channel;
+
+import java.nio.ByteBuffer;
+
+/** What a side of a channel writes before a session: docs/protocol.md, section 10. */
+public final class MarkRecord {
+    public static final int MARK_BYTES = 16;
+    public static final int BYTES = 40;
+    /** As the start of an HTTP/2 frame its length would be more than is allowed. */
+    static final byte[] MAGIC = {(byte) 0xff, (byte) 0xff, (byte) 0xff, 'C', 'L', 'O', 'I', 'S'};
+
+    private MarkRecord() {}
+
+    /** @param yours zeros while it has not been heard */
+    public static byte[] bytes(byte[] mine, byte[] yours) {
+        return ByteBuffer.allocate(BYTES).put(MAGIC).put(mine).put(yours).array();
+    }
+}

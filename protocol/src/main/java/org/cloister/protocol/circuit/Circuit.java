@@ -1,0 +1,144 @@
+package org.cloister.protocol.circuit;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.security.cert.Certificate;
+import java.util.List;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.cloister.protocol.link.Close;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.Request;
+import org.cloister.protocol.link.StreamBytes;
+import org.cloister.protocol.link.TlsProfile;
+import org.cloister.protocol.link.Trust;
+import org.cloister.protocol.link.Versions;
+
+/**
+ * An open circuit, at one end: both ends are who they should be and have said the same terms. Its bytes go through the
+ * channel's pipeline, on the channel's event loop; auto-read may be switched there to hold the other end back.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+public final class Circuit {
+    /** Adds the handlers for the bytes, on the channel's event loop, before the first byte. */
+    @FunctionalInterface
+    public interface Application {
+        void install(ChannelPipeline pipeline, Circuit circuit);
+    }
+
+    private final Channel channel;
+    private final CircuitTerms terms;
+    private final Close.Side own;
+    private final int version;
+
+    Circuit(Channel channel, CircuitTerms terms, Close.Side own, int version) {
+        this.channel = channel;
+        this.terms = terms;
+        this.own = own;
+        this.version = version;
+    }
+
+    /**
+     * Opens a circuit to a name of one's own project. Fails with a {@code CircuitException}.
+     *
+     * @param own of the name {@code terms.from()}
+     * @param trust of the project; nobody but {@code terms.to()} is taken
+     */
+    public static Future<Circuit> open(
+            Link link, CircuitTerms terms, Credential own, Trust trust, Application application) {
+        Request.Circuit request = new Request.Circuit(Versions.OURS, terms.to(), terms.from(), terms.policy());
+        SSLEngine engine = TlsProfile.CIRCUIT.client(own, trust.only(terms.to()));
+        return on(link, request, engine, terms, Close.Side.OPENER, application);
+    }
+
+    /**
+     * Answers a Dial on the link it came on. Fails with a {@code CircuitException}.
+     *
+     * @param own of the name {@code dial.to()}
+     * @param trust of the project; nobody but {@code dial.from()} is taken
+     */
+    public static Future<Circuit> dialBack(
+            Link link, RelayMessage.Dial dial, Credential own, Trust trust, Application application) {
+        Request.DialBack request = new Request.DialBack(Versions.OURS, dial.token());
+        SSLEngine engine = TlsProfile.CIRCUIT.server(own, trust.only(dial.from()));
+        CircuitTerms terms = new CircuitTerms(dial.from(), dial.to(), dial.policy());
+        return on(link, request, engine, terms, Close.Side.TARGET, application);
+    }
+
+    private static Future<Circuit> on(
+            Link link, Request request, SSLEngine engine, CircuitTerms terms, Close.Side own, Application application) {
+        Promise<Circuit> promise = link.loop().newPromise();
+        link.open(
+                        request,
+                        stream -> CircuitEnd.install(
+                                stream.pipeline(), engine, terms, Versions.OURS, own, promise, application))
+                .addListener((Future<Http2StreamChannel> opened) -> {
+                    if (!opened.isSuccess()) {
+                        promise.tryFailure(opened.cause());
+                    }
+                });
+        return promise;
+    }
+
+    public Channel channel() {
+        return channel;
+    }
+
+    public CircuitTerms terms() {
+        return terms;
+    }
+
+    /** The one both ends speak. */
+    public int version() {
+        return version;
+    }
+
+    /** The other end's certificates, its own first. */
+    public List<Certificate> peer() {
+        try {
+            return List.of(channel.pipeline()
+                    .get(SslHandler.class)
+                    .engine()
+                    .getSession()
+                    .getPeerCertificates());
+        } catch (SSLPeerUnverifiedException e) {
+            throw new IllegalStateException("a circuit is open and its peer unknown", e);
+        }
+    }
+
+    /** Says that no more comes from here; the other direction goes on. From any thread. */
+    public ChannelFuture endOutput() {
+        return ended(null);
+    }
+
+    /** Ends both directions at once and tells the other side why, as far as the relay passes it on. */
+    public ChannelFuture end(CloseReason why) {
+        return ended(new Close(own, why)).addListener(done -> channel.close());
+    }
+
+    private ChannelFuture ended(@org.jspecify.annotations.Nullable Close why) {
+        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        StreamBytes stream = channel.pipeline().get(StreamBytes.class);
+        var promise = channel.newPromise();
+        channel.eventLoop()
+                .execute(() -> tls.closeOutbound().addListener(closed -> {
+                    ChannelFuture last = why == null ? stream.endOutput() : stream.endOutput(why);
+                    last.addListener(done -> {
+                        if (done.isSuccess()) {
+                            promise.trySuccess();
+                        } else {
+                            promise.tryFailure(done.cause());
+                        }
+                    });
+                }));
+        return promise;
+    }
+}

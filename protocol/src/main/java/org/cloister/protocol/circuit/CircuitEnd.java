@@ -1,0 +1,175 @@
+package org.cloister.protocol.circuit;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.util.concurrent.Promise;
+import java.security.cert.CertificateException;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLEngine;
+import org.cloister.protocol.circuit.wire.Hello;
+import org.cloister.protocol.link.CircuitException;
+import org.cloister.protocol.link.Close;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.StreamBytes;
+import org.cloister.protocol.link.Versions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a circuit on its stream's channel: TLS, the two hellos, then bytes. The application's handlers come behind
+ * it and get {@link ByteBuf}s, a {@link ChannelInputShutdownEvent} when the other end has said all, and a
+ * {@link CircuitException} when the circuit broke.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+final class CircuitEnd extends ChannelInboundHandlerAdapter {
+    private static final String FRAMING = "hello";
+
+    private final CircuitTerms terms;
+    private final Versions ours;
+    private final Close.Side own;
+    private final Promise<Circuit> promise;
+    private final Circuit.Application application;
+    private @Nullable Circuit circuit;
+    private @Nullable Close told;
+    private boolean said;
+    private boolean over;
+
+    private CircuitEnd(
+            CircuitTerms terms,
+            Versions ours,
+            Close.Side own,
+            Promise<Circuit> promise,
+            Circuit.Application application) {
+        this.terms = terms;
+        this.ours = ours;
+        this.own = own;
+        this.promise = promise;
+        this.application = application;
+    }
+
+    /** Call on the stream's event loop, at once when its response has come or was sent. */
+    static void install(
+            ChannelPipeline pipeline,
+            SSLEngine engine,
+            CircuitTerms terms,
+            Versions ours,
+            Close.Side own,
+            Promise<Circuit> promise,
+            Circuit.Application application) {
+        SslHandler tls = new SslHandler(engine);
+        tls.setHandshakeTimeoutMillis(LinkLimits.TLS_HANDSHAKE.toMillis());
+        // The order matters: TLS begins its handshake when it is added.
+        pipeline.addLast(FRAMING, new Framing(LinkLimits.HELLO_BYTES, CircuitTerms::readHello));
+        pipeline.addLast(new CircuitEnd(terms, ours, own, promise, application));
+        pipeline.addBefore(FRAMING, null, tls);
+    }
+
+    /** Whoever holds the handshake or the hello back holds up this end no longer than this. */
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        ctx.executor()
+                .schedule(
+                        () -> {
+                            if (circuit == null) {
+                                fail(ctx, Close.byRelay(CloseReason.NO_ANSWER), null);
+                            }
+                        },
+                        LinkLimits.HELLO_TIME.toMillis(),
+                        TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent handshake) {
+            if (handshake.isSuccess()) {
+                ctx.writeAndFlush(Framing.frame(terms.hello(ours)));
+            } else {
+                fail(ctx, why(handshake.cause()), handshake.cause());
+            }
+        } else if (event == SslCloseCompletionEvent.SUCCESS) {
+            said = true;
+            ctx.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        } else if (event instanceof Close close) {
+            told = close;
+        } else if (event == ChannelInputShutdownEvent.INSTANCE) {
+            if (!said) {
+                fail(ctx, cut(), null);
+            }
+        } else if (!(event instanceof SslCloseCompletionEvent)) {
+            ctx.fireUserEventTriggered(event);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (!(message instanceof Hello hello)) {
+            ctx.fireChannelRead(message);
+            return;
+        }
+        try {
+            int version = terms.agree(hello, ours, own);
+            circuit = new Circuit(ctx.channel(), terms, own, version);
+            application.install(ctx.pipeline(), circuit);
+            promise.trySuccess(circuit);
+            // What came behind the hello goes on to the application from here.
+            ctx.pipeline().remove(FRAMING);
+        } catch (CircuitException e) {
+            fail(ctx, e);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        if (!said) {
+            fail(ctx, cut(), null);
+        }
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        fail(ctx, why(cause), cause);
+    }
+
+    /** What the relay said, which may be false. */
+    private Close cut() {
+        return told != null ? told : Close.byRelay(CloseReason.LOST);
+    }
+
+    private Close why(Throwable cause) {
+        for (Throwable each = cause; each != null; each = each.getCause()) {
+            if (each instanceof CertificateException) {
+                return new Close(own, CloseReason.UNTRUSTED);
+            }
+        }
+        return cause instanceof DecoderException || cause instanceof javax.net.ssl.SSLException
+                ? told != null ? told : new Close(own, CloseReason.PROTOCOL)
+                : cut();
+    }
+
+    private void fail(ChannelHandlerContext ctx, Close close, @Nullable Throwable cause) {
+        fail(ctx, new CircuitException("circuit from " + terms.from() + " to " + terms.to(), close, cause));
+    }
+
+    private void fail(ChannelHandlerContext ctx, CircuitException why) {
+        if (over) {
+            return;
+        }
+        over = true;
+        if (!promise.tryFailure(why) && circuit != null) {
+            ctx.fireExceptionCaught(why);
+        }
+        if (why.close().who() == own) {
+            ctx.pipeline().get(StreamBytes.class).endOutput(why.close());
+        }
+        ctx.close();
+    }
+}

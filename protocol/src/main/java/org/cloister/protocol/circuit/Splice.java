@@ -1,0 +1,242 @@
+package org.cloister.protocol.circuit;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
+import io.netty.handler.codec.http2.DefaultHttp2ResetFrame;
+import io.netty.handler.codec.http2.Http2DataFrame;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2HeadersFrame;
+import io.netty.handler.codec.http2.Http2ResetFrame;
+import io.netty.util.ReferenceCountUtil;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.cloister.protocol.link.Close;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Request;
+import org.cloister.protocol.link.StreamBytes;
+
+/**
+ * Two streams made one circuit. Passes each DATA frame's buffer on as it came and reads from a side only while the other
+ * one takes. Each stream may be on an event loop of its own, and its reading is switched on that loop alone.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+public final class Splice {
+    /** How long nothing may move, and how long a circuit may live at all. */
+    public record Limits(Duration idle, Duration total) {}
+
+    /** What is counted of a circuit; called on both streams' event loops. */
+    @FunctionalInterface
+    public interface Meter {
+        void passed(int bytes);
+    }
+
+    private final Channel opener;
+    private final Channel target;
+    private final Limits limits;
+    private final Meter meter;
+    private final Consumer<Close> ended;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicLong progressNs = new AtomicLong(System.nanoTime());
+    private final long startNs = System.nanoTime();
+    private final AtomicBoolean half = new AtomicBoolean();
+
+    /** @param ended called once, when the circuit is over */
+    public Splice(Channel opener, Channel target, Limits limits, Meter meter, Consumer<Close> ended) {
+        this.opener = opener;
+        this.target = target;
+        this.limits = limits;
+        this.meter = meter;
+        this.ended = ended;
+    }
+
+    /** Call once both sides have their response; from any thread. */
+    public void start() {
+        join(opener, target, Close.Side.OPENER);
+        join(target, opener, Close.Side.TARGET);
+        opener.eventLoop().execute(this::watch);
+    }
+
+    /** Ends it from the middle. From any thread. */
+    public void end(Close close) {
+        if (over.compareAndSet(false, true)) {
+            tell(opener, close);
+            tell(target, close);
+            ended.accept(close);
+        }
+    }
+
+    private void join(Channel side, Channel other, Close.Side who) {
+        side.eventLoop().execute(() -> {
+            side.config().setAutoRead(false);
+            side.pipeline().addLast(new Half(other, who));
+            if (side.isActive()) {
+                side.read();
+            } else {
+                end(new Close(Close.Side.RELAY, CloseReason.LOST));
+            }
+        });
+    }
+
+    private void watch() {
+        if (over.get()) {
+            return;
+        }
+        long now = System.nanoTime();
+        long idleFor = now - progressNs.get();
+        long livedFor = now - startNs;
+        if (idleFor >= limits.idle.toNanos()) {
+            end(Close.byRelay(CloseReason.IDLE));
+        } else if (livedFor >= limits.total.toNanos()) {
+            end(Close.byRelay(CloseReason.TOTAL));
+        } else {
+            long next = Math.min(limits.idle.toNanos() - idleFor, limits.total.toNanos() - livedFor);
+            opener.eventLoop().schedule(this::watch, Math.max(next, 1), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** The trailers reach who still reads; a side that stalls learns it from the reset alone. */
+    private static void tell(Channel side, Close close) {
+        side.eventLoop().execute(() -> {
+            if (side.isActive()) {
+                side.write(StreamBytes.trailers(close));
+                side.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.NO_ERROR))
+                        .addListener(done -> side.close());
+            }
+        });
+    }
+
+    private void onSideEnded(Close close) {
+        if (half.getAndSet(true) && over.compareAndSet(false, true)) {
+            ended.accept(close);
+        }
+    }
+
+    /** Reads one side for the other. */
+    private final class Half extends ChannelInboundHandlerAdapter {
+        private final Channel other;
+        private final Close.Side who;
+        private boolean waiting;
+        private boolean done;
+
+        Half(Channel other, Close.Side who) {
+            this.other = other;
+            this.who = who;
+        }
+
+        @Override
+        public void handlerAdded(ChannelHandlerContext ctx) {
+            other.closeFuture().addListener(closed -> {
+                if (!ctx.executor().isShuttingDown()) {
+                    ctx.executor().execute(this::onOtherGone);
+                }
+            });
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            if (over.get() || done) {
+                ReferenceCountUtil.release(message);
+            } else if (message instanceof Http2DataFrame data) {
+                int bytes = data.content().readableBytes();
+                progressNs.set(System.nanoTime());
+                meter.passed(bytes);
+                if (data.isEndStream()) {
+                    done = true;
+                }
+                if (bytes > 0 || done) {
+                    other.write(new DefaultHttp2DataFrame(data.content(), done));
+                } else {
+                    data.release();
+                }
+                if (done) {
+                    onSideEnded(new Close(who, CloseReason.DONE));
+                }
+            } else if (message instanceof Http2HeadersFrame frame && frame.isEndStream()) {
+                done = true;
+                CloseReason why = Request.close(frame.headers()).map(Close::why).orElse(CloseReason.DONE);
+                // WHO is the side it came from, whatever that side wrote.
+                Close close = new Close(who, why);
+                other.writeAndFlush(StreamBytes.trailers(close));
+                onSideEnded(close);
+            } else {
+                ReferenceCountUtil.release(message);
+                end(new Close(Close.Side.RELAY, CloseReason.PROTOCOL));
+            }
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext ctx) {
+            other.flush();
+            resume(ctx);
+        }
+
+        /** Both sides' event loops come here by way of this side's. */
+        private void resume(ChannelHandlerContext ctx) {
+            waiting = !other.isWritable();
+            if (!waiting) {
+                ctx.read();
+            } else if (other.isWritable()) {
+                // It became so between the two looks, and its event may have come before this side waited.
+                ctx.executor().execute(() -> onOtherWritable(ctx));
+            }
+        }
+
+        private void onOtherWritable(ChannelHandlerContext ctx) {
+            if (waiting) {
+                resume(ctx);
+            }
+        }
+
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+            if (ctx.channel().isWritable()) {
+                other.eventLoop().execute(() -> {
+                    ChannelHandlerContext theirs = other.pipeline().context(Half.class);
+                    if (theirs != null) {
+                        ((Half) theirs.handler()).onOtherWritable(theirs);
+                    }
+                });
+            }
+            ctx.fireChannelWritabilityChanged();
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof Http2ResetFrame) {
+                onGone();
+            }
+            ctx.fireUserEventTriggered(event);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            onGone();
+            ctx.fireChannelInactive();
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            onGone();
+        }
+
+        private void onGone() {
+            if (!done) {
+                done = true;
+                end(new Close(who, CloseReason.LOST));
+            }
+        }
+
+        /** Nothing that this side still says reaches anybody. */
+        private void onOtherGone() {
+            if (!done) {
+                done = true;
+                end(new Close(who == Close.Side.OPENER ? Close.Side.TARGET : Close.Side.OPENER, CloseReason.LOST));
+            }
+        }
+    }
+}

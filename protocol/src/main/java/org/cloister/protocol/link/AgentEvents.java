@@ -1,0 +1,22 @@
+package org.cloister.protocol.link;
+
+import com.google.protobuf.ByteString;
+import java.util.Optional;
+import org.cloister.protocol.identity.Name;
+
+/** What an agent hears; every call comes on the link's event loop and must not block it. */
+public interface AgentEvents {
+    /** Attached anew. Names served before are not any more: serve them on this one. */
+    void attached(Attachment attachment);
+
+    void served(Name name, Optional<CloseReason> refused);
+
+    /** Somebody wants a circuit: dial back on {@code attachment.link()}, or refuse. */
+    void dialled(Attachment attachment, RelayMessage.Dial dial);
+
+    /** @return whether the list is whole, signed and now in force here; it is acknowledged then */
+    boolean revoked(long number, ByteString signed);
+
+    /** @param why for the log */
+    void lost(String why);
+}

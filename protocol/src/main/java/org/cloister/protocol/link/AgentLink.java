@@ -1,0 +1,192 @@
+package org.cloister.protocol.link;
+
+import com.google.protobuf.ByteString;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.cloister.protocol.identity.Name;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps an agent attached to one of its relays: carries out what {@link Reconnect} decides, on one event loop. A connection
+ * that drains is left to its circuits while the next one is dialled.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
+public final class AgentLink implements AutoCloseable {
+    /** Whom an agent dials, and as whom. */
+    public record Terms(List<InetSocketAddress> relays, Supplier<Credential> own, Trust relay, String software) {
+        public Terms {
+            relays = List.copyOf(relays);
+            if (relays.isEmpty()) {
+                throw new IllegalArgumentException("relays: want at least one, have none");
+            }
+        }
+    }
+
+    private final EventLoopGroup loops;
+    private final EventLoop loop;
+    private final Terms terms;
+    private final AgentEvents events;
+    private final RandomGenerator random;
+    private final Reconnect reconnect;
+    private @Nullable Attempt current;
+    private @Nullable ScheduledFuture<?> timer;
+    private int attempts;
+    private boolean closed;
+
+    /** Dials at once. Connections are on {@code loops}, decisions and events on one loop of it. */
+    public AgentLink(EventLoopGroup loops, Terms terms, AgentEvents events, RandomGenerator random) {
+        this.loops = loops;
+        this.loop = loops.next();
+        this.terms = terms;
+        this.events = events;
+        this.random = random;
+        this.reconnect = new Reconnect(System.nanoTime());
+        loop.execute(this::step);
+    }
+
+    /** Ends the link, and with it all circuits on it. */
+    @Override
+    public void close() {
+        loop.execute(() -> {
+            closed = true;
+            if (timer != null) {
+                timer.cancel(false);
+            }
+            if (current != null) {
+                current.drop();
+            }
+        });
+    }
+
+    private void step() {
+        if (closed) {
+            return;
+        }
+        switch (reconnect.run(System.nanoTime())) {
+            case DIAL -> dial();
+            case ABANDON -> {
+                if (current != null) {
+                    current.drop();
+                }
+                onLost("not attached within " + TimeUnit.NANOSECONDS.toSeconds(Reconnect.ATTACH_WITHIN_NS) + " s");
+                return;
+            }
+            case NONE -> {}
+        }
+        schedule();
+    }
+
+    private void schedule() {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        if (!reconnect.attached() && !closed) {
+            long wait = Math.max(0, reconnect.deadlineNs() - System.nanoTime());
+            timer = loop.schedule(this::step, wait, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void dial() {
+        InetSocketAddress relay = terms.relays().get(attempts++ % terms.relays().size());
+        InetSocketAddress fresh = InetSocketAddress.createUnresolved(relay.getHostString(), relay.getPort());
+        Attempt attempt = new Attempt();
+        current = attempt;
+        Link.dial(loops, fresh, terms.own().get(), terms.relay()).addListener((Future<Link> dialled) -> {
+            loop.execute(() -> attempt.onDialled(dialled));
+        });
+    }
+
+    private void onLost(String why) {
+        current = null;
+        reconnect.onLost(System.nanoTime(), random.nextDouble());
+        events.lost(why);
+        schedule();
+    }
+
+    /** One connection and its attach stream; what comes from an older one than {@code current} is late and ignored. */
+    private final class Attempt implements Attachment.Owner {
+        private @Nullable Link link;
+        private boolean dropped;
+
+        void drop() {
+            dropped = true;
+            if (link != null) {
+                link.close();
+            }
+        }
+
+        void onDialled(Future<Link> dialled) {
+            if (!dialled.isSuccess()) {
+                ended(null, String.valueOf(dialled.cause().getMessage()));
+                return;
+            }
+            link = dialled.getNow();
+            if (dropped || closed) {
+                link.close();
+                return;
+            }
+            link.leaving().addListener(leaving -> ended(null, "the relay takes no more streams"));
+            Attachment.open(link, terms.software(), this);
+        }
+
+        private void whenCurrent(Runnable action) {
+            if (loop.isShuttingDown()) {
+                return;
+            }
+            loop.execute(() -> {
+                if (current == this && !closed) {
+                    action.run();
+                }
+            });
+        }
+
+        @Override
+        public void attached(Attachment attachment, Pace pace) {
+            whenCurrent(() -> {
+                reconnect.onAttached(pace);
+                events.attached(attachment);
+            });
+        }
+
+        @Override
+        public void draining(Attachment attachment, Pace pace) {
+            whenCurrent(() -> {
+                current = null;
+                reconnect.onDrain(pace, System.nanoTime(), random.nextDouble());
+                events.lost("the relay is draining");
+                schedule();
+            });
+        }
+
+        @Override
+        public void ended(@Nullable Attachment attachment, String why) {
+            whenCurrent(() -> {
+                drop();
+                onLost(why);
+            });
+        }
+
+        @Override
+        public void served(Name name, Optional<CloseReason> refused) {
+            whenCurrent(() -> events.served(name, refused));
+        }
+
+        @Override
+        public void dialled(Attachment attachment, RelayMessage.Dial dial) {
+            whenCurrent(() -> events.dialled(attachment, dial));
+        }
+
+        @Override
+        public boolean revoked(long number, ByteString signed) {
+            return events.revoked(number, signed);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package org.cloister.protocol.link;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.wire.FromAgent;
+
+/** What an agent says on its attach stream; docs/protocol.md, section 8. */
+public sealed interface AgentMessage {
+    /** @param software for the operator's eyes: printable ASCII, at most 64 characters */
+    record Attach(String software) implements AgentMessage {}
+
+    /** Offers circuits to a name from now on. */
+    record Serve(Name name) implements AgentMessage {}
+
+    record Unserve(Name name) implements AgentMessage {}
+
+    record DialRefused(Token token, CloseReason reason) implements AgentMessage {}
+
+    record RevocationsKept(long number) implements AgentMessage {}
+
+    /** Of a later version, to be skipped. */
+    record Skipped() implements AgentMessage {}
+
+    static AgentMessage read(byte[] bytes) throws MalformedException {
+        FromAgent message;
+        try {
+            message = FromAgent.parseFrom(bytes);
+        } catch (InvalidProtocolBufferException e) {
+            throw new MalformedException("message of an agent: " + e.getMessage(), e);
+        }
+        Critical.require(message.getCriticalList(), FromAgent.REVOCATIONS_KEPT_FIELD_NUMBER);
+        return switch (message.getKindCase()) {
+            case ATTACH -> new Attach(software(message.getAttach().getSoftware()));
+            case SERVE -> new Serve(Request.name("serve", message.getServe().getName()));
+            case UNSERVE ->
+                new Unserve(Request.name("unserve", message.getUnserve().getName()));
+            case DIAL_REFUSED ->
+                new DialRefused(
+                        Token.of(message.getDialRefused().getToken().toByteArray()),
+                        CloseReason.parse(message.getDialRefused().getReason()));
+            case REVOCATIONS_KEPT ->
+                new RevocationsKept(message.getRevocationsKept().getNumber());
+            case KIND_NOT_SET -> new Skipped();
+        };
+    }
+
+    default FromAgent wire() {
+        FromAgent.Builder message = FromAgent.newBuilder();
+        if (this instanceof Attach attach) {
+            message.setAttach(
+                    org.cloister.protocol.link.wire.Attach.newBuilder().setSoftware(attach.software));
+        } else if (this instanceof Serve serve) {
+            message.setServe(org.cloister.protocol.link.wire.Serve.newBuilder().setName(serve.name.toString()));
+        } else if (this instanceof Unserve unserve) {
+            message.setUnserve(
+                    org.cloister.protocol.link.wire.Unserve.newBuilder().setName(unserve.name.toString()));
+        } else if (this instanceof DialRefused refused) {
+            message.setDialRefused(org.cloister.protocol.link.wire.DialRefused.newBuilder()
+                    .setToken(ByteString.copyFrom(refused.token.bytes()))
+                    .setReason(refused.reason.toString()));
+        } else if (this instanceof RevocationsKept kept) {
+            message.setRevocationsKept(
+                    org.cloister.protocol.link.wire.RevocationsKept.newBuilder().setNumber(kept.number));
+        }
+        return message.build();
+    }
+
+    private static String software(String text) throws MalformedException {
+        if (text.length() > 64 || !text.chars().allMatch(c -> c >= ' ' && c <= '~')) {
+            throw new MalformedException(
+                    "software: want at most 64 printable ASCII characters, have " + text.length() + " of another kind");
+        }
+        return text;
+    }
+}

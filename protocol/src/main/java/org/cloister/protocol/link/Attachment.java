@@ -1,0 +1,133 @@
+package org.cloister.protocol.link;
+
+import com.google.protobuf.ByteString;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.util.Optional;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Name;
+import org.jspecify.annotations.Nullable;
+
+/** An agent's attach stream on one link; docs/protocol.md, section 8. */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+public final class Attachment {
+    private final Link link;
+    private final Channel stream;
+    private final Owner owner;
+
+    /** Who keeps the link: hears of its life, in this order, on its event loop. */
+    interface Owner {
+        void attached(Attachment attachment, Pace pace);
+
+        void served(Name name, Optional<CloseReason> refused);
+
+        void dialled(Attachment attachment, RelayMessage.Dial dial);
+
+        boolean revoked(long number, ByteString signed);
+
+        void draining(Attachment attachment, Pace pace);
+
+        /** At most once, and nothing after it. */
+        void ended(@Nullable Attachment attachment, String why);
+    }
+
+    private Attachment(Link link, Channel stream, Owner owner) {
+        this.link = link;
+        this.stream = stream;
+        this.owner = owner;
+    }
+
+    static void open(Link link, String software, Owner owner) {
+        link.open(new Request.Attach(Versions.OURS), stream -> {
+                    Attachment attachment = new Attachment(link, stream, owner);
+                    stream.pipeline()
+                            .addLast(
+                                    new Framing(LinkLimits.FROM_RELAY_BYTES, RelayMessage::read),
+                                    attachment.new Reader());
+                    attachment.say(new AgentMessage.Attach(software));
+                })
+                .addListener((Future<Http2StreamChannel> opened) -> {
+                    if (!opened.isSuccess()) {
+                        owner.ended(null, String.valueOf(opened.cause().getMessage()));
+                    }
+                });
+    }
+
+    public Link link() {
+        return link;
+    }
+
+    public void serve(Name name) {
+        say(new AgentMessage.Serve(name));
+    }
+
+    public void unserve(Name name) {
+        say(new AgentMessage.Unserve(name));
+    }
+
+    public void refuse(RelayMessage.Dial dial, CloseReason reason) {
+        say(new AgentMessage.DialRefused(dial.token(), reason));
+    }
+
+    private void say(AgentMessage message) {
+        stream.writeAndFlush(Framing.frame(message.wire()));
+    }
+
+    private final class Reader extends ChannelInboundHandlerAdapter {
+        private boolean attached;
+        private boolean over;
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
+            if (message instanceof RelayMessage.Attached hello && !attached) {
+                attached = true;
+                owner.attached(Attachment.this, hello.pace());
+            } else if (!attached || message instanceof RelayMessage.Attached) {
+                throw new MalformedException("attach stream: want Attached once and first");
+            } else if (message instanceof RelayMessage.Served served) {
+                owner.served(served.name(), served.refused());
+            } else if (message instanceof RelayMessage.Dial dial) {
+                owner.dialled(Attachment.this, dial);
+            } else if (message instanceof RelayMessage.Revocations list) {
+                if (owner.revoked(list.number(), list.signed())) {
+                    say(new AgentMessage.RevocationsKept(list.number()));
+                }
+            } else if (message instanceof RelayMessage.Drain drain) {
+                owner.draining(Attachment.this, drain.pace());
+            }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof Close close) {
+                end(ctx, close.toString());
+            } else if (event == ChannelInputShutdownEvent.INSTANCE) {
+                end(ctx, "the relay ended the attach stream");
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            end(ctx, "the connection is lost");
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            Throwable why = cause.getCause() instanceof IOException ? cause.getCause() : cause;
+            end(ctx, String.valueOf(why.getMessage()));
+        }
+
+        private void end(ChannelHandlerContext ctx, String why) {
+            if (!over) {
+                over = true;
+                ctx.close();
+                owner.ended(Attachment.this, why);
+            }
+        }
+    }
+}

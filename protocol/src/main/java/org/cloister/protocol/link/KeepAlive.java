@@ -1,0 +1,51 @@
+package org.cloister.protocol.link;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http2.DefaultHttp2PingFrame;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Closes a connection from which nothing has come for long; the side that dialled asks before. In front of HTTP/2's codec. */
+@SuppressWarnings("FutureReturnValueIgnored") // a ping that cannot be written shows as silence
+final class KeepAlive extends ChannelInboundHandlerAdapter {
+    private final boolean asks;
+    private final long pingNs;
+    private final long deadNs;
+    private long lastReadNs = System.nanoTime();
+    private @Nullable ScheduledFuture<?> timer;
+
+    KeepAlive(boolean asks, long pingNs, long deadNs) {
+        this.asks = asks;
+        this.pingNs = pingNs;
+        this.deadNs = deadNs;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        timer = ctx.executor().scheduleAtFixedRate(() -> tick(ctx), pingNs, pingNs, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        lastReadNs = System.nanoTime();
+        ctx.fireChannelRead(message);
+    }
+
+    private void tick(ChannelHandlerContext ctx) {
+        long silence = System.nanoTime() - lastReadNs;
+        if (silence >= deadNs) {
+            ctx.close();
+        } else if (asks && silence >= pingNs) {
+            ctx.channel().writeAndFlush(new DefaultHttp2PingFrame(1));
+        }
+    }
+}

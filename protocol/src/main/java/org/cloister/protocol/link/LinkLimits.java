@@ -1,0 +1,65 @@
+package org.cloister.protocol.link;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The limits of docs/protocol.md, section 13, that are the same for everybody. The reason for each stands there. */
+public final class LinkLimits {
+    public static final Duration TLS_HANDSHAKE = Duration.ofSeconds(10);
+    public static final Duration FIRST_REQUEST = Duration.ofSeconds(10);
+    public static final Duration MESSAGE_TIME = Duration.ofSeconds(10);
+    public static final Duration DIAL_BACK = Duration.ofSeconds(10);
+    public static final Duration HELLO_TIME = Duration.ofSeconds(10);
+    public static final Duration TOTAL = Duration.ofHours(24);
+    public static final Duration PING = Duration.ofSeconds(15);
+    public static final Duration DEAD = Duration.ofSeconds(45);
+    public static final Duration REVOCATIONS = Duration.ofSeconds(5);
+    public static final Duration MARK_TIME = Duration.ofSeconds(30);
+    public static final int HEADER_LIST_BYTES = 8192;
+    public static final int FRAME_BYTES = 16384;
+    public static final int STREAMS = 128;
+    public static final int STREAM_WINDOW_BYTES = 262144;
+    public static final int CONNECTION_WINDOW_BYTES = STREAMS * STREAM_WINDOW_BYTES;
+    public static final int RESETS = 200;
+    public static final Duration RESETS_WITHIN = Duration.ofSeconds(30);
+    public static final int FROM_AGENT_BYTES = 4096;
+    public static final int FROM_RELAY_BYTES = 524288;
+    public static final int HELLO_BYTES = 1024;
+    public static final int ATTACH_QUEUE = 64;
+    public static final int SERVED = 64;
+    public static final int MARK_DROPPED_BYTES = 16777216;
+    public static final int CHANNEL_UNREAD_BYTES = 1048576;
+
+    private LinkLimits() {}
+
+    /** By their names in the document; times in seconds. */
+    static Map<String, Long> table() {
+        Map<String, Long> table = new LinkedHashMap<>();
+        table.put("tls-handshake", TLS_HANDSHAKE.toSeconds());
+        table.put("first-request", FIRST_REQUEST.toSeconds());
+        table.put("header-list", (long) HEADER_LIST_BYTES);
+        table.put("frame", (long) FRAME_BYTES);
+        table.put("streams", (long) STREAMS);
+        table.put("stream-window", (long) STREAM_WINDOW_BYTES);
+        table.put("connection-window", (long) CONNECTION_WINDOW_BYTES);
+        table.put("resets", (long) RESETS);
+        table.put("from-agent", (long) FROM_AGENT_BYTES);
+        table.put("from-relay", (long) FROM_RELAY_BYTES);
+        table.put("hello", (long) HELLO_BYTES);
+        table.put("hello-time", HELLO_TIME.toSeconds());
+        table.put("message-time", MESSAGE_TIME.toSeconds());
+        table.put("attach-queue", (long) ATTACH_QUEUE);
+        table.put("served", (long) SERVED);
+        table.put("dial-back", DIAL_BACK.toSeconds());
+        table.put("total", TOTAL.toSeconds());
+        table.put("ping", PING.toSeconds());
+        table.put("dead", DEAD.toSeconds());
+        table.put("revocations", REVOCATIONS.toSeconds());
+        table.put("mark-time", MARK_TIME.toSeconds());
+        table.put("mark-dropped", (long) MARK_DROPPED_BYTES);
+        table.put("channel-unread", (long) CHANNEL_UNREAD_BYTES);
+        table.put("clear-bytes", 0L);
+        return table;
+    }
+}

@@ -1,0 +1,94 @@
+package org.cloister.protocol.link;
+
+import java.time.Duration;
+
+/**
+ * When an agent dials, and when it gives up an attempt; the state diagram of docs/protocol.md, section 7. No I/O, no clock,
+ * no randomness of its own: times are nanoseconds of any clock that only grows, {@code random} is in [0, 1).
+ */
+public final class Reconnect {
+    /** What the owner should do now. */
+    public enum Action {
+        NONE,
+        DIAL,
+        /** Close what was dialled: it did not become attached in time. Then tell {@link #onLost}. */
+        ABANDON
+    }
+
+    private enum State {
+        WAITING,
+        DIALLING,
+        ATTACHED
+    }
+
+    static final long ATTACH_WITHIN_NS = Duration.ofSeconds(20).toNanos();
+    static final long LONGEST_NS = Duration.ofSeconds(60).toNanos();
+
+    private State state = State.WAITING;
+    private Pace pace = Pace.UNTOLD;
+    private long until;
+    private int failures;
+
+    public Reconnect(long nowNs) {
+        this.until = nowNs;
+    }
+
+    /** Call at {@link #deadlineNs()}. */
+    public Action run(long nowNs) {
+        if (state == State.ATTACHED || nowNs - until < 0) {
+            return Action.NONE;
+        }
+        if (state == State.DIALLING) {
+            return Action.ABANDON;
+        }
+        state = State.DIALLING;
+        until = nowNs + ATTACH_WITHIN_NS;
+        return Action.DIAL;
+    }
+
+    /** @param told the relay's pace for the next time */
+    public void onAttached(Pace told) {
+        state = State.ATTACHED;
+        pace = told;
+        failures = 0;
+    }
+
+    /** The connection ended, was refused or was abandoned. */
+    public void onLost(long nowNs, double random) {
+        if (state == State.WAITING) {
+            return;
+        }
+        boolean wasAttached = state == State.ATTACHED;
+        state = State.WAITING;
+        failures = wasAttached ? 0 : Math.min(failures + 1, 30);
+        until = nowNs + pause(random);
+    }
+
+    /** The relay stops: the owner keeps the connection for its circuits and dials another one in time. */
+    public void onDrain(Pace told, long nowNs, double random) {
+        pace = told;
+        state = State.ATTACHED;
+        onLost(nowNs, random);
+    }
+
+    /** When {@link #run} has something to say. */
+    public long deadlineNs() {
+        return until;
+    }
+
+    public boolean attached() {
+        return state == State.ATTACHED;
+    }
+
+    private long pause(double random) {
+        long atLeast = pace.atLeast().toNanos();
+        long spread = pace.spread().toNanos();
+        if (failures == 0) {
+            return atLeast + (long) (random * spread);
+        }
+        double doubled = Math.min(
+                (double) LONGEST_NS,
+                Math.max(Pace.UNTOLD.atLeast().toNanos(), atLeast + spread) * Math.pow(2, failures));
+        return (long) (doubled / 2 + random * doubled / 2);
+    }
+}

@@ -1,0 +1,110 @@
+package org.cloister.protocol.link;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import java.util.HexFormat;
+import java.util.Optional;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.wire.FromRelay;
+
+/** What the relay says on an attach stream; docs/protocol.md, section 8. */
+public sealed interface RelayMessage {
+    /** @param relay the name of the process, for logs */
+    record Attached(String relay, Pace pace) implements RelayMessage {}
+
+    /** @param refused why not, if not */
+    record Served(Name name, Optional<CloseReason> refused) implements RelayMessage {}
+
+    record Dial(Token token, Name from, Name to, Digest policy) implements RelayMessage {}
+
+    /** @param signed as its issuer made it, to be checked by who gets it */
+    record Revocations(long number, ByteString signed) implements RelayMessage {}
+
+    record Drain(Pace pace) implements RelayMessage {}
+
+    /** Of a later version, to be skipped. */
+    record Skipped() implements RelayMessage {}
+
+    static RelayMessage read(byte[] bytes) throws MalformedException {
+        FromRelay message;
+        try {
+            message = FromRelay.parseFrom(bytes);
+        } catch (InvalidProtocolBufferException e) {
+            throw new MalformedException("message of the relay: " + e.getMessage(), e);
+        }
+        Critical.require(message.getCriticalList(), FromRelay.DRAIN_FIELD_NUMBER);
+        return switch (message.getKindCase()) {
+            case ATTACHED ->
+                new Attached(
+                        relay(message.getAttached().getRelay()),
+                        Pace.of(message.getAttached().getPace()));
+            case SERVED -> served(message.getServed());
+            case DIAL -> dial(message.getDial());
+            case REVOCATIONS ->
+                new Revocations(
+                        message.getRevocations().getNumber(),
+                        message.getRevocations().getSigned());
+            case DRAIN -> new Drain(Pace.of(message.getDrain().getPace()));
+            case KIND_NOT_SET -> new Skipped();
+        };
+    }
+
+    default FromRelay wire() {
+        FromRelay.Builder message = FromRelay.newBuilder();
+        if (this instanceof Attached attached) {
+            message.setAttached(org.cloister.protocol.link.wire.Attached.newBuilder()
+                    .setRelay(attached.relay)
+                    .setPace(attached.pace.wire()));
+        } else if (this instanceof Served served) {
+            message.setServed(org.cloister.protocol.link.wire.Served.newBuilder()
+                    .setName(served.name.toString())
+                    .setRefused(served.refused.map(CloseReason::toString).orElse("")));
+        } else if (this instanceof Dial dial) {
+            message.setDial(org.cloister.protocol.link.wire.Dial.newBuilder()
+                    .setToken(ByteString.copyFrom(dial.token.bytes()))
+                    .setFrom(dial.from.toString())
+                    .setTo(dial.to.toString())
+                    .setPolicy(ByteString.copyFrom(HexFormat.of().parseHex(dial.policy.hex()))));
+        } else if (this instanceof Revocations revocations) {
+            message.setRevocations(org.cloister.protocol.link.wire.Revocations.newBuilder()
+                    .setNumber(revocations.number)
+                    .setSigned(revocations.signed));
+        } else if (this instanceof Drain drain) {
+            message.setDrain(org.cloister.protocol.link.wire.Drain.newBuilder().setPace(drain.pace.wire()));
+        }
+        return message.build();
+    }
+
+    /** SHA-384 as it comes on the wire. */
+    static Digest policy(ByteString bytes) throws MalformedException {
+        try {
+            return new Digest(Digest.Algorithm.SHA384, HexFormat.of().formatHex(bytes.toByteArray()));
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException("policy: want 48 bytes, have " + bytes.size(), e);
+        }
+    }
+
+    private static Dial dial(org.cloister.protocol.link.wire.Dial dial) throws MalformedException {
+        return new Dial(
+                Token.of(dial.getToken().toByteArray()),
+                Request.name("from", dial.getFrom()),
+                Request.name("to", dial.getTo()),
+                policy(dial.getPolicy()));
+    }
+
+    private static Served served(org.cloister.protocol.link.wire.Served served) throws MalformedException {
+        Name name = Request.name("served", served.getName());
+        return new Served(
+                name,
+                served.getRefused().isEmpty() ? Optional.empty() : Optional.of(CloseReason.parse(served.getRefused())));
+    }
+
+    private static String relay(String text) throws MalformedException {
+        if (text.length() > 255 || !text.chars().allMatch(c -> c > ' ' && c <= '~')) {
+            throw new MalformedException("relay: want at most 255 printable ASCII characters, have " + text.length());
+        }
+        return text;
+    }
+}

@@ -1,0 +1,129 @@
+package org.cloister.protocol.link;
+
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Iterator;
+import java.util.Optional;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Name;
+import org.jspecify.annotations.Nullable;
+
+/** What an agent asks for with a stream; docs/protocol.md, section 7. */
+public sealed interface Request {
+    String VERSION = "cloister-version";
+    String POLICY = "cloister-policy";
+    String FROM = "cloister-from";
+    String CLOSE = "cloister-close";
+
+    /** What the asking side speaks. */
+    Versions versions();
+
+    String path();
+
+    /** The events of a link. */
+    record Attach(Versions versions) implements Request {
+        @Override
+        public String path() {
+            return "/attach";
+        }
+    }
+
+    /** @param policy SHA-384 of the policy by which the opener judges */
+    record Circuit(Versions versions, Name to, Name from, Digest policy) implements Request {
+        @Override
+        public String path() {
+            return "/circuit/" + to;
+        }
+    }
+
+    /** The second half of a circuit. */
+    record DialBack(Versions versions, Token token) implements Request {
+        @Override
+        public String path() {
+            return "/dialback/" + token.hex();
+        }
+    }
+
+    default Http2Headers headers() {
+        Http2Headers headers = new DefaultHttp2Headers()
+                .method("POST")
+                .scheme("https")
+                .authority("relay")
+                .path(path())
+                .set(VERSION, versions().toString());
+        if (this instanceof Circuit circuit) {
+            headers.set(FROM, circuit.from.toString());
+            headers.set(POLICY, circuit.policy.hex());
+        }
+        return headers;
+    }
+
+    /** @throws MalformedException answered with {@link CloseReason#BAD_REQUEST} */
+    static Request parse(Http2Headers headers) throws MalformedException {
+        if (!"POST".contentEquals(pseudo(headers.method()))) {
+            throw new MalformedException("method: want POST, have another one");
+        }
+        Versions versions = Versions.parse(required(headers, VERSION));
+        String path = pseudo(headers.path()).toString();
+        if (path.equals("/attach")) {
+            return new Attach(versions);
+        }
+        if (path.startsWith("/dialback/")) {
+            return new DialBack(versions, Token.parse(path.substring("/dialback/".length())));
+        }
+        if (path.startsWith("/circuit/")) {
+            Name to = name("path", path.substring("/circuit/".length()));
+            return new Circuit(versions, to, name(FROM, required(headers, FROM)), digest(required(headers, POLICY)));
+        }
+        throw new MalformedException("path: want /attach, /circuit/NAME or /dialback/TOKEN, have another one");
+    }
+
+    /** What a response or trailers say about the end, if they say it well. */
+    static Optional<Close> close(Http2Headers headers) {
+        CharSequence value = headers.get(CLOSE);
+        try {
+            return value == null ? Optional.empty() : Optional.of(Close.parse(value));
+        } catch (MalformedException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** A machine's name as it came from outside. */
+    static Name name(String field, String text) throws MalformedException {
+        String[] labels = text.length() > 253 ? new String[0] : text.split("\\.", -1);
+        if (labels.length != 5 || !labels[3].equals("cloister") || !labels[4].equals("internal")) {
+            throw new MalformedException(field + ": want ID.ROLE.PROJECT.cloister.internal, have " + text.length()
+                    + " characters of another form");
+        }
+        try {
+            return new Name(labels[0], labels[1], labels[2]);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(field + ": want labels of a-z, 0-9 and -", e);
+        }
+    }
+
+    private static Digest digest(String hex) throws MalformedException {
+        try {
+            return new Digest(Digest.Algorithm.SHA384, hex);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(POLICY + ": want 96 lower-case hex digits", e);
+        }
+    }
+
+    private static CharSequence pseudo(@Nullable CharSequence value) {
+        return value == null ? "" : value;
+    }
+
+    private static String required(Http2Headers headers, String field) throws MalformedException {
+        Iterator<CharSequence> values = headers.valueIterator(field);
+        if (!values.hasNext()) {
+            throw new MalformedException(field + ": missing");
+        }
+        String value = values.next().toString();
+        if (values.hasNext()) {
+            throw new MalformedException(field + ": want it once, have it twice");
+        }
+        return value;
+    }
+}

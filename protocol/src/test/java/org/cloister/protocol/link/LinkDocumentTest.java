@@ -1,0 +1,143 @@
+package org.cloister.protocol.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBufUtil;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.channel.MarkRecord;
+import org.cloister.protocol.circuit.CircuitVectors;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.wire.FromAgent;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Holds docs/protocol.md, sections 7 to 10 and 13, against the code. */
+class LinkDocumentTest {
+    private static String document = "";
+
+    @BeforeAll
+    static void read() throws IOException {
+        document = Files.readString(Path.of(System.getProperty("cloister.root"), "docs/protocol.md"));
+    }
+
+    private static byte[] vector(String name) {
+        Matcher matcher =
+                Pattern.compile("```vector " + name + "\n([0-9a-f\n]+)```").matcher(document);
+        assertThat(matcher.find()).as("vector " + name).isTrue();
+        return HexFormat.of().parseHex(matcher.group(1).replace("\n", ""));
+    }
+
+    private static byte[] message(byte[] framed) {
+        assertThat(HexFormat.of().formatHex(framed, 0, 4)).isEqualTo("%08x".formatted(framed.length - 4));
+        return Arrays.copyOfRange(framed, 4, framed.length);
+    }
+
+    private static Map<String, String> rows(String section, int columns) {
+        Map<String, String> rows = new LinkedHashMap<>();
+        int from = document.indexOf(section);
+        String[] lines =
+                document.substring(from, document.indexOf("\n## ", from + 1)).split("\n", -1);
+        for (String line : lines) {
+            String[] cells = line.split("\\|", -1);
+            if (cells.length == columns + 2 && cells[1].contains("`")) {
+                String first = cells[1].strip();
+                rows.put(first.substring(1, first.indexOf('`', 1)), cells[2].strip());
+            }
+        }
+        return rows;
+    }
+
+    @Test
+    void messages_travel_as_the_examples_show() throws MalformedException {
+        AgentMessage serve = new AgentMessage.Serve(new Name("w1", "worker", "p"));
+        assertThat(AgentMessage.read(message(vector("from-agent-serve")))).isEqualTo(serve);
+        assertThat(ByteBufUtil.getBytes(Framing.frame(serve.wire()))).isEqualTo(vector("from-agent-serve"));
+        RelayMessage attached = new RelayMessage.Attached("r1", new Pace(Duration.ofSeconds(2), Duration.ofSeconds(8)));
+        assertThat(RelayMessage.read(message(vector("from-relay-attached")))).isEqualTo(attached);
+        assertThat(ByteBufUtil.getBytes(Framing.frame(attached.wire()))).isEqualTo(vector("from-relay-attached"));
+    }
+
+    @Test
+    void an_unknown_critical_field_ends_the_stream_and_an_unknown_other_one_does_not() throws Exception {
+        assertThatThrownBy(() -> AgentMessage.read(message(vector("from-agent-critical"))))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining("field 99 is critical");
+        byte[] unknown = {(byte) 0x9a, 6, 1, 1};
+        assertThat(AgentMessage.read(unknown)).isEqualTo(new AgentMessage.Skipped());
+        assertThat(FromAgent.parseFrom(unknown).getCriticalList()).isEmpty();
+    }
+
+    @Test
+    void the_hello_inside_is_the_examples() throws Exception {
+        CircuitVectors.requireHello(
+                message(vector("circuit-hello")), new Digest(Digest.Algorithm.SHA384, "11".repeat(48)));
+    }
+
+    @Test
+    void the_mark_record_is_the_examples() {
+        byte[] mine = HexFormat.of().parseHex("aa".repeat(16));
+        byte[] yours = HexFormat.of().parseHex("bb".repeat(16));
+        assertThat(MarkRecord.bytes(mine, yours)).isEqualTo(vector("mark-record"));
+    }
+
+    @Test
+    void the_limits_are_the_codes() {
+        Map<String, Long> said = new HashMap<>();
+        rows("## 13. Limits", 4).forEach((name, value) -> said.put(name, Long.parseLong(value)));
+        said.keySet().removeIf(name -> document.contains("| `" + name + "`*"));
+        assertThat(said).isEqualTo(LinkLimits.table());
+    }
+
+    @Test
+    void the_close_reasons_and_their_statuses_are_the_codes() {
+        Map<String, String> code = new LinkedHashMap<>();
+        for (CloseReason reason : CloseReason.values()) {
+            code.put(reason.toString(), reason.status() == 0 ? "" : String.valueOf(reason.status()));
+        }
+        assertThat(rows("## 9. Circuits", 4)).isEqualTo(code);
+    }
+
+    @Test
+    void header_fields_are_named_in_the_document() {
+        for (String field : new String[] {Request.VERSION, Request.POLICY, Request.FROM, Request.CLOSE}) {
+            assertThat(document).contains("| `" + field + "` |");
+        }
+    }
+
+    @Test
+    void every_message_reads_back_as_what_was_written() throws Exception {
+        Name name = new Name("c", "controller", "p");
+        Token token = Token.of(new byte[32]);
+        for (AgentMessage message : new AgentMessage[] {
+            new AgentMessage.Attach("agent-host 1"),
+            new AgentMessage.Unserve(name),
+            new AgentMessage.DialRefused(token, CloseReason.REFUSED),
+            new AgentMessage.RevocationsKept(7)
+        }) {
+            assertThat(AgentMessage.read(message.wire().toByteArray())).isEqualTo(message);
+        }
+        for (RelayMessage message : new RelayMessage[] {
+            new RelayMessage.Served(name, Optional.of(CloseReason.CLAIMED)),
+            new RelayMessage.Served(name, Optional.empty()),
+            new RelayMessage.Dial(token, name, name, Digest.sha384("p")),
+            new RelayMessage.Revocations(3, com.google.protobuf.ByteString.copyFromUtf8("signed")),
+            new RelayMessage.Drain(Pace.UNTOLD)
+        }) {
+            assertThat(RelayMessage.read(message.wire().toByteArray())).isEqualTo(message);
+        }
+    }
+}

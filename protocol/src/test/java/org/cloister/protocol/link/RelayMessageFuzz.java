@@ -1,0 +1,19 @@
+package org.cloister.protocol.link;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import org.cloister.protocol.MalformedException;
+
+/** Whatever a relay sends on an attach stream: a message that reads back as itself, or a typed error. */
+class RelayMessageFuzz {
+    @FuzzTest(maxDuration = "60s")
+    void relays_messages_end_in_a_value_or_a_typed_error(byte[] bytes) throws Exception {
+        try {
+            RelayMessage message = RelayMessage.read(bytes);
+            if (!RelayMessage.read(message.wire().toByteArray()).equals(message)) {
+                throw new IllegalStateException("reads back otherwise: " + message);
+            }
+        } catch (MalformedException e) {
+            LinkFuzz.requireText(e);
+        }
+    }
+}
