@@ -46,7 +46,7 @@ record RelayConfig(
         Path key = toml.path("key", "/var/lib/cloister/relay/relay.key");
         Path anchors = toml.path("anchors", "/var/lib/cloister/relay/anchors");
         Path state = toml.path("state", "/var/lib/cloister/relay");
-        Path socket = toml.path("socket", "/run/cloister/agent-relay.sock");
+        Path socket = toml.path("socket", "/run/cloister/relay/agent-relay.sock");
         toml.finish();
         if (listen == null) {
             throw new IllegalStateException("finish lets no bad address through");

@@ -24,7 +24,7 @@ final class RelaySocket {
     @Option(
             names = "--socket",
             paramLabel = "FILE",
-            defaultValue = "/run/cloister/agent-relay.sock",
+            defaultValue = "/run/cloister/relay/agent-relay.sock",
             description = "Where agent-relay listens for operators; default: ${DEFAULT-VALUE}.")
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
     private Path socket;
