@@ -58,8 +58,7 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
                 ? answer(request)
                 : Answer.text(HttpResponseStatus.BAD_REQUEST, "not an HTTP request");
         ByteBuf body = Unpooled.copiedBuffer(answer.body, StandardCharsets.UTF_8);
-        FullHttpResponse response =
-                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, answer.status, body);
+        FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, answer.status, body);
         response.headers()
                 .set(HttpHeaderNames.CONTENT_TYPE, answer.type)
                 .set(HttpHeaderNames.CONTENT_LENGTH, body.readableBytes())
@@ -111,7 +110,8 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
         } catch (IOException e) {
             throw new IllegalStateException("an array takes all", e);
         }
-        return new Answer(HttpResponseStatus.OK, PrometheusTextFormatWriter.CONTENT_TYPE, out.toString(StandardCharsets.UTF_8));
+        return new Answer(
+                HttpResponseStatus.OK, PrometheusTextFormatWriter.CONTENT_TYPE, out.toString(StandardCharsets.UTF_8));
     }
 
     private ObjectNode status() {

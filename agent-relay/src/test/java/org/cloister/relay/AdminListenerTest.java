@@ -34,8 +34,7 @@ class AdminListenerTest {
     void start() throws Exception {
         cast = new Cast(state);
         socket = AdminListener.on(state.resolve("socket"), cast.relay, cast.loops);
-        loopback = AdminListener.on(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), cast.relay, cast.loops);
+        loopback = AdminListener.on(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), cast.relay, cast.loops);
     }
 
     @AfterEach

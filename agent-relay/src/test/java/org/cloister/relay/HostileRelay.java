@@ -63,8 +63,7 @@ final class HostileRelay implements AutoCloseable {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        channel.pipeline()
-                                .addLast(new SslHandler(TlsProfile.LINK.server(stolen, cast.trust)));
+                        channel.pipeline().addLast(new SslHandler(TlsProfile.LINK.server(stolen, cast.trust)));
                         LinkCodec.server(channel.pipeline(), new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
@@ -111,7 +110,8 @@ final class HostileRelay implements AutoCloseable {
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
-            if (message instanceof Http2HeadersFrame headers && headers.headers().path() != null) {
+            if (message instanceof Http2HeadersFrame headers
+                    && headers.headers().path() != null) {
                 onRequest(ctx.channel(), Request.parse(headers.headers()));
             } else if (message instanceof Http2DataFrame data) {
                 byte[] piece = ByteBufUtil.getBytes(data.content());
@@ -169,5 +169,4 @@ final class HostileRelay implements AutoCloseable {
             }
         }
     }
-
 }

@@ -36,8 +36,7 @@ class RelayConfigTest {
                 links = 0
                 idle = "1h"
                 """);
-        BadConfigException bad =
-                catchThrowableOfType(BadConfigException.class, () -> RelayConfig.load(file));
+        BadConfigException bad = catchThrowableOfType(BadConfigException.class, () -> RelayConfig.load(file));
         assertThat(bad.problems()).hasSize(6);
         assertThat(bad.problems().get(0)).startsWith(file + ":1: listen: want ADDRESS:PORT");
         assertThat(bad.problems().get(1)).isEqualTo(file + ":2: key: want an absolute path, have \"relay.key\"");
@@ -61,7 +60,9 @@ class RelayConfigTest {
     void the_sample_shows_every_key_with_its_default() throws IOException {
         String sample = Files.readString(ROOT.resolve("agent-relay/src/main/config/agent-relay.toml"));
         RelayConfig asIs = RelayConfig.load(file(sample));
-        String open = Pattern.compile("^#([a-z-]+ = )", Pattern.MULTILINE).matcher(sample).replaceAll("$1");
+        String open = Pattern.compile("^#([a-z-]+ = )", Pattern.MULTILINE)
+                .matcher(sample)
+                .replaceAll("$1");
         RelayConfig opened = RelayConfig.load(file(open));
         assertThat(opened.limits()).isEqualTo(asIs.limits()).isEqualTo(RelayLimits.DEFAULT);
         assertThat(opened.listen()).isEqualTo(asIs.listen());

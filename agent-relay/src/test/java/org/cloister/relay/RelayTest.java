@@ -79,7 +79,10 @@ class RelayTest {
         Link device = cast.link(Cast.DEVICE);
         Circuit first = open(device, Tap.keeping());
         Circuit there = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
-        there.channel().eventLoop().submit(() -> there.channel().config().setAutoRead(false)).get();
+        there.channel()
+                .eventLoop()
+                .submit(() -> there.channel().config().setAutoRead(false))
+                .get();
         byte[] piece = new byte[64 * 1024];
         int written = 0;
         while (first.channel().isWritable() && written < 64 << 20) {
@@ -95,7 +98,10 @@ class RelayTest {
         open(device, sender);
         sender.send(new byte[3_000_000]);
         assertThat(moving.await(3_000_000)).hasSize(3_000_000);
-        there.channel().eventLoop().submit(() -> there.channel().config().setAutoRead(true)).get();
+        there.channel()
+                .eventLoop()
+                .submit(() -> there.channel().config().setAutoRead(true))
+                .get();
         assertThat(stalled.await(written)).hasSize(written);
     }
 
@@ -115,7 +121,8 @@ class RelayTest {
         start(RelayLimits.DEFAULT);
         serve(Tap.keeping());
         Link stranger = cast.link(Cast.STRANGER_DEVICE);
-        assertThatThrownBy(() -> open(stranger, Cast.STRANGER, Tap.keeping())).hasMessageContaining("relay not-allowed");
+        assertThatThrownBy(() -> open(stranger, Cast.STRANGER, Tap.keeping()))
+                .hasMessageContaining("relay not-allowed");
         assertThatThrownBy(() -> open(stranger, Cast.MEMBER, Tap.keeping())).hasMessageContaining("relay not-allowed");
         assertThat(host.dials).isEmpty();
     }
@@ -125,7 +132,10 @@ class RelayTest {
         start(RelayLimits.DEFAULT);
         // It has a key of its own for the worker's name, but no authority of the project behind it.
         assertThat(host.serve(
-                        attachment, Cast.CONTROLLER, cast.credential(Cast.WORKER), Tap.keeping().application()))
+                        attachment,
+                        Cast.CONTROLLER,
+                        cast.credential(Cast.WORKER),
+                        Tap.keeping().application()))
                 .isEmpty();
         assertThatThrownBy(() -> open(cast.link(Cast.DEVICE), Tap.keeping())).hasMessageContaining("opener untrusted");
     }
@@ -149,7 +159,9 @@ class RelayTest {
         Cast elsewhere = new Cast(state);
         try {
             for (Credential wrong : List.of(
-                    elsewhere.credential(Cast.HOST), new Credential(Cast.pair().getPrivate(), cast.credential(Cast.HOST).chain()))) {
+                    elsewhere.credential(Cast.HOST),
+                    new Credential(
+                            Cast.pair().getPrivate(), cast.credential(Cast.HOST).chain()))) {
                 try (Agent agent = new Agent(cast, wrong)) {
                     assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
                     assertThat(agent.attachments).isEmpty();
@@ -189,11 +201,14 @@ class RelayTest {
     @Test
     void opening_streams_and_leaving_ends_the_link_and_leaves_nothing() throws Exception {
         start(RelayLimits.DEFAULT);
-        assertThat(host.serve(attachment, Cast.CONTROLLER, cast.credential(Cast.CONTROLLER), Tap.keeping().application()))
+        assertThat(host.serve(
+                        attachment,
+                        Cast.CONTROLLER,
+                        cast.credential(Cast.CONTROLLER),
+                        Tap.keeping().application()))
                 .isEmpty();
         Link device = cast.link(Cast.DEVICE);
-        Request.Circuit request =
-                new Request.Circuit(Versions.OURS, Cast.CONTROLLER, Cast.MEMBER, Cast.POLICY);
+        Request.Circuit request = new Request.Circuit(Versions.OURS, Cast.CONTROLLER, Cast.MEMBER, Cast.POLICY);
         for (int i = 0; i < 4 * LinkLimits.RESETS && !device.ended().isDone(); i++) {
             var leaving = new io.netty.handler.codec.http2.Http2StreamChannelBootstrap(device.channel()).open();
             leaving.addListener(opened -> {
@@ -227,8 +242,8 @@ class RelayTest {
                     .hasMessageContaining("relay unknown");
         }
         Cast.get(attachment.link().open(new Request.DialBack(Versions.OURS, token), stream -> {}));
-        assertThatThrownBy(() -> Cast.get(
-                        attachment.link().open(new Request.DialBack(Versions.OURS, token), stream -> {})))
+        assertThatThrownBy(() ->
+                        Cast.get(attachment.link().open(new Request.DialBack(Versions.OURS, token), stream -> {})))
                 .hasMessageContaining("relay unknown");
         assertThat(opening.isSuccess()).isFalse();
     }
@@ -236,8 +251,8 @@ class RelayTest {
     @Test
     void versions_that_do_not_meet_are_refused_before_anything_else() throws Exception {
         start(RelayLimits.DEFAULT);
-        assertThatThrownBy(() -> Cast.get(
-                        cast.link(Cast.DEVICE).open(new Request.Attach(new Versions(2, 3)), stream -> {})))
+        assertThatThrownBy(() ->
+                        Cast.get(cast.link(Cast.DEVICE).open(new Request.Attach(new Versions(2, 3)), stream -> {})))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("relay version");
     }
@@ -294,7 +309,8 @@ class RelayTest {
                         Instant.now(),
                         Duration.ofHours(24));
         assertThat(cast.relay.revoke(list).number()).isEqualTo(2);
-        assertThat(host.revocations.poll(LinkLimits.REVOCATIONS.toSeconds(), TimeUnit.SECONDS)).isEqualTo(2);
+        assertThat(host.revocations.poll(LinkLimits.REVOCATIONS.toSeconds(), TimeUnit.SECONDS))
+                .isEqualTo(2);
         assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
         assertThatThrownBy(() -> cast.relay.revoke(list)).hasMessageContaining("above 2");
         int port = cast.relay.address().getPort();
