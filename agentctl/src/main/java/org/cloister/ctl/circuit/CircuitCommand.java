@@ -32,7 +32,8 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl project circuit}: a ProxyCommand for OpenSSH. The relay sees sizes and times, nothing else. */
 @Command(
         name = "circuit",
-        description = "Passes standard input and output through a circuit to a VM of the project; ProxyCommand for ssh.")
+        description =
+                "Passes standard input and output through a circuit to a VM of the project; ProxyCommand for ssh.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class CircuitCommand implements Callable<Integer> {
     private static final Pattern ADDRESS = Pattern.compile("(\\[[0-9a-fA-F:.]+]|[0-9A-Za-z.-]+):([0-9]{1,5})");
@@ -88,8 +89,8 @@ public final class CircuitCommand implements Callable<Integer> {
         CircuitTerms terms = new CircuitTerms(named(project, own), to, digest());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try {
-            Link link = get(Link.dial(
-                    loops, address(), credential(device), atSite.only(name("--relay-name", relayName))));
+            Link link =
+                    get(Link.dial(loops, address(), credential(device), atSite.only(name("--relay-name", relayName))));
             StandardStreams streams = new StandardStreams(System.in, System.out);
             get(Circuit.open(link, terms, own, project, streams));
             streams.await();

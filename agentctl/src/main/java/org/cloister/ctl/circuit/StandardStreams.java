@@ -95,7 +95,8 @@ final class StandardStreams extends ChannelInboundHandlerAdapter implements Circ
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        writer.execute(() -> heardAll.completeExceptionally(new IOException("circuit: it ended before both sides did")));
+        writer.execute(
+                () -> heardAll.completeExceptionally(new IOException("circuit: it ended before both sides did")));
     }
 
     private static Thread daemon(Runnable work) {

@@ -28,7 +28,13 @@ final class RelayStatusCommand implements Callable<Integer> {
                     .row("relay", document.path("relay").asText())
                     .row("state", document.path("ready").asBoolean() ? "ready" : "draining");
             for (String count : new String[] {
-                "links", "attached", "circuits", "circuits_opened", "circuits_refused", "circuit_bytes", "revocation_lists"
+                "links",
+                "attached",
+                "circuits",
+                "circuits_opened",
+                "circuits_refused",
+                "circuit_bytes",
+                "revocation_lists"
             }) {
                 table.row(count.replace('_', ' '), document.path(count).asText());
             }
