@@ -166,7 +166,8 @@ class SiteCommandsTest {
         assertThat(module)
                 .as("apt-get install softhsm2, as lab/packages has it")
                 .exists();
-        Path tokens = Files.createDirectories(conf.resolveSibling("tokens"));
+        // Of its own each time: what an earlier run left would be in the first slot.
+        Path tokens = Files.createTempDirectory(conf.getParent(), "tokens");
         Files.writeString(
                 conf, "directories.tokendir = " + tokens + "\nobjectstore.backend = file\nlog.level = ERROR\n");
         program(
