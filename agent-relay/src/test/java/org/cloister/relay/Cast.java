@@ -21,8 +21,12 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.identity.Signer;
 import org.cloister.protocol.identity.SubjectKey;
 import org.cloister.protocol.link.Credential;
@@ -87,10 +91,8 @@ final class Cast implements AutoCloseable {
 
     /** Of an authority that may not have the right to it. */
     Credential credential(Name name, String project) throws GeneralSecurityException, IOException {
-        KeyPair pair = pair();
-        byte[] der = authorities
-                .get(project)
-                .issue(name, SubjectKey.parse(pair.getPublic().getEncoded()), Instant.now(), DAY);
+        KeyPair pair = pair(curveOf(name));
+        byte[] der = authorities.get(project).issue(name, key(pair), Instant.now(), DAY);
         return new Credential(pair.getPrivate(), List.of(PkixTrust.read(der)));
     }
 
@@ -112,19 +114,32 @@ final class Cast implements AutoCloseable {
     }
 
     private static Authority authority(String project) throws GeneralSecurityException, IOException {
-        KeyPair pair = pair();
+        if (project.equals(Name.SITE)) {
+            KeyPair pair = pair(Curve.P256);
+            return Authority.ofSite(
+                    key(pair), SigningKey.of(pair)::sign, Instant.now(), DAY.multipliedBy(30), new SecureRandom());
+        }
+        KeyPair pair = pair(Curve.P384);
         return Authority.ofProject(
                 project,
-                SubjectKey.parse(pair.getPublic().getEncoded()),
+                key(pair),
                 Signer.of(pair.getPrivate()),
                 Instant.now(),
                 DAY.multipliedBy(30),
                 new SecureRandom());
     }
 
-    static KeyPair pair() throws GeneralSecurityException {
+    private static SubjectKey key(KeyPair pair) throws IOException {
+        return SubjectKey.of(VerificationKey.parse(pair.getPublic().getEncoded()));
+    }
+
+    private static Curve curveOf(Name name) {
+        return Role.of(name.role()).orElseThrow().curve();
+    }
+
+    static KeyPair pair(Curve curve) throws GeneralSecurityException {
         KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-        generator.initialize(new ECGenParameterSpec("secp384r1"));
+        generator.initialize(new ECGenParameterSpec(curve.standardName()));
         return generator.generateKeyPair();
     }
 

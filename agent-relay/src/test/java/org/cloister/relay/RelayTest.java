@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Attachment;
@@ -161,7 +162,8 @@ class RelayTest {
             for (Credential wrong : List.of(
                     elsewhere.credential(Cast.HOST),
                     new Credential(
-                            Cast.pair().getPrivate(), cast.credential(Cast.HOST).chain()))) {
+                            Cast.pair(Curve.P256).getPrivate(),
+                            cast.credential(Cast.HOST).chain()))) {
                 try (Agent agent = new Agent(cast, wrong)) {
                     assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
                     assertThat(agent.attachments).isEmpty();
