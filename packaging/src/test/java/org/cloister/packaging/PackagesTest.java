@@ -49,7 +49,8 @@ class PackagesTest {
     @Test
     void the_rpm_needs_a_headless_java_17_and_a_shell() throws IOException, InterruptedException {
         assertThat(rpm("%{NAME} %{VERSION} %{RELEASE} %{ARCH} %{LICENSE} %{BUILDHOST}"))
-                .isEqualTo("cloister-agentctl " + Packages.VERSION + " 1 noarch Apache-2.0 AND MIT localhost");
+                .isEqualTo("cloister-agentctl " + Packages.VERSION
+                        + " 1 noarch Apache-2.0 AND MIT AND BSD-3-Clause localhost");
         List<String> needs = Command.of("rpm", "-qp", "--requires", Packages.RPM.toString()).lines().stream()
                 .filter(need -> !need.startsWith("rpmlib("))
                 .toList();
