@@ -103,9 +103,7 @@ final class Exchange {
         self[0] = new Open(splice, circuit.from, link);
         open.add(self[0]);
         metrics.circuitsOpened.inc();
-        accept(circuit.opener, circuit.version);
-        accept(stream, version);
-        splice.start();
+        splice.start(opener -> accept(opener, circuit.version), target -> accept(target, version));
     }
 
     /** The target does not want it, or cannot. */
@@ -179,12 +177,11 @@ final class Exchange {
         });
     }
 
+    /** On the stream's event loop, once what reads the stream is in place. */
     static void accept(Channel stream, int version) {
         Http2Headers headers = new DefaultHttp2Headers().status("200").set(Request.VERSION, Integer.toString(version));
-        stream.eventLoop().execute(() -> {
-            stream.pipeline().remove(StreamEntry.class);
-            stream.writeAndFlush(new DefaultHttp2HeadersFrame(headers, false));
-        });
+        stream.pipeline().remove(StreamEntry.class);
+        stream.writeAndFlush(new DefaultHttp2HeadersFrame(headers, false));
     }
 
     /** What this side speaks of what the other one does. */

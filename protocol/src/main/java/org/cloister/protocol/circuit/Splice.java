@@ -54,10 +54,16 @@ public final class Splice {
         this.ended = ended;
     }
 
-    /** Call once both sides have their response; from any thread. */
-    public void start() {
-        join(opener, target, Close.Side.OPENER);
-        join(target, opener, Close.Side.TARGET);
+    /**
+     * From any thread.
+     *
+     * @param toOpener gives the opener its response, on its stream's event loop; from then on it may send
+     * @param toTarget the same for the target
+     */
+    public void start(Consumer<Channel> toOpener, Consumer<Channel> toTarget) {
+        // The opener speaks first (its TLS is the client), so the target's response is under way by then.
+        join(target, opener, Close.Side.TARGET, toTarget);
+        join(opener, target, Close.Side.OPENER, toOpener);
         opener.eventLoop().execute(this::watch);
     }
 
@@ -70,10 +76,12 @@ public final class Splice {
         }
     }
 
-    private void join(Channel side, Channel other, Close.Side who) {
+    /** In one step: what comes between a response and its reader would be lost. */
+    private void join(Channel side, Channel other, Close.Side who, Consumer<Channel> respond) {
         side.eventLoop().execute(() -> {
             side.config().setAutoRead(false);
             side.pipeline().addLast(new Half(other, who));
+            respond.accept(side);
             if (side.isActive()) {
                 side.read();
             } else {
