@@ -44,7 +44,7 @@ public enum Curve {
                 && own.getCofactor() == have.getCofactor();
     }
 
-    private ECParameterSpec parameters() {
+    public ECParameterSpec parameters() {
         try {
             AlgorithmParameters parameters = AlgorithmParameters.getInstance("EC");
             parameters.init(new ECGenParameterSpec(standardName));

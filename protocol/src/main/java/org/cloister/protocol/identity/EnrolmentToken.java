@@ -1,19 +1,13 @@
 package org.cloister.protocol.identity;
 
-import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
-import java.security.AlgorithmParameters;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
-import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.Signature;
 import java.security.interfaces.ECPrivateKey;
 import java.security.spec.ECGenParameterSpec;
-import java.security.spec.ECParameterSpec;
-import java.security.spec.ECPrivateKeySpec;
 import java.util.Arrays;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.dsse.Curve;
@@ -91,7 +85,7 @@ public final class EnrolmentToken implements AutoCloseable {
     byte[] proof(byte[] request) throws MalformedException {
         try {
             Signature signer = Signature.getInstance(SIGNATURE);
-            signer.initSign(privateKey());
+            signer.initSign(Scalars.privateKey(CURVE, secret));
             signer.update(proven(request));
             return signer.sign();
         } catch (GeneralSecurityException e) {
@@ -115,13 +109,6 @@ public final class EnrolmentToken implements AutoCloseable {
     @Override
     public String toString() {
         return "enrolment token";
-    }
-
-    private PrivateKey privateKey() throws GeneralSecurityException {
-        AlgorithmParameters parameters = AlgorithmParameters.getInstance("EC");
-        parameters.init(new ECGenParameterSpec(CURVE.standardName()));
-        ECParameterSpec curve = parameters.getParameterSpec(ECParameterSpec.class);
-        return KeyFactory.getInstance("EC").generatePrivate(new ECPrivateKeySpec(new BigInteger(1, secret), curve));
     }
 
     private static int digit(byte character) {

@@ -2,19 +2,12 @@ package org.cloister.protocol.identity;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.AlgorithmParameters;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
 import java.security.KeyPair;
-import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.interfaces.ECPrivateKey;
-import java.security.spec.ECGenParameterSpec;
-import java.security.spec.ECParameterSpec;
-import java.security.spec.ECPrivateKeySpec;
 import java.util.Arrays;
 import javax.crypto.AEADBadTagException;
 import javax.crypto.Cipher;
@@ -145,7 +138,7 @@ public final class KeyFile {
         try {
             byte[] scalar = gcm(Cipher.DECRYPT_MODE, publicKey, cost, salt, passphrase, sealed);
             try {
-                return SigningKey.of(new KeyPair(publicKey.publicKey(), privateKey(publicKey.curve(), scalar)));
+                return SigningKey.of(new KeyPair(publicKey.publicKey(), Scalars.privateKey(publicKey.curve(), scalar)));
             } finally {
                 Arrays.fill(scalar, (byte) 0);
             }
@@ -210,14 +203,6 @@ public final class KeyFile {
                 .putInt(cost.lanes)
                 .put(salt)
                 .array();
-    }
-
-    private static PrivateKey privateKey(Curve curve, byte[] scalar) throws GeneralSecurityException {
-        AlgorithmParameters parameters = AlgorithmParameters.getInstance("EC");
-        parameters.init(new ECGenParameterSpec(curve.standardName()));
-        return KeyFactory.getInstance("EC")
-                .generatePrivate(new ECPrivateKeySpec(
-                        new BigInteger(1, scalar), parameters.getParameterSpec(ECParameterSpec.class)));
     }
 
     private static int length(Curve curve) {

@@ -1,7 +1,12 @@
 package org.cloister.protocol.identity;
 
 import java.math.BigInteger;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.PrivateKey;
+import java.security.spec.ECPrivateKeySpec;
 import java.util.Arrays;
+import org.cloister.protocol.dsse.Curve;
 
 /** Private keys of curves as big-endian bytes of one length. A BigInteger cannot be zeroed: it stays in the heap for a while. */
 final class Scalars {
@@ -14,5 +19,11 @@ final class Scalars {
         System.arraycopy(signed, from, bytes, length - (signed.length - from), signed.length - from);
         Arrays.fill(signed, (byte) 0);
         return bytes;
+    }
+
+    /** @param scalar the caller zeroes it */
+    static PrivateKey privateKey(Curve curve, byte[] scalar) throws GeneralSecurityException {
+        return KeyFactory.getInstance("EC")
+                .generatePrivate(new ECPrivateKeySpec(new BigInteger(1, scalar), curve.parameters()));
     }
 }
