@@ -156,6 +156,7 @@ class SiteCommandsTest {
                                 "h3")
                         .err())
                 .contains("15 min to 7 days");
+        assertThat(folder.resolve("t3")).as("a token that enrols nobody").doesNotExist();
     }
 
     /** The slot of a fresh SoftHSM; surefire names its configuration in SOFTHSM2_CONF. */

@@ -78,7 +78,7 @@ public final class GuestJava {
         vm.succeed(argv.toArray(String[]::new));
     }
 
-    /** Netty's events for the flight recorder cost a guest some ten seconds of its start. */
+    /** Without Netty's events for the flight recorder, whose classes a guest under emulation loads slowly. */
     private static List<String> argv(Class<?> main, String... arguments) {
         List<String> argv = new ArrayList<>(
                 List.of("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dio.netty.jfr.enabled=false"));

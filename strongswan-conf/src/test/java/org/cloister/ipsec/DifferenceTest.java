@@ -1,5 +1,6 @@
 package org.cloister.ipsec;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -94,6 +95,29 @@ class DifferenceTest {
         Difference waits = Difference.of(
                 expecting, new Difference.Found(expecting, Set.of(NAME), List.of(), Set.of(), Set.of(NAME)));
         assertThat(waits.initiate()).as("the end that waits").isEmpty();
+    }
+
+    @Test
+    void of_two_tunnels_that_traffic_made_at_once_the_lower_address_ends_the_older() {
+        Sa[] two = {sa(1, "ESTABLISHED", true), sa(2, "ESTABLISHED", true)};
+        assertThat(demanded(Set.of(), two).terminate())
+                .as("10.70.0.2 to 10.70.0.1")
+                .isEmpty();
+        Connection lower = requireNonNull(demanding.get(NAME));
+        Connection swapped = new Connection(
+                new Peer("c", lower.peer().identity(), new Address("10.70.0.3"), Peer.Start.ON_DEMAND),
+                lower.self(),
+                lower.local(),
+                lower.certificate(),
+                lower.authorities(),
+                lower.ike(),
+                lower.esp(),
+                lower.lifetimes(),
+                lower.by());
+        Map<String, Connection> wanted = Map.of(NAME, swapped);
+        Difference settled =
+                Difference.of(wanted, new Difference.Found(wanted, Set.of(NAME), List.of(two), Set.of(), Set.of()));
+        assertThat(settled.terminate()).containsExactly(1L);
     }
 
     private static Difference demanded(Set<String> failed, Sa... sas) {

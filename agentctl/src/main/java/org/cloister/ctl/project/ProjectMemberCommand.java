@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
@@ -32,13 +31,9 @@ import picocli.CommandLine.Parameters;
         description =
                 "Certifies a person's key for one or more roles. The person then makes certificates of 24 hours for itself, until this one ends.")
 final class ProjectMemberCommand implements Callable<Integer> {
-    @Option(
-            names = "--project",
-            paramLabel = "FILE",
-            required = true,
-            description = "The project's genesis, then its successor documents in order.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private List<Path> history;
+    private ProjectOption of;
 
     @Option(
             names = "--role",
@@ -81,7 +76,7 @@ final class ProjectMemberCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ProjectHistory project = Documents.history(history);
+        ProjectHistory project = of.read();
         Authority owner = Documents.authority(project, keys.open(null));
         VerificationKey key = Documents.publicKey(publicKey);
         if (!Name.isLabel(id)) {

@@ -2,7 +2,6 @@ package org.cloister.ctl.project;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.KeyOptions;
@@ -24,13 +23,9 @@ import picocli.CommandLine.Parameters;
         name = "policy",
         description = "Checks a policy in JSON and signs it; more owners add theirs with agentctl project sign.")
 final class ProjectPolicyCommand implements Callable<Integer> {
-    @Option(
-            names = "--project",
-            paramLabel = "FILE",
-            required = true,
-            description = "The project's genesis, then its successor documents in order.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private List<Path> history;
+    private ProjectOption of;
 
     @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the signed policy is written.")
     @SuppressWarnings("NullAway.Init")
@@ -50,7 +45,7 @@ final class ProjectPolicyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ProjectHistory project = Documents.history(history);
+        ProjectHistory project = of.read();
         byte[] payload = Pem.bytes(file, Policy.MAX_BYTES);
         Policy policy = Documents.policy(file, payload);
         if (!policy.project().equals(project.id())) {

@@ -30,13 +30,9 @@ import picocli.CommandLine.Parameters;
         description =
                 "Adds certificates that this owner issued to the owner's revocation list and signs the next one, which holds 7 days; without certificates it only renews the list. Deliver it to the relay and to the controlling VM.")
 final class ProjectRevokeCommand implements Callable<Integer> {
-    @Option(
-            names = "--project",
-            paramLabel = "FILE",
-            required = true,
-            description = "The project's genesis, then its successor documents in order.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private List<Path> history;
+    private ProjectOption of;
 
     @Option(
             names = "--list",
@@ -64,7 +60,7 @@ final class ProjectRevokeCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Instant now = Instant.now();
         SigningKey key = keys.open(null);
-        Authority owner = Documents.authority(Documents.history(history), key);
+        Authority owner = Documents.authority(of.read(), key);
         List<VerificationKey> own = List.of(key.verificationKey());
         BigInteger number = BigInteger.ONE;
         Set<BigInteger> serials = new TreeSet<>();

@@ -27,13 +27,9 @@ import picocli.CommandLine.Parameters;
         name = "approve",
         description = "Signs that the site serves a project, for which account and how much of it at one time.")
 final class SiteApproveCommand implements Callable<Integer> {
-    @Option(
-            names = "--site",
-            paramLabel = "DIR",
-            required = true,
-            description = "The CA's folder, on a machine that is no relay.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private Path folder;
+    private SiteOption of;
 
     @Option(names = "--account", paramLabel = "NAME", required = true, description = "Charged by Global Slurm.")
     @SuppressWarnings("NullAway.Init")
@@ -93,7 +89,7 @@ final class SiteApproveCommand implements Callable<Integer> {
         String project = ProjectHistory.begin(Pem.bytes(genesis, ProjectDocument.MAX_BYTES))
                 .id();
         Approval approval = approval(project, now);
-        try (SiteFolder site = SiteFolder.open(folder, keys)) {
+        try (SiteFolder site = of.open(keys)) {
             WholeFile.replace(
                     out,
                     Envelope.sign(Approval.TYPE, approval.payload(), site.key()).bytes());

@@ -1,6 +1,7 @@
 package org.cloister.ctl.site;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -27,13 +28,9 @@ import picocli.CommandLine.Parameters;
         description =
                 "Makes a token by which one host or relay is enrolled once, in a file that its owner alone reads. Carry it there, then delete it here.")
 final class SiteEnrolCommand implements Callable<Integer> {
-    @Option(
-            names = "--site",
-            paramLabel = "DIR",
-            required = true,
-            description = "The CA's folder, on a machine that is no relay.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private Path folder;
+    private SiteOption of;
 
     @Option(names = "--role", paramLabel = "ROLE", required = true, description = "host or relay.")
     @SuppressWarnings("NullAway.Init")
@@ -71,13 +68,17 @@ final class SiteEnrolCommand implements Callable<Integer> {
         Instant now = Instant.now();
         Name name = Names.ofSite(id, role);
         Duration lifetime = Duration.ofMinutes(minutes);
-        try (SiteFolder site = SiteFolder.open(folder, keys)) {
+        try (SiteFolder site = of.open(keys)) {
             EnrolmentToken.Made made = EnrolmentToken.make(new SecureRandom());
             try (EnrolmentToken token = made.token()) {
-                byte[] text = token.text();
-                WholeFile.create(tokenFile, text);
-                Arrays.fill(text, (byte) 0);
-                site.desk().open(name, made.publicHalf(), now, lifetime);
+                write(token);
+                try {
+                    site.desk().open(name, made.publicHalf(), now, lifetime);
+                } catch (IOException e) {
+                    // It enrols nobody, and would be in the way of the next try.
+                    Files.delete(tokenFile);
+                    throw e;
+                }
             }
         }
         output.print(new Facts()
@@ -85,5 +86,14 @@ final class SiteEnrolCommand implements Callable<Integer> {
                 .with("token", tokenFile)
                 .with("until", now.plus(lifetime).truncatedTo(ChronoUnit.SECONDS)));
         return ExitCode.OK.code();
+    }
+
+    private void write(EnrolmentToken token) throws IOException {
+        byte[] text = token.text();
+        try {
+            WholeFile.create(tokenFile, text);
+        } finally {
+            Arrays.fill(text, (byte) 0);
+        }
     }
 }

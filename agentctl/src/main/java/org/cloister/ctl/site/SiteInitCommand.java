@@ -1,7 +1,6 @@
 package org.cloister.ctl.site;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Callable;
@@ -19,13 +18,9 @@ import picocli.CommandLine.Option;
         description =
                 "Makes a site's CA in a new folder, with its key under a passphrase or on a token, and its first revocation list.")
 final class SiteInitCommand implements Callable<Integer> {
-    @Option(
-            names = "--site",
-            paramLabel = "DIR",
-            required = true,
-            description = "The CA's folder, on a machine that is no relay.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private Path folder;
+    private SiteOption of;
 
     @Option(
             names = "--years",
@@ -45,10 +40,10 @@ final class SiteInitCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        try (SiteFolder site = SiteFolder.init(folder, keys, Duration.ofDays(365L * years), now)) {
+        try (SiteFolder site = SiteFolder.init(of.folder(), keys, Duration.ofDays(365L * years), now)) {
             output.print(new Facts()
                     .with("key", site.key().verificationKey())
-                    .with("folder", folder)
+                    .with("folder", of.folder())
                     .with("list", site.list(now).number()));
         }
         return ExitCode.OK.code();

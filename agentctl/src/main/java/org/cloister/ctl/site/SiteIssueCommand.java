@@ -16,7 +16,6 @@ import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.WholeFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code agentctl site issue}: answers requests of hosts and relays. */
@@ -25,13 +24,9 @@ import picocli.CommandLine.Parameters;
         description =
                 "Answers requests of hosts and relays with certificates of 24 hours, each beside its request in FILE.pem. A token that two keys have used is an alarm: the name is revoked and the list signed anew.")
 final class SiteIssueCommand implements Callable<Integer> {
-    @Option(
-            names = "--site",
-            paramLabel = "DIR",
-            required = true,
-            description = "The CA's folder, on a machine that is no relay.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private Path folder;
+    private SiteOption of;
 
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "Requests, as agentctl site request writes them.")
     @SuppressWarnings("NullAway.Init")
@@ -49,7 +44,7 @@ final class SiteIssueCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Instant now = Instant.now();
         Facts facts = new Facts();
-        try (SiteFolder site = SiteFolder.open(folder, keys)) {
+        try (SiteFolder site = of.open(keys)) {
             for (Path file : requests) {
                 EnrolmentRequest request = EnrolmentRequest.parse(Pem.bytes(file, EnrolmentRequest.MAX_BYTES));
                 Path answer = file.resolveSibling(file.getFileName() + ".pem");

@@ -1,7 +1,6 @@
 package org.cloister.ctl.site;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -22,13 +21,9 @@ import picocli.CommandLine.Parameters;
         description =
                 "Ends hosts and relays, and signs the next revocation list, which holds 24 hours; without names it only renews the list. Deliver the list to the relay.")
 final class SiteRevokeCommand implements Callable<Integer> {
-    @Option(
-            names = "--site",
-            paramLabel = "DIR",
-            required = true,
-            description = "The CA's folder, on a machine that is no relay.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private Path folder;
+    private SiteOption of;
 
     @Option(
             names = "--why",
@@ -52,7 +47,7 @@ final class SiteRevokeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        try (SiteFolder site = SiteFolder.open(folder, keys)) {
+        try (SiteFolder site = of.open(keys)) {
             for (String name : names) {
                 site.desk().revoke(Name.parse(name), why, now);
             }

@@ -1,17 +1,12 @@
 package org.cloister.luks.volume;
 
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /** One call in a thread of its own, which has ended when {@link #run} returns, and with it the kernel's keyring of the thread. */
-final class BriefThread extends Thread {
-    private final Step step;
-    private @Nullable VolumeException failure;
-    private @Nullable RuntimeException fault;
-
-    private BriefThread(String name, Step step) {
-        super(name);
-        this.step = step;
-    }
+final class BriefThread {
+    private BriefThread() {}
 
     @FunctionalInterface
     interface Step {
@@ -19,40 +14,50 @@ final class BriefThread extends Thread {
     }
 
     static void run(String name, Step step) throws VolumeException {
-        BriefThread thread = new BriefThread(name, step);
-        thread.start();
-        thread.joinWhateverComes();
-        if (thread.failure != null) {
-            throw thread.failure;
-        }
-        if (thread.fault != null) {
-            throw thread.fault;
-        }
-    }
-
-    @Override
-    public void run() {
-        try {
+        FutureTask<@Nullable Void> task = new FutureTask<>(() -> {
             step.run();
-        } catch (VolumeException e) {
-            failure = e;
-        } catch (RuntimeException e) {
-            fault = e;
+            return null;
+        });
+        Thread thread = new Thread(task, name);
+        thread.start();
+        boolean interrupted = joinWhateverComes(thread);
+        try {
+            task.get();
+        } catch (ExecutionException e) {
+            throw failure(e.getCause());
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("a thread that has ended has its result", e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
-    private void joinWhateverComes() {
+    /** Whatever ended the step: one that ended half-way is not one that was done. */
+    private static VolumeException failure(@Nullable Throwable cause) {
+        if (cause instanceof VolumeException failure) {
+            return failure;
+        }
+        if (cause instanceof RuntimeException fault) {
+            throw fault;
+        }
+        if (cause instanceof Error fault) {
+            throw fault;
+        }
+        throw new IllegalStateException("a step fails with what it declares", cause);
+    }
+
+    /** The call cannot be given up half-way. */
+    private static boolean joinWhateverComes(Thread thread) {
         boolean interrupted = false;
         while (true) {
             try {
-                join();
-                break;
+                thread.join();
+                return interrupted;
             } catch (InterruptedException e) {
-                interrupted = true; // the call cannot be given up half-way
+                interrupted = true;
             }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 }

@@ -22,16 +22,20 @@ public interface Secret {
         // Exactly as much as is needed: a buffer that grew would leave a copy behind.
         int head = Packet.LENGTH_BYTES + 2 + name.length() + size(type) + 4 + "data".length();
         ByteBuf out = Unpooled.directBuffer(head + key.length(), head + key.length());
+        boolean filled = false;
         try {
-            return fill(out, head, key, name, type);
-        } catch (RuntimeException e) {
-            // Whatever somebody's implementation does, no part of a key is left behind.
-            erase(out);
-            throw e;
+            fill(out, head, key, name, type);
+            filled = true;
+            return out;
+        } finally {
+            if (!filled) {
+                // Whatever somebody's implementation does, no part of a key is left behind.
+                erase(out);
+            }
         }
     }
 
-    private static ByteBuf fill(ByteBuf out, int head, Secret key, String name, Message type) {
+    private static void fill(ByteBuf out, int head, Secret key, String name, Message type) {
         out.writeInt(head + key.length() - Packet.LENGTH_BYTES).writeByte(Packet.CMD_REQUEST);
         MessageCodec.writeName(name, out);
         MessageCodec.write(type, out);
@@ -42,7 +46,7 @@ public interface Secret {
             throw new IllegalArgumentException(
                     "private key: want " + key.length() + " bytes, have " + room.remaining() + " fewer");
         }
-        return out.writerIndex(out.writerIndex() + key.length());
+        out.writerIndex(out.writerIndex() + key.length());
     }
 
     /** Zeroes a packet and lets it go. */

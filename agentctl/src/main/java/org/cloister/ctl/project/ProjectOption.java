@@ -1,0 +1,22 @@
+package org.cloister.ctl.project;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.cloister.protocol.identity.ProjectHistory;
+import picocli.CommandLine.Option;
+
+/** Which project, by its documents. */
+final class ProjectOption {
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            required = true,
+            description = "The project's genesis, then its successor documents in order.")
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private List<Path> history;
+
+    ProjectHistory read() throws IOException {
+        return Documents.history(history);
+    }
+}

@@ -1,0 +1,25 @@
+package org.cloister.ctl.site;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.cloister.ctl.key.KeyOptions;
+import picocli.CommandLine.Option;
+
+/** Which site's CA. */
+final class SiteOption {
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private Path folder;
+
+    Path folder() {
+        return folder;
+    }
+
+    SiteFolder open(KeyOptions keys) throws IOException {
+        return SiteFolder.open(folder, keys);
+    }
+}
