@@ -3,14 +3,15 @@ package org.cloister.protocol.circuit;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.security.cert.Certificate;
 import java.util.List;
-import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLPeerUnverifiedException;
+import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.link.Close;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
@@ -21,6 +22,7 @@ import org.cloister.protocol.link.StreamBytes;
 import org.cloister.protocol.link.TlsProfile;
 import org.cloister.protocol.link.Trust;
 import org.cloister.protocol.link.Versions;
+import org.cloister.protocol.link.Witness;
 
 /**
  * An open circuit, at one end: both ends are who they should be and have said the same terms. Its bytes go through the
@@ -38,12 +40,14 @@ public final class Circuit {
     private final CircuitTerms terms;
     private final Close.Side own;
     private final int version;
+    private final Identity peer;
 
-    Circuit(Channel channel, CircuitTerms terms, Close.Side own, int version) {
+    Circuit(Channel channel, CircuitTerms terms, Close.Side own, int version, Identity peer) {
         this.channel = channel;
         this.terms = terms;
         this.own = own;
         this.version = version;
+        this.peer = peer;
     }
 
     /**
@@ -55,8 +59,9 @@ public final class Circuit {
     public static Future<Circuit> open(
             Link link, CircuitTerms terms, Credential own, Trust trust, Application application) {
         Request.Circuit request = new Request.Circuit(Versions.OURS, terms.to(), terms.from(), terms.policy());
-        SSLEngine engine = TlsProfile.CIRCUIT.client(own, trust.only(terms.to()));
-        return on(link, request, engine, terms, Close.Side.OPENER, application);
+        Witness peer = new Witness(trust.only(terms.to()));
+        CircuitEnd.Half half = new CircuitEnd.Half(Close.Side.OPENER, TlsProfile.CIRCUIT.client(own, peer), peer);
+        return on(link, request, half, terms, application);
     }
 
     /**
@@ -68,18 +73,19 @@ public final class Circuit {
     public static Future<Circuit> dialBack(
             Link link, RelayMessage.Dial dial, Credential own, Trust trust, Application application) {
         Request.DialBack request = new Request.DialBack(Versions.OURS, dial.token());
-        SSLEngine engine = TlsProfile.CIRCUIT.server(own, trust.only(dial.from()));
+        Witness peer = new Witness(trust.only(dial.from()));
+        CircuitEnd.Half half = new CircuitEnd.Half(Close.Side.TARGET, TlsProfile.CIRCUIT.server(own, peer), peer);
         CircuitTerms terms = new CircuitTerms(dial.from(), dial.to(), dial.policy());
-        return on(link, request, engine, terms, Close.Side.TARGET, application);
+        return on(link, request, half, terms, application);
     }
 
     private static Future<Circuit> on(
-            Link link, Request request, SSLEngine engine, CircuitTerms terms, Close.Side own, Application application) {
+            Link link, Request request, CircuitEnd.Half half, CircuitTerms terms, Application application) {
         Promise<Circuit> promise = link.loop().newPromise();
         link.open(
                         request,
-                        stream -> CircuitEnd.install(
-                                stream.pipeline(), engine, terms, Versions.OURS, own, promise, application))
+                        stream ->
+                                CircuitEnd.install(stream.pipeline(), half, terms, Versions.OURS, promise, application))
                 .addListener((Future<Http2StreamChannel> opened) -> {
                     if (!opened.isSuccess()) {
                         promise.tryFailure(opened.cause());
@@ -101,8 +107,13 @@ public final class Circuit {
         return version;
     }
 
+    /** The other end, as it was found to be when the circuit opened. */
+    public Identity peer() {
+        return peer;
+    }
+
     /** The other end's certificates, its own first. */
-    public List<Certificate> peer() {
+    public List<Certificate> peerCertificates() {
         try {
             return List.of(channel.pipeline()
                     .get(SslHandler.class)
@@ -116,29 +127,35 @@ public final class Circuit {
 
     /** Says that no more comes from here; the other direction goes on. From any thread. */
     public ChannelFuture endOutput() {
-        return ended(null);
-    }
-
-    /** Ends both directions at once and tells the other side why, as far as the relay passes it on. */
-    public ChannelFuture end(CloseReason why) {
-        return ended(new Close(own, why)).addListener(done -> channel.close());
-    }
-
-    private ChannelFuture ended(@org.jspecify.annotations.Nullable Close why) {
         SslHandler tls = channel.pipeline().get(SslHandler.class);
-        StreamBytes stream = channel.pipeline().get(StreamBytes.class);
-        var promise = channel.newPromise();
+        ChannelPromise promise = channel.newPromise();
         channel.eventLoop()
-                .execute(() -> tls.closeOutbound().addListener(closed -> {
-                    ChannelFuture last = why == null ? stream.endOutput() : stream.endOutput(why);
-                    last.addListener(done -> {
-                        if (done.isSuccess()) {
-                            promise.trySuccess();
-                        } else {
-                            promise.tryFailure(done.cause());
-                        }
-                    });
-                }));
+                .execute(() ->
+                        tls.closeOutbound().addListener(closed -> pass(stream().endOutput(), promise)));
         return promise;
+    }
+
+    /**
+     * Breaks both directions off at once and tells the other side why, as far as the relay passes it on. Without
+     * {@code close_notify}, so that nobody there takes what has come for the whole.
+     */
+    public ChannelFuture end(CloseReason why) {
+        ChannelPromise promise = channel.newPromise();
+        channel.eventLoop().execute(() -> pass(stream().endOutput(new Close(own, why)), promise));
+        return promise.addListener(done -> channel.close());
+    }
+
+    private StreamBytes stream() {
+        return channel.pipeline().get(StreamBytes.class);
+    }
+
+    private static void pass(ChannelFuture from, ChannelPromise to) {
+        from.addListener(done -> {
+            if (done.isSuccess()) {
+                to.trySuccess();
+            } else {
+                to.tryFailure(done.cause());
+            }
+        });
     }
 }

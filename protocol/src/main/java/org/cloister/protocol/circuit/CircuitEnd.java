@@ -21,6 +21,7 @@ import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.StreamBytes;
 import org.cloister.protocol.link.Versions;
+import org.cloister.protocol.link.Witness;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +35,7 @@ final class CircuitEnd extends ChannelInboundHandlerAdapter {
 
     private final CircuitTerms terms;
     private final Versions ours;
-    private final Close.Side own;
+    private final Half half;
     private final Promise<Circuit> promise;
     private final Circuit.Application application;
     private @Nullable Circuit circuit;
@@ -42,15 +43,14 @@ final class CircuitEnd extends ChannelInboundHandlerAdapter {
     private boolean said;
     private boolean over;
 
+    /** Which end this is, and whom its handshake finds at the other. */
+    record Half(Close.Side own, SSLEngine engine, Witness peer) {}
+
     private CircuitEnd(
-            CircuitTerms terms,
-            Versions ours,
-            Close.Side own,
-            Promise<Circuit> promise,
-            Circuit.Application application) {
+            CircuitTerms terms, Versions ours, Half half, Promise<Circuit> promise, Circuit.Application application) {
         this.terms = terms;
         this.ours = ours;
-        this.own = own;
+        this.half = half;
         this.promise = promise;
         this.application = application;
     }
@@ -58,17 +58,16 @@ final class CircuitEnd extends ChannelInboundHandlerAdapter {
     /** Call on the stream's event loop, at once when its response has come or was sent. */
     static void install(
             ChannelPipeline pipeline,
-            SSLEngine engine,
+            Half half,
             CircuitTerms terms,
             Versions ours,
-            Close.Side own,
             Promise<Circuit> promise,
             Circuit.Application application) {
-        SslHandler tls = new SslHandler(engine);
+        SslHandler tls = new SslHandler(half.engine);
         tls.setHandshakeTimeoutMillis(LinkLimits.TLS_HANDSHAKE.toMillis());
         // The order matters: TLS begins its handshake when it is added.
         pipeline.addLast(FRAMING, new Framing(LinkLimits.HELLO_BYTES, CircuitTerms::readHello));
-        pipeline.addLast(new CircuitEnd(terms, ours, own, promise, application));
+        pipeline.addLast(new CircuitEnd(terms, ours, half, promise, application));
         pipeline.addBefore(FRAMING, null, tls);
     }
 
@@ -115,8 +114,9 @@ final class CircuitEnd extends ChannelInboundHandlerAdapter {
             return;
         }
         try {
-            int version = terms.agree(hello, ours, own);
-            circuit = new Circuit(ctx.channel(), terms, own, version);
+            int version = terms.agree(hello, ours, half.own);
+            circuit = new Circuit(
+                    ctx.channel(), terms, half.own, version, half.peer.found().orElseThrow());
             application.install(ctx.pipeline(), circuit);
             promise.trySuccess(circuit);
             // What came behind the hello goes on to the application from here.
@@ -147,11 +147,11 @@ final class CircuitEnd extends ChannelInboundHandlerAdapter {
     private Close why(Throwable cause) {
         for (Throwable each = cause; each != null; each = each.getCause()) {
             if (each instanceof CertificateException) {
-                return new Close(own, CloseReason.UNTRUSTED);
+                return new Close(half.own, CloseReason.UNTRUSTED);
             }
         }
         return cause instanceof DecoderException || cause instanceof javax.net.ssl.SSLException
-                ? told != null ? told : new Close(own, CloseReason.PROTOCOL)
+                ? told != null ? told : new Close(half.own, CloseReason.PROTOCOL)
                 : cut();
     }
 
@@ -167,7 +167,7 @@ final class CircuitEnd extends ChannelInboundHandlerAdapter {
         if (!promise.tryFailure(why) && circuit != null) {
             ctx.fireExceptionCaught(why);
         }
-        if (why.close().who() == own) {
+        if (why.close().who() == half.own) {
             ctx.pipeline().get(StreamBytes.class).endOutput(why.close());
         }
         ctx.close();

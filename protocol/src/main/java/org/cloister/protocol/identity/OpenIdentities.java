@@ -3,19 +3,18 @@ package org.cloister.protocol.identity;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * What is open in whose name: links, circuits, sessions. After each change of lists or anchors, and whenever
- * {@link #nextLook} has come, whoever keeps it asks what has to end. Not for several threads.
+ * What is open in whose name: links, circuits, sessions. Whoever keeps it asks each second what has to end. From any thread.
  *
  * @param <T> equal only to itself
  */
 public final class OpenIdentities<T> {
-    private final Map<T, Identity> open = new HashMap<>();
+    private final Map<T, Identity> open = new ConcurrentHashMap<>();
 
     public void opened(T what, Identity by) {
         open.put(what, by);
@@ -32,8 +31,7 @@ public final class OpenIdentities<T> {
         List<Ended<T>> ended = new ArrayList<>();
         for (Map.Entry<T, Identity> each : open.entrySet()) {
             try {
-                requireAnchor(each.getValue(), anchors.of(each.getValue().name().project()));
-                lists.require(each.getValue(), now);
+                require(each.getValue(), anchors, lists, now);
             } catch (IdentityRefused e) {
                 ended.add(new Ended<>(each.getKey(), each.getValue(), e));
             }
@@ -42,23 +40,9 @@ public final class OpenIdentities<T> {
         return ended;
     }
 
-    /** When the first certificate or list expires of what is open; {@link Instant#MAX} where nothing is. */
-    public Instant nextLook(RevocationLists lists) {
-        Instant next = Instant.MAX;
-        for (Identity each : open.values()) {
-            next = earlier(next, each.until());
-            for (RevocationList list : lists.all()) {
-                next = list.anchor().equals(each.anchor()) ? earlier(next, list.until()) : next;
-            }
-        }
-        return next;
-    }
-
-    private static Instant earlier(Instant one, Instant other) {
-        return one.isBefore(other) ? one : other;
-    }
-
-    private static void requireAnchor(Identity identity, Collection<VerificationKey> keys) throws IdentityRefused {
+    /** Whether what was believed once still is. */
+    static void require(Identity identity, Anchors anchors, RevocationLists lists, Instant now) throws IdentityRefused {
+        Collection<VerificationKey> keys = anchors.of(identity.name().project());
         if (!keys.contains(identity.anchor())) {
             throw new IdentityRefused(
                     Clause.ISSUER,
@@ -67,5 +51,6 @@ public final class OpenIdentities<T> {
                     identity.anchor().id(),
                     "renew the certificate under an owner that the newest document names");
         }
+        lists.require(identity, now);
     }
 }

@@ -97,6 +97,11 @@ public final class ProjectHistory {
         return new ProjectHistory(all, claimed, allIds);
     }
 
+    /** Whose successor a document says it is; to look that project's history up, and for nothing else. */
+    public static String claimedProject(byte[] successor) throws MalformedException {
+        return ProjectDocument.parseSuccessor(claimedPayload(successor)).project();
+    }
+
     /** The payload of the document after this, for the owners to sign. */
     public byte[] successor(Owners owners, Instant now) {
         return ProjectDocument.successor(id(), number() + 1, newestId(), owners, now);

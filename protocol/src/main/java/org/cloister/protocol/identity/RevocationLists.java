@@ -31,6 +31,11 @@ public final class RevocationLists {
      */
     public RevocationLists with(RevocationList list, Instant now) throws IdentityRefused {
         requireTime(list, now);
+        return kept(list);
+    }
+
+    /** The same for a list that was taken once and kept: it may have ended, and its number still counts. */
+    public RevocationLists kept(RevocationList list) throws IdentityRefused {
         RevocationList held = newest.get(list.anchor());
         if (held != null) {
             int order = list.number().compareTo(held.number());

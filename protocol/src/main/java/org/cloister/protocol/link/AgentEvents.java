@@ -1,7 +1,7 @@
 package org.cloister.protocol.link;
 
-import com.google.protobuf.ByteString;
 import java.util.Optional;
+import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
 
 /** What an agent hears; every call comes on the link's event loop and must not block it. */
@@ -14,8 +14,15 @@ public interface AgentEvents {
     /** Somebody wants a circuit: dial back on {@code attachment.link()}, or refuse. */
     void dialled(Attachment attachment, RelayMessage.Dial dial);
 
-    /** @return whether the list is whole, signed and now in force here; it is acknowledged then */
-    boolean revoked(long number, ByteString signed);
+    /**
+     * A revocation list as its issuer made it; what the link believes has taken it already, if it knows the issuer.
+     *
+     * @return whether somebody behind this agent took it
+     */
+    boolean revoked(byte[] signed);
+
+    /** A list that the relay brought and that is not taken; it need be no fault. */
+    default void refused(IdentityRefused list) {}
 
     /** @param why for the log */
     void lost(String why);

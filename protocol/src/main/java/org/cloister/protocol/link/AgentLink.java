@@ -1,6 +1,5 @@
 package org.cloister.protocol.link;
 
-import com.google.protobuf.ByteString;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
@@ -10,7 +9,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +23,19 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
 public final class AgentLink implements AutoCloseable {
-    /** Whom an agent dials, and as whom. */
-    public record Terms(List<InetSocketAddress> relays, Supplier<Credential> own, Trust relay, String software) {
+    private static final long LOOK_S = 1;
+
+    /**
+     * Whom an agent dials, and as whom.
+     *
+     * @param relay narrows whom of the site's relays it takes; the identity, if each of them will do
+     */
+    public record Terms(
+            List<InetSocketAddress> relays,
+            Supplier<Credential> own,
+            UnaryOperator<Trust> relay,
+            Beliefs beliefs,
+            String software) {
         public Terms {
             relays = List.copyOf(relays);
             if (relays.isEmpty()) {
@@ -37,6 +51,7 @@ public final class AgentLink implements AutoCloseable {
     private final RandomGenerator random;
     private final Reconnect reconnect;
     private @Nullable Attempt current;
+    private final ScheduledFuture<?> looking;
     private @Nullable ScheduledFuture<?> timer;
     private int attempts;
     private boolean closed;
@@ -50,6 +65,7 @@ public final class AgentLink implements AutoCloseable {
         this.random = random;
         this.reconnect = new Reconnect(System.nanoTime());
         loop.execute(this::step);
+        this.looking = loop.scheduleAtFixedRate(this::look, LOOK_S, LOOK_S, TimeUnit.SECONDS);
     }
 
     /** Ends the link, and with it all circuits on it. */
@@ -57,6 +73,7 @@ public final class AgentLink implements AutoCloseable {
     public void close() {
         loop.execute(() -> {
             closed = true;
+            looking.cancel(false);
             if (timer != null) {
                 timer.cancel(false);
             }
@@ -64,6 +81,13 @@ public final class AgentLink implements AutoCloseable {
                 current.drop();
             }
         });
+    }
+
+    /** A list may have come, or a time. */
+    private void look() {
+        if (current != null) {
+            current.requireBelieved();
+        }
     }
 
     private void step() {
@@ -99,9 +123,10 @@ public final class AgentLink implements AutoCloseable {
         InetSocketAddress fresh = InetSocketAddress.createUnresolved(relay.getHostString(), relay.getPort());
         Attempt attempt = new Attempt();
         current = attempt;
-        Link.dial(loops, fresh, terms.own().get(), terms.relay()).addListener((Future<Link> dialled) -> {
-            loop.execute(() -> attempt.onDialled(dialled));
-        });
+        Link.dial(loops, fresh, terms.own().get(), terms.relay().apply(Trust.inRelays(terms.beliefs())))
+                .addListener((Future<Link> dialled) -> {
+                    loop.execute(() -> attempt.onDialled(dialled));
+                });
     }
 
     private void onLost(String why) {
@@ -114,6 +139,7 @@ public final class AgentLink implements AutoCloseable {
     /** One connection and its attach stream; what comes from an older one than {@code current} is late and ignored. */
     private final class Attempt implements Attachment.Owner {
         private @Nullable Link link;
+        private boolean attached;
         private boolean dropped;
 
         void drop() {
@@ -148,11 +174,29 @@ public final class AgentLink implements AutoCloseable {
             });
         }
 
+        /** The relay brought the list that could deny it. */
+        private boolean requireBelieved() {
+            if (link == null || !attached) {
+                return false;
+            }
+            try {
+                terms.beliefs().require(link.peer().orElseThrow());
+                return true;
+            } catch (IdentityRefused e) {
+                drop();
+                onLost(String.valueOf(e.getMessage()));
+                return false;
+            }
+        }
+
         @Override
         public void attached(Attachment attachment, Pace pace) {
             whenCurrent(() -> {
-                reconnect.onAttached(pace);
-                events.attached(attachment);
+                attached = true;
+                if (requireBelieved()) {
+                    reconnect.onAttached(pace);
+                    events.attached(attachment);
+                }
             });
         }
 
@@ -185,8 +229,16 @@ public final class AgentLink implements AutoCloseable {
         }
 
         @Override
-        public boolean revoked(long number, ByteString signed) {
-            return events.revoked(number, signed);
+        public boolean revoked(byte[] signed) throws MalformedException {
+            boolean taken = false;
+            try {
+                terms.beliefs().take(signed);
+                taken = true;
+            } catch (IdentityRefused e) {
+                // An older one than another relay brought, or of a project that somebody behind this agent knows.
+                events.refused(e);
+            }
+            return events.revoked(signed) || taken;
         }
     }
 }

@@ -2,6 +2,8 @@ package org.cloister.protocol.link;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
+import java.util.HexFormat;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.wire.FromAgent;
@@ -18,7 +20,8 @@ public sealed interface AgentMessage {
 
     record DialRefused(Token token, CloseReason reason) implements AgentMessage {}
 
-    record RevocationsKept(long number) implements AgentMessage {}
+    /** @param list SHA-256 of it as it came */
+    record RevocationsKept(Digest list) implements AgentMessage {}
 
     /** Of a later version, to be skipped. */
     record Skipped() implements AgentMessage {}
@@ -40,8 +43,7 @@ public sealed interface AgentMessage {
                 new DialRefused(
                         Token.of(message.getDialRefused().getToken().toByteArray()),
                         CloseReason.parse(message.getDialRefused().getReason()));
-            case REVOCATIONS_KEPT ->
-                new RevocationsKept(message.getRevocationsKept().getNumber());
+            case REVOCATIONS_KEPT -> kept(message.getRevocationsKept().getDigest());
             case KIND_NOT_SET -> new Skipped();
         };
     }
@@ -61,10 +63,19 @@ public sealed interface AgentMessage {
                     .setToken(ByteString.copyFrom(refused.token.bytes()))
                     .setReason(refused.reason.toString()));
         } else if (this instanceof RevocationsKept kept) {
-            message.setRevocationsKept(
-                    org.cloister.protocol.link.wire.RevocationsKept.newBuilder().setNumber(kept.number));
+            message.setRevocationsKept(org.cloister.protocol.link.wire.RevocationsKept.newBuilder()
+                    .setDigest(ByteString.copyFrom(HexFormat.of().parseHex(kept.list.hex()))));
         }
         return message.build();
+    }
+
+    private static RevocationsKept kept(ByteString digest) throws MalformedException {
+        try {
+            return new RevocationsKept(
+                    new Digest(Digest.Algorithm.SHA256, HexFormat.of().formatHex(digest.toByteArray())));
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException("revocations kept: want 32 bytes, have " + digest.size(), e);
+        }
     }
 
     private static String software(String text) throws MalformedException {

@@ -1,6 +1,5 @@
 package org.cloister.protocol.link;
 
-import com.google.protobuf.ByteString;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -9,6 +8,7 @@ import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.util.Optional;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.identity.Name;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +28,8 @@ public final class Attachment {
 
         void dialled(Attachment attachment, RelayMessage.Dial dial);
 
-        boolean revoked(long number, ByteString signed);
+        /** @return whether it is in force here */
+        boolean revoked(byte[] signed) throws MalformedException;
 
         void draining(Attachment attachment, Pace pace);
 
@@ -79,26 +80,40 @@ public final class Attachment {
     }
 
     private final class Reader extends ChannelInboundHandlerAdapter {
-        private boolean attached;
+        private @Nullable Pace pace;
+        private int listsToCome;
         private boolean over;
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
-            if (message instanceof RelayMessage.Attached hello && !attached) {
-                attached = true;
-                owner.attached(Attachment.this, hello.pace());
-            } else if (!attached || message instanceof RelayMessage.Attached) {
+            if (message instanceof RelayMessage.Attached hello && pace == null) {
+                pace = hello.pace();
+                listsToCome = hello.lists();
+                begin(hello.pace());
+            } else if (pace == null || message instanceof RelayMessage.Attached) {
                 throw new MalformedException("attach stream: want Attached once and first");
             } else if (message instanceof RelayMessage.Served served) {
                 owner.served(served.name(), served.refused());
             } else if (message instanceof RelayMessage.Dial dial) {
                 owner.dialled(Attachment.this, dial);
             } else if (message instanceof RelayMessage.Revocations list) {
-                if (owner.revoked(list.number(), list.signed())) {
-                    say(new AgentMessage.RevocationsKept(list.number()));
+                byte[] signed = list.signed().toByteArray();
+                if (owner.revoked(signed)) {
+                    say(new AgentMessage.RevocationsKept(Digest.sha256(signed)));
+                }
+                if (listsToCome > 0) {
+                    listsToCome--;
+                    begin(pace);
                 }
             } else if (message instanceof RelayMessage.Drain drain) {
                 owner.draining(Attachment.this, drain.pace());
+            }
+        }
+
+        /** What is served or opened before the lists are here could be the revoked's. */
+        private void begin(Pace told) {
+            if (listsToCome == 0) {
+                owner.attached(Attachment.this, told);
             }
         }
 

@@ -21,8 +21,11 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.cloister.protocol.identity.Identity;
+import org.jspecify.annotations.Nullable;
 
 /** The dialling side of one HTTP/2 connection: to a relay over TLS, or to a host over its channel. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
@@ -32,10 +35,17 @@ public final class Link implements AutoCloseable {
 
     private final Channel channel;
     private final Promise<Void> leaving;
+    private final @Nullable Identity peer;
+
+    /** A channel of a VM: whoever is there is believed nothing. */
+    public Link(Channel channel) {
+        this(channel, null);
+    }
 
     /** @param channel with {@link LinkCodec#client} in its pipeline */
-    public Link(Channel channel) {
+    private Link(Channel channel, @Nullable Identity peer) {
         this.channel = channel;
+        this.peer = peer;
         this.leaving = channel.eventLoop().newPromise();
         channel.pipeline().addLast(new Rest(leaving));
         channel.closeFuture().addListener(closed -> leaving.trySuccess(null));
@@ -53,9 +63,10 @@ public final class Link implements AutoCloseable {
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        SslHandler tls = new SslHandler(TlsProfile.LINK.client(own, peer));
+                        Witness witness = new Witness(peer);
+                        SslHandler tls = new SslHandler(TlsProfile.LINK.client(own, witness));
                         tls.setHandshakeTimeoutMillis(LinkLimits.TLS_HANDSHAKE.toMillis());
-                        channel.pipeline().addLast(tls, new Handshake(promise));
+                        channel.pipeline().addLast(tls, new Handshake(promise, witness));
                     }
                 })
                 .connect(relay);
@@ -96,6 +107,11 @@ public final class Link implements AutoCloseable {
         return promise;
     }
 
+    /** Whom the handshake found, if there was one. */
+    public Optional<Identity> peer() {
+        return Optional.ofNullable(peer);
+    }
+
     /** The connection, for whoever opens streams of its own. */
     public Channel channel() {
         return channel;
@@ -124,9 +140,11 @@ public final class Link implements AutoCloseable {
     /** Installs HTTP/2 once it is known who the relay is. */
     private static final class Handshake extends ChannelInboundHandlerAdapter {
         private final Promise<Link> promise;
+        private final Witness witness;
 
-        Handshake(Promise<Link> promise) {
+        Handshake(Promise<Link> promise, Witness witness) {
             this.promise = promise;
+            this.witness = witness;
         }
 
         @Override
@@ -143,7 +161,7 @@ public final class Link implements AutoCloseable {
                 } else {
                     LinkCodec.client(ctx.pipeline());
                     ctx.pipeline().remove(this);
-                    promise.trySuccess(new Link(ctx.channel()));
+                    promise.trySuccess(new Link(ctx.channel(), witness.found().orElseThrow()));
                 }
             } else {
                 ctx.fireUserEventTriggered(event);

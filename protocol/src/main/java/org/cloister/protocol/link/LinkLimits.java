@@ -24,10 +24,11 @@ public final class LinkLimits {
     public static final int RESETS = 200;
     public static final Duration RESETS_WITHIN = Duration.ofSeconds(30);
     public static final int FROM_AGENT_BYTES = 4096;
-    public static final int FROM_RELAY_BYTES = 524288;
+    public static final int FROM_RELAY_BYTES = 1049600;
     public static final int HELLO_BYTES = 1024;
     public static final int ATTACH_QUEUE = 64;
     public static final int SERVED = 64;
+    public static final int LISTS = 64;
     public static final int MARK_DROPPED_BYTES = 16777216;
     public static final int CHANNEL_UNREAD_BYTES = 1048576;
 
@@ -50,6 +51,7 @@ public final class LinkLimits {
         table.put("hello-time", HELLO_TIME.toSeconds());
         table.put("message-time", MESSAGE_TIME.toSeconds());
         table.put("attach-queue", (long) ATTACH_QUEUE);
+        table.put("lists", (long) LISTS);
         table.put("served", (long) SERVED);
         table.put("dial-back", DIAL_BACK.toSeconds());
         table.put("total", TOTAL.toSeconds());

@@ -11,8 +11,11 @@ import org.cloister.protocol.link.wire.FromRelay;
 
 /** What the relay says on an attach stream; docs/protocol.md, section 8. */
 public sealed interface RelayMessage {
-    /** @param relay the name of the process, for logs */
-    record Attached(String relay, Pace pace) implements RelayMessage {}
+    /**
+     * @param relay the name of the process, for logs
+     * @param lists how many revocation lists follow at once
+     */
+    record Attached(String relay, Pace pace, int lists) implements RelayMessage {}
 
     /** @param refused why not, if not */
     record Served(Name name, Optional<CloseReason> refused) implements RelayMessage {}
@@ -20,7 +23,7 @@ public sealed interface RelayMessage {
     record Dial(Token token, Name from, Name to, Digest policy) implements RelayMessage {}
 
     /** @param signed as its issuer made it, to be checked by who gets it */
-    record Revocations(long number, ByteString signed) implements RelayMessage {}
+    record Revocations(ByteString signed) implements RelayMessage {}
 
     record Drain(Pace pace) implements RelayMessage {}
 
@@ -39,13 +42,11 @@ public sealed interface RelayMessage {
             case ATTACHED ->
                 new Attached(
                         relay(message.getAttached().getRelay()),
-                        Pace.of(message.getAttached().getPace()));
+                        Pace.of(message.getAttached().getPace()),
+                        lists(message.getAttached().getLists()));
             case SERVED -> served(message.getServed());
             case DIAL -> dial(message.getDial());
-            case REVOCATIONS ->
-                new Revocations(
-                        message.getRevocations().getNumber(),
-                        message.getRevocations().getSigned());
+            case REVOCATIONS -> new Revocations(message.getRevocations().getSigned());
             case DRAIN -> new Drain(Pace.of(message.getDrain().getPace()));
             case KIND_NOT_SET -> new Skipped();
         };
@@ -56,7 +57,8 @@ public sealed interface RelayMessage {
         if (this instanceof Attached attached) {
             message.setAttached(org.cloister.protocol.link.wire.Attached.newBuilder()
                     .setRelay(attached.relay)
-                    .setPace(attached.pace.wire()));
+                    .setPace(attached.pace.wire())
+                    .setLists(attached.lists));
         } else if (this instanceof Served served) {
             message.setServed(org.cloister.protocol.link.wire.Served.newBuilder()
                     .setName(served.name.toString())
@@ -68,9 +70,8 @@ public sealed interface RelayMessage {
                     .setTo(dial.to.toString())
                     .setPolicy(ByteString.copyFrom(HexFormat.of().parseHex(dial.policy.hex()))));
         } else if (this instanceof Revocations revocations) {
-            message.setRevocations(org.cloister.protocol.link.wire.Revocations.newBuilder()
-                    .setNumber(revocations.number)
-                    .setSigned(revocations.signed));
+            message.setRevocations(
+                    org.cloister.protocol.link.wire.Revocations.newBuilder().setSigned(revocations.signed));
         } else if (this instanceof Drain drain) {
             message.setDrain(org.cloister.protocol.link.wire.Drain.newBuilder().setPace(drain.pace.wire()));
         }
@@ -99,6 +100,14 @@ public sealed interface RelayMessage {
         return new Served(
                 name,
                 served.getRefused().isEmpty() ? Optional.empty() : Optional.of(CloseReason.parse(served.getRefused())));
+    }
+
+    private static int lists(int count) throws MalformedException {
+        if (count < 0 || count > LinkLimits.LISTS) {
+            throw new MalformedException(
+                    "attached: want at most " + LinkLimits.LISTS + " lists, have " + Integer.toUnsignedString(count));
+        }
+        return count;
     }
 
     private static String relay(String text) throws MalformedException {

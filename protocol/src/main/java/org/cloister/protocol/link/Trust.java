@@ -3,7 +3,13 @@ package org.cloister.protocol.link;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.Set;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
 
 /** Decides whose chain of certificates this is. Called on TLS's threads, also at once. */
 @FunctionalInterface
@@ -12,16 +18,43 @@ public interface Trust {
      * @param chain the peer's own first, at least one
      * @throws CertificateException it is nobody's; the text says which clause failed, for the log only
      */
-    Name verify(List<X509Certificate> chain) throws CertificateException;
+    Identity verify(List<X509Certificate> chain) throws CertificateException;
+
+    /** Whoever is believed and has one of these roles. */
+    static Trust in(Beliefs beliefs, Set<Role> roles) {
+        return chain -> {
+            try {
+                return beliefs.verify(Chain.of(chain), roles);
+            } catch (IdentityRefused e) {
+                throw new CertificateException(e.getMessage(), e);
+            }
+        };
+    }
+
+    /** Relays. They bring the list with them that could deny them, so it is asked after the handshake: {@link AgentLink}. */
+    static Trust inRelays(Beliefs beliefs) {
+        return chain -> {
+            try {
+                return beliefs.verifyUnlisted(Chain.of(chain), Set.of(Role.RELAY));
+            } catch (IdentityRefused e) {
+                throw new CertificateException(e.getMessage(), e);
+            }
+        };
+    }
+
+    /** The parties of circuits. */
+    static Trust inParties(Beliefs beliefs) {
+        return in(beliefs, Set.of(Role.OWNER, Role.OPENER, Role.MEMBER, Role.EXPORTER, Role.CONTROLLER, Role.WORKER));
+    }
 
     /** The same, and nobody but {@code wanted}. */
     default Trust only(Name wanted) {
         return chain -> {
-            Name name = verify(chain);
-            if (!name.equals(wanted)) {
-                throw new CertificateException("certificate: want " + wanted + ", have " + name);
+            Identity found = verify(chain);
+            if (!found.name().equals(wanted)) {
+                throw new CertificateException("certificate: want " + wanted + ", have " + found.name());
             }
-            return name;
+            return found;
         };
     }
 }

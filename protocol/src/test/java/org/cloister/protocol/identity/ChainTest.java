@@ -262,7 +262,6 @@ class ChainTest {
         Identity identity =
                 Chain.parse(List.of(mine, long1)).verify(ALL, anchors, lists, now.plus(Duration.ofHours(12)));
         open.opened("circuit", identity);
-        assertThat(open.nextLook(lists)).isEqualTo(now.plus(DAY));
         assertThat(open.end(anchors, lists, later))
                 .extracting(ended -> ended.refusal().clause())
                 .containsExactly(Clause.LIST);

@@ -66,7 +66,8 @@ class LinkDocumentTest {
         AgentMessage serve = new AgentMessage.Serve(new Name("w1", "worker", "p"));
         assertThat(AgentMessage.read(message(vector("from-agent-serve")))).isEqualTo(serve);
         assertThat(ByteBufUtil.getBytes(Framing.frame(serve.wire()))).isEqualTo(vector("from-agent-serve"));
-        RelayMessage attached = new RelayMessage.Attached("r1", new Pace(Duration.ofSeconds(2), Duration.ofSeconds(8)));
+        RelayMessage attached =
+                new RelayMessage.Attached("r1", new Pace(Duration.ofSeconds(2), Duration.ofSeconds(8)), 3);
         assertThat(RelayMessage.read(message(vector("from-relay-attached")))).isEqualTo(attached);
         assertThat(ByteBufUtil.getBytes(Framing.frame(attached.wire()))).isEqualTo(vector("from-relay-attached"));
     }
@@ -126,7 +127,7 @@ class LinkDocumentTest {
             new AgentMessage.Attach("agent-host 1"),
             new AgentMessage.Unserve(name),
             new AgentMessage.DialRefused(token, CloseReason.REFUSED),
-            new AgentMessage.RevocationsKept(7)
+            new AgentMessage.RevocationsKept(Digest.sha256(new byte[3]))
         }) {
             assertThat(AgentMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }
@@ -134,7 +135,7 @@ class LinkDocumentTest {
             new RelayMessage.Served(name, Optional.of(CloseReason.CLAIMED)),
             new RelayMessage.Served(name, Optional.empty()),
             new RelayMessage.Dial(token, name, name, Digest.sha384("p")),
-            new RelayMessage.Revocations(3, com.google.protobuf.ByteString.copyFromUtf8("signed")),
+            new RelayMessage.Revocations(com.google.protobuf.ByteString.copyFromUtf8("signed")),
             new RelayMessage.Drain(Pace.UNTOLD)
         }) {
             assertThat(RelayMessage.read(message.wire().toByteArray())).isEqualTo(message);

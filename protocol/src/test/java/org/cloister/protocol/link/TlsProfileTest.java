@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.SecureRandom;
+import java.security.cert.CertificateException;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,6 +22,10 @@ import org.cloister.protocol.identity.SubjectKey;
 import org.junit.jupiter.api.Test;
 
 class TlsProfileTest {
+    private static final Trust NOBODY = chain -> {
+        throw new CertificateException("the handshake does not come so far here");
+    };
+
     /** supported_groups with secp384r1 alone (RFC 8446, section 4.2.7). */
     private static final String P384_ALONE = "000a000400020018";
 
@@ -32,7 +37,7 @@ class TlsProfileTest {
         Authority authority = Authority.ofProject(
                 "a", key, Signer.of(pair.getPrivate()), Instant.now(), Duration.ofHours(25), new SecureRandom());
         byte[] leaf = authority.issue(new Name("w", "worker", "a"), key, Instant.now(), Duration.ofHours(24));
-        return new Credential(pair.getPrivate(), List.of(PkixTrust.read(leaf)));
+        return Credential.of(pair.getPrivate(), List.of(leaf));
     }
 
     private static byte[] hello(SSLEngine client) throws SSLException {
@@ -55,8 +60,7 @@ class TlsProfileTest {
 
     @Test
     void inside_a_circuit_one_group_and_one_suite_are_offered_and_no_session() throws Exception {
-        String hello = HexFormat.of()
-                .formatHex(hello(TlsProfile.CIRCUIT.client(credential(), chain -> new Name("w", "worker", "a"))));
+        String hello = HexFormat.of().formatHex(hello(TlsProfile.CIRCUIT.client(credential(), NOBODY)));
         assertThat(hello).contains(P384_ALONE);
         // One suite, TLS_AES_256_GCM_SHA384, behind a session id of 32 bytes.
         assertThat(hello.substring(2 * 76, 2 * 80)).isEqualTo("00021302");
@@ -67,16 +71,12 @@ class TlsProfileTest {
     @Test
     void inside_a_circuit_no_other_group_is_taken() throws Exception {
         Credential own = credential();
-        String hello =
-                HexFormat.of().formatHex(hello(TlsProfile.CIRCUIT.client(own, chain -> new Name("w", "worker", "a"))));
-        receive(
-                TlsProfile.CIRCUIT.server(own, chain -> new Name("w", "worker", "a")),
-                HexFormat.of().parseHex(hello));
+        String hello = HexFormat.of().formatHex(hello(TlsProfile.CIRCUIT.client(own, NOBODY)));
+        receive(TlsProfile.CIRCUIT.server(own, NOBODY), HexFormat.of().parseHex(hello));
         // The group in supported_groups, and that of the one share in key_share.
         String p256 = hello.replace(P384_ALONE, "000a000400020017").replace("006500180061", "006500170061");
         assertThatThrownBy(() -> receive(
-                        TlsProfile.CIRCUIT.server(own, chain -> new Name("w", "worker", "a")),
-                        HexFormat.of().parseHex(p256)))
+                        TlsProfile.CIRCUIT.server(own, NOBODY), HexFormat.of().parseHex(p256)))
                 .isInstanceOf(SSLException.class)
                 .hasMessageContaining("No common named group");
     }
