@@ -27,7 +27,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 
-/** One answer a connection: health, metrics, who is attached, and the delivery of revocations. */
+/** One answer a connection: health, metrics, who is attached, and deliveries. */
 @SuppressWarnings("FutureReturnValueIgnored") // a client that has gone needs no answer
 final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final String TEXT = "text/plain; charset=utf-8";
@@ -69,8 +69,8 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
     private Answer answer(FullHttpRequest request) {
         if (operator
                 && request.method().equals(HttpMethod.POST)
-                && request.uri().equals("/revocations")) {
-            return revoke(ByteBufUtil.getBytes(request.content()));
+                && request.uri().equals("/deliveries")) {
+            return deliver(ByteBufUtil.getBytes(request.content()));
         }
         if (!request.method().equals(HttpMethod.GET)) {
             return Answer.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "want GET");
@@ -92,11 +92,10 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
         return Answer.text(HttpResponseStatus.NOT_FOUND, "nothing here");
     }
 
-    /** The new list is on its way to every attached agent when this is answered. */
-    private Answer revoke(byte[] signed) {
+    /** It is in force when this is answered, and a list on its way to every attached agent that it concerns. */
+    private Answer deliver(byte[] delivered) {
         try {
-            RevocationList list = relay.revoke(signed);
-            return Answer.text(HttpResponseStatus.OK, "taken number=" + list.number());
+            return Answer.text(HttpResponseStatus.OK, relay.deliver(delivered));
         } catch (IOException e) {
             return Answer.text(HttpResponseStatus.UNPROCESSABLE_ENTITY, String.valueOf(e.getMessage()));
         }
@@ -126,7 +125,10 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
                 .put("circuits_opened", metrics.circuitsOpened.getCount())
                 .put("circuits_refused", metrics.circuitsRefused.getCount())
                 .put("circuit_bytes", metrics.circuitBytes.getCount())
-                .put("revocation_lists", relay.revocations().lists().size());
+                .put("projects", relay.deliveries().projects())
+                .put(
+                        "revocation_lists",
+                        relay.deliveries().beliefs().lists().all().size());
     }
 
     private ObjectNode hosts() {
@@ -142,7 +144,7 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
                     .put("attached", link.isAttached())
                     .put("seconds", Duration.between(link.since, Instant.now()).toSeconds())
                     .put("software", link.software())
-                    .put("revocations_kept", link.revocationsKept());
+                    .put("revocations_pending", link.revocationsPending());
             ArrayNode serves = host.putArray("serves");
             link.servedNames().forEach(name -> serves.add(name.toString()));
         }

@@ -63,18 +63,22 @@ final class AttachStream extends ChannelInboundHandlerAdapter {
         } else if (!attached || message instanceof AgentMessage.Attach) {
             throw new MalformedException("attach stream: want Attach once and first");
         } else if (message instanceof AgentMessage.Serve serve) {
+            boolean first = !link.concernedBy(serve.name().project());
             Optional<CloseReason> refused = relay.registry().serve(link, serve.name());
             refused.ifPresent(why -> {
                 relay.metrics().claimsRefused.inc();
                 LOG.warn("serve refused peer={} name={} reason={}", link.peer, serve.name(), why);
             });
+            if (first && refused.isEmpty()) {
+                relay.sayRevocations(link, serve.name().project());
+            }
             relay.say(link, new RelayMessage.Served(serve.name(), refused));
         } else if (message instanceof AgentMessage.Unserve unserve) {
             relay.registry().unserve(link, unserve.name());
         } else if (message instanceof AgentMessage.DialRefused refused) {
             relay.exchange().refused(link, refused.token());
         } else if (message instanceof AgentMessage.RevocationsKept kept) {
-            link.kept(kept.number());
+            link.kept(kept.list());
         }
     }
 

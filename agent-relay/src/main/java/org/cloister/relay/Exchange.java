@@ -37,9 +37,9 @@ final class Exchange {
 
     private record Open(Splice splice, RelayLink from, RelayLink to) {}
 
-    Exchange(Registry registry, RelayLimits limits, RelayMetrics metrics) {
+    Exchange(Registry registry, ProjectShares shares, RelayLimits limits, RelayMetrics metrics) {
         this.registry = registry;
-        this.shares = new ProjectShares(limits);
+        this.shares = shares;
         this.metrics = metrics;
         this.limits = new Splice.Limits(limits.idle(), LinkLimits.TOTAL);
     }
@@ -56,7 +56,7 @@ final class Exchange {
             refuse(stream, CloseReason.UNKNOWN);
             return;
         }
-        Optional<ProjectShares.Place> place = shares.take(request.to().project(), System.nanoTime());
+        Optional<ProjectShares.Place> place = shares.takeCircuit(request.to().project(), System.nanoTime());
         if (place.isEmpty()) {
             refuse(stream, CloseReason.LIMIT);
             return;

@@ -7,19 +7,18 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
-import java.security.cert.X509Certificate;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.cloister.protocol.identity.Name;
+import java.util.function.Supplier;
+import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.LinkCodec;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.TlsProfile;
 import org.cloister.protocol.link.Trust;
-import org.jspecify.annotations.Nullable;
+import org.cloister.protocol.link.Witness;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,12 +28,12 @@ final class LinkDoor {
     private static final Logger LOG = LoggerFactory.getLogger(LinkDoor.class);
 
     private final Relay relay;
-    private final Credential own;
+    private final Supplier<Credential> own;
     private final Trust trust;
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger entering = new AtomicInteger();
 
-    LinkDoor(Relay relay, Credential own, Trust trust) {
+    LinkDoor(Relay relay, Supplier<Credential> own, Trust trust) {
         this.relay = relay;
         this.own = own;
         this.trust = trust;
@@ -54,24 +53,10 @@ final class LinkDoor {
             return;
         }
         relay.metrics().linksAccepted.inc();
-        Caller caller = new Caller();
-        SslHandler tls = new SslHandler(TlsProfile.LINK.server(own, caller));
+        Witness caller = new Witness(trust);
+        SslHandler tls = new SslHandler(TlsProfile.LINK.server(own.get(), caller));
         tls.setHandshakeTimeoutMillis(LinkLimits.TLS_HANDSHAKE.toMillis());
         channel.pipeline().addLast(tls, entry.handler(caller));
-    }
-
-    /** Remembers who the handshake found. */
-    private final class Caller implements Trust {
-        private volatile @Nullable Name name;
-        private volatile @Nullable X509Certificate certificate;
-
-        @Override
-        public Name verify(List<X509Certificate> chain) throws java.security.cert.CertificateException {
-            Name found = trust.verify(chain);
-            certificate = chain.get(0);
-            name = found;
-            return found;
-        }
     }
 
     /** Counts a connection among those that enter, until its first request. */
@@ -85,16 +70,16 @@ final class LinkDoor {
             }
         }
 
-        ChannelInboundHandlerAdapter handler(Caller caller) {
+        ChannelInboundHandlerAdapter handler(Witness caller) {
             return new Greeting(this, caller);
         }
     }
 
     private final class Greeting extends ChannelInboundHandlerAdapter {
         private final Entry entry;
-        private final Caller caller;
+        private final Witness caller;
 
-        Greeting(Entry entry, Caller caller) {
+        Greeting(Entry entry, Witness caller) {
             this.entry = entry;
             this.caller = caller;
         }
@@ -105,12 +90,10 @@ final class LinkDoor {
                 ctx.fireUserEventTriggered(event);
                 return;
             }
-            Name peer = caller.name;
-            X509Certificate certificate = caller.certificate;
+            Optional<Identity> peer = caller.found();
             SslHandler tls = ctx.pipeline().get(SslHandler.class);
             if (!handshake.isSuccess()
-                    || peer == null
-                    || certificate == null
+                    || peer.isEmpty()
                     || !"h2".equals(tls.engine().getApplicationProtocol())) {
                 relay.metrics().handshakesFailed.inc();
                 LOG.info(
@@ -120,17 +103,17 @@ final class LinkDoor {
                 ctx.close();
                 return;
             }
-            welcome(ctx, new RelayLink(ctx.channel(), peer, certificate, Instant.now()));
+            welcome(ctx, new RelayLink(ctx.channel(), peer.get(), Instant.now()));
         }
 
         private void welcome(ChannelHandlerContext ctx, RelayLink link) {
             Channel channel = ctx.channel();
-            relay.registry().add(link);
-            channel.closeFuture().addListener(closed -> {
-                relay.registry().remove(link);
-                relay.exchange().gone(link);
-                LOG.info("link closed peer={}", link.peer);
-            });
+            if (!relay.admit(link)) {
+                relay.metrics().linksRefused.inc();
+                LOG.warn("link refused peer={} reason=\"the project has all links that the site approved\"", link.peer);
+                channel.close();
+                return;
+            }
             LinkCodec.server(ctx.pipeline(), new ChannelInitializer<>() {
                 @Override
                 protected void initChannel(Channel stream) {
@@ -149,14 +132,6 @@ final class LinkDoor {
                             },
                             LinkLimits.FIRST_REQUEST.toMillis(),
                             TimeUnit.MILLISECONDS);
-            long holds = Duration.between(
-                            link.since, link.certificate.getNotAfter().toInstant())
-                    .toMillis();
-            channel.eventLoop().schedule(() -> channel.close(), holds, TimeUnit.MILLISECONDS);
-            // A list may have come between the handshake and here.
-            if (relay.revocations().isRevoked(link.certificate)) {
-                channel.close();
-            }
         }
 
         @Override

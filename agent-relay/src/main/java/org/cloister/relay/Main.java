@@ -4,18 +4,21 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
-import java.util.HashMap;
-import java.util.Map;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Anchors;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.PemCredential;
-import org.cloister.protocol.link.PkixTrust;
 
 /**
  * {@code agent-relay [--check] [FILE]}: opens its state, listens for agents and operators, tells systemd, and waits for
@@ -54,18 +57,17 @@ public final class Main {
 
     @SuppressWarnings("try") // some resources are only there to be closed
     private static void run(RelayConfig config) throws IOException, InterruptedException {
-        Map<String, X509Certificate> anchors = anchors(config.anchors());
-        PkixTrust trust = new PkixTrust(anchors);
+        Set<VerificationKey> site = siteKeys(config.site());
         Credential own = PemCredential.read(config.certificate(), config.key());
-        Name name = named(trust, own, config.certificate());
-        RevocationBoard revocations = RevocationBoard.open(config.state(), new CrlReader(anchors.values()));
-        Relay.Terms terms = new Relay.Terms(name, config.listen(), own, trust, config.limits());
+        Name name = named(site, own, config.certificate());
+        Relay.Terms terms = new Relay.Terms(name, config.listen(), () -> own, config.limits());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         EventLoopGroup operators = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try (StopSignal stop = new StopSignal();
                 AutoCloseable loopsEnd = () -> end(loops);
                 AutoCloseable operatorsEnd = () -> end(operators);
-                Relay relay = Relay.serve(terms, revocations, new RelayMetrics(), loops);
+                Deliveries deliveries = Deliveries.open(config.state(), site, InstantSource.system());
+                Relay relay = Relay.serve(terms, deliveries, new RelayMetrics(), loops);
                 AdminListener socket = AdminListener.on(config.socket(), relay, operators);
                 AutoCloseable metrics =
                         config.metrics() == null ? () -> {} : AdminListener.on(config.metrics(), relay, operators)) {
@@ -80,28 +82,22 @@ public final class Main {
         }
     }
 
-    private static Name named(PkixTrust trust, Credential own, Path file) throws IOException {
+    private static Name named(Set<VerificationKey> site, Credential own, Path file) throws IOException {
         try {
-            return trust.verify(own.chain());
-        } catch (GeneralSecurityException e) {
-            throw new IOException(file + ": " + e.getMessage() + "; enrol the relay again", e);
+            return Chain.of(own.chain())
+                    .verifyUnlisted(Set.of(Role.RELAY), Anchors.none().withSite(site), Instant.now())
+                    .name();
+        } catch (IdentityRefused e) {
+            throw new IOException(file + ": " + e.getMessage(), e);
         }
     }
 
-    private static Map<String, X509Certificate> anchors(Path folder) throws IOException {
-        Map<String, X509Certificate> anchors = new HashMap<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.pem")) {
-            for (Path file : files) {
-                String name = String.valueOf(file.getFileName());
-                anchors.put(
-                        name.substring(0, name.length() - ".pem".length()),
-                        PemCredential.certificates(file).get(0));
-            }
+    private static Set<VerificationKey> siteKeys(Path file) throws IOException {
+        Set<VerificationKey> keys = new LinkedHashSet<>();
+        for (X509Certificate each : PemCredential.certificates(file)) {
+            keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
         }
-        if (!anchors.containsKey("site")) {
-            throw new IOException(folder + ": want site.pem, the site's authority, have " + anchors.keySet());
-        }
-        return anchors;
+        return keys;
     }
 
     private static void end(EventLoopGroup loops) {

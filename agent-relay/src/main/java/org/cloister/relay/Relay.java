@@ -8,12 +8,21 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
 import io.netty.handler.codec.http2.Http2Error;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.security.cert.CertificateException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.OpenIdentities;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Pace;
@@ -30,39 +39,37 @@ final class Relay implements AutoCloseable {
     /** What one agent's return costs the relay: two of these a millisecond of spread. */
     private static final int RETURNS_PER_S = 500;
 
+    private static final long LOOK_S = 1;
     private static final Duration LEAST_SPREAD = Duration.ofMillis(500);
 
     private final Name name;
     private final RelayLimits limits;
     private final RelayMetrics metrics;
-    private final RevocationBoard revocations;
+    private final Deliveries deliveries;
     private final Registry registry = new Registry();
+    private final OpenIdentities<RelayLink> open = new OpenIdentities<>();
+    private final ProjectShares shares;
     private final Exchange exchange;
     private final Channel listener;
+    private final ScheduledFuture<?> looking;
     private final AtomicInteger most = new AtomicInteger();
     private volatile boolean draining;
 
-    /** What a relay is and whom it serves. */
-    record Terms(Name name, InetSocketAddress listen, Credential own, Trust trust, RelayLimits limits) {}
+    /** What a relay is. */
+    record Terms(Name name, InetSocketAddress listen, Supplier<Credential> own, RelayLimits limits) {}
 
-    private Relay(Terms terms, RevocationBoard revocations, RelayMetrics metrics, EventLoopGroup loops)
-            throws IOException {
+    private Relay(Terms terms, Deliveries deliveries, RelayMetrics metrics, EventLoopGroup loops) throws IOException {
         this.name = terms.name;
         this.limits = terms.limits;
         this.metrics = metrics;
-        this.revocations = revocations;
-        this.exchange = new Exchange(registry, limits, metrics);
+        this.deliveries = deliveries;
+        this.shares = new ProjectShares(limits, deliveries::approval);
+        this.exchange = new Exchange(registry, shares, limits, metrics);
         metrics.gauge("links", () -> registry.links().size());
         metrics.gauge("links.attached", registry::attached);
         metrics.gauge("circuits", exchange::openCircuits);
-        Trust trust = chain -> {
-            Name peer = terms.trust.verify(chain);
-            if (revocations.isRevoked(chain.get(0))) {
-                throw new CertificateException("certificate of " + peer + ": revoked");
-            }
-            return peer;
-        };
-        LinkDoor door = new LinkDoor(this, terms.own, trust);
+        metrics.gauge("projects", deliveries::projects);
+        LinkDoor door = new LinkDoor(this, terms.own, Trust.in(deliveries.beliefs(), Set.of(Role.HOST, Role.DEVICE)));
         try {
             this.listener = new ServerBootstrap()
                     .group(loops)
@@ -79,6 +86,7 @@ final class Relay implements AutoCloseable {
                     .bind(terms.listen)
                     .syncUninterruptibly()
                     .channel();
+            this.looking = loops.next().scheduleAtFixedRate(this::look, LOOK_S, LOOK_S, TimeUnit.SECONDS);
         } catch (RuntimeException e) {
             // Netty throws what bind failed with, unchecked.
             throw new IOException("listen " + terms.listen + ": " + e.getMessage(), e);
@@ -86,9 +94,9 @@ final class Relay implements AutoCloseable {
     }
 
     /** Listens when it returns. */
-    static Relay serve(Terms terms, RevocationBoard revocations, RelayMetrics metrics, EventLoopGroup loops)
+    static Relay serve(Terms terms, Deliveries deliveries, RelayMetrics metrics, EventLoopGroup loops)
             throws IOException {
-        return new Relay(terms, revocations, metrics, loops);
+        return new Relay(terms, deliveries, metrics, loops);
     }
 
     InetSocketAddress address() {
@@ -101,8 +109,12 @@ final class Relay implements AutoCloseable {
 
     void onAttached(RelayLink link) {
         most.accumulateAndGet(registry.attached(), Math::max);
-        say(link, new RelayMessage.Attached(name.toString(), pace()));
-        revocations.lists().forEach(list -> say(link, new RelayMessage.Revocations(list.number(), list.signed())));
+        List<RevocationList> lists = new ArrayList<>(deliveries.listsOf(Name.SITE));
+        if (!link.isHost()) {
+            lists.addAll(deliveries.listsOf(link.peer.project()));
+        }
+        say(link, new RelayMessage.Attached(name.toString(), pace(), lists.size()));
+        lists.forEach(list -> sayRevocations(link, list));
         if (draining) {
             say(link, new RelayMessage.Drain(pace()));
         }
@@ -116,31 +128,83 @@ final class Relay implements AutoCloseable {
 
     void say(RelayLink link, RelayMessage message) {
         if (!link.say(message)) {
-            metrics.agentsLetGo.inc();
-            LOG.warn("let go peer={} reason=\"does not read its attach stream\"", link.peer);
-            link.close();
+            letGo(link);
+        }
+    }
+
+    private void letGo(RelayLink link) {
+        metrics.agentsLetGo.inc();
+        LOG.warn("let go peer={} reason=\"does not read its attach stream\"", link.peer);
+        link.close();
+    }
+
+    /** What the peers of this project's parties must not believe any more. */
+    void sayRevocations(RelayLink link, String scope) {
+        deliveries.listsOf(scope).forEach(list -> sayRevocations(link, list));
+    }
+
+    private void sayRevocations(RelayLink link, RevocationList list) {
+        if (!link.sayRevocations(list)) {
+            letGo(link);
         }
     }
 
     /**
-     * Puts a list in force: on disk, then on every link, then out to all that are attached.
+     * Takes a project's document, an approval or a revocation list: on disk, then on every link, then out to whom it concerns.
      *
+     * @return what it was
      * @throws IOException it is none, or an old one, or cannot be kept
      */
-    RevocationList revoke(byte[] signed) throws IOException {
-        RevocationList list = revocations.take(signed);
-        metrics.revocationsTaken.inc();
-        LOG.info("revocations taken issuer={} number={}", list.issuer(), list.number());
+    String deliver(byte[] delivered) throws IOException {
+        Set<RevocationList> before = Set.copyOf(deliveries.beliefs().lists().all());
+        String taken = deliveries.take(delivered);
+        metrics.deliveriesTaken.inc();
+        LOG.info("taken {}", taken);
+        look();
         for (RelayLink link : registry.links()) {
-            if (list.revokes().test(link.certificate)) {
-                LOG.info("link ended peer={} reason=revoked", link.peer);
-                exchange.end(link, CloseReason.REVOKED);
-                link.connection().eventLoop().execute(link::close);
-            } else if (link.isAttached()) {
-                say(link, new RelayMessage.Revocations(list.number(), list.signed()));
+            if (link.isAttached()) {
+                for (RevocationList list : deliveries.beliefs().lists().all()) {
+                    if (!before.contains(list) && deliveries.concerns(list, link::concernedBy)) {
+                        sayRevocations(link, list);
+                    }
+                }
             }
         }
-        return list;
+        return taken;
+    }
+
+    /** Ends the links, and the circuits over them, of whom the relay believes no more. */
+    private void look() {
+        deliveries.look();
+        for (OpenIdentities.Ended<RelayLink> each : deliveries.beliefs().end(open)) {
+            RelayLink link = each.what();
+            LOG.info(
+                    "link ended peer={} reason=\"{}\"",
+                    link.peer,
+                    each.refusal().getMessage());
+            exchange.end(link, CloseReason.REVOKED);
+            link.connection().eventLoop().execute(link::close);
+        }
+    }
+
+    /** @return false if the project has as many links as it may have */
+    boolean admit(RelayLink link) {
+        if (!link.isHost()) {
+            Optional<ProjectShares.Place> place = shares.takeLink(link.peer.project(), System.nanoTime());
+            if (place.isEmpty()) {
+                return false;
+            }
+            link.connection().closeFuture().addListener(closed -> place.get().close());
+        }
+        registry.add(link);
+        open.opened(link, link.identity);
+        link.connection().closeFuture().addListener(closed -> {
+            registry.remove(link);
+            open.closed(link);
+            exchange.gone(link);
+            LOG.info("link closed peer={}", link.peer);
+        });
+        return true;
     }
 
     /** Takes nothing new, tells the agents, and gives open circuits their time. Returns when they have ended or it is up. */
@@ -163,6 +227,7 @@ final class Relay implements AutoCloseable {
 
     @Override
     public void close() {
+        looking.cancel(false);
         listener.close().syncUninterruptibly();
         registry.links().forEach(link -> link.close().syncUninterruptibly());
     }
@@ -187,8 +252,8 @@ final class Relay implements AutoCloseable {
         return limits;
     }
 
-    RevocationBoard revocations() {
-        return revocations;
+    Deliveries deliveries() {
+        return deliveries;
     }
 
     /** What went wrong, for a log line: never what a peer sent. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param listen for agents
  * @param certificate the relay's own chain in PEM
  * @param key its private key, PKCS #8 in PEM
- * @param anchors a folder: {@code site.pem} and, for each approved project, {@code PROJECT.pem}
+ * @param site certificates of the site's authority in PEM: two while one takes over from the other
  * @param state a folder of the relay's own
  * @param socket for agentctl
  * @param metrics where Prometheus asks, on loopback; none if null
@@ -20,7 +20,7 @@ record RelayConfig(
         InetSocketAddress listen,
         Path certificate,
         Path key,
-        Path anchors,
+        Path site,
         Path state,
         Path socket,
         @Nullable InetSocketAddress metrics,
@@ -44,13 +44,13 @@ record RelayConfig(
                 toml.seconds("limits.drain", otherwise.drain(), 0, 600));
         Path certificate = toml.path("certificate", "/var/lib/cloister/relay/relay.pem");
         Path key = toml.path("key", "/var/lib/cloister/relay/relay.key");
-        Path anchors = toml.path("anchors", "/var/lib/cloister/relay/anchors");
+        Path site = toml.path("site", "/etc/cloister/site.pem");
         Path state = toml.path("state", "/var/lib/cloister/relay");
         Path socket = toml.path("socket", "/run/cloister/relay/agent-relay.sock");
         toml.finish();
         if (listen == null) {
             throw new IllegalStateException("finish lets no bad address through");
         }
-        return new RelayConfig(listen, certificate, key, anchors, state, socket, metrics, limits);
+        return new RelayConfig(listen, certificate, key, site, state, socket, metrics, limits);
     }
 }

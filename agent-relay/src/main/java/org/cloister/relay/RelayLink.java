@@ -1,15 +1,18 @@
 package org.cloister.relay;
 
+import com.google.protobuf.ByteString;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.RelayMessage;
@@ -21,7 +24,7 @@ final class RelayLink {
     private static final Set<String> PEOPLE = Set.of("owner", "opener", "member", "exporter");
 
     final Name peer;
-    final X509Certificate certificate;
+    final Identity identity;
     final Instant since;
     final Set<Name> served = ConcurrentHashMap.newKeySet();
     final AtomicInteger streams = new AtomicInteger();
@@ -31,12 +34,13 @@ final class RelayLink {
     private volatile boolean requested;
     private volatile @Nullable Channel attachStream;
     private volatile String software = "";
-    private volatile long revocationsKept;
+    /** Lists that were sent here and are not acknowledged yet. */
+    private final Set<Digest> unkept = ConcurrentHashMap.newKeySet();
 
-    RelayLink(Channel connection, Name peer, X509Certificate certificate, Instant since) {
+    RelayLink(Channel connection, Identity identity, Instant since) {
         this.connection = connection;
-        this.peer = peer;
-        this.certificate = certificate;
+        this.peer = identity.name();
+        this.identity = identity;
         this.since = since;
     }
 
@@ -85,12 +89,27 @@ final class RelayLink {
         return software;
     }
 
-    long revocationsKept() {
-        return revocationsKept;
+    /** How many lists it was sent and has not said to have in force. */
+    int revocationsPending() {
+        return unkept.size();
     }
 
-    void kept(long number) {
-        revocationsKept = number;
+    void kept(Digest list) {
+        unkept.remove(list);
+    }
+
+    /** Whether it has to do with this project, or the list is the site's. */
+    boolean concernedBy(String scope) {
+        return scope.equals(Name.SITE)
+                || scope.equals(peer.project())
+                || served.stream().anyMatch(name -> name.project().equals(scope));
+    }
+
+    /** @return as {@link #say} */
+    boolean sayRevocations(RevocationList list) {
+        byte[] signed = list.bytes();
+        unkept.add(Digest.sha256(signed));
+        return say(new RelayMessage.Revocations(ByteString.copyFrom(signed)));
     }
 
     /** @return false when the agent does not read what it is told; it should be let go */

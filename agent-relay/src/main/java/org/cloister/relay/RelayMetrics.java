@@ -32,8 +32,8 @@ final class RelayMetrics {
     final Counter circuitBytes = counter("circuit.bytes");
     /** Attached agents let go because they did not read. */
     final Counter agentsLetGo = counter("agents.let.go");
-    /** Revocation lists taken. */
-    final Counter revocationsTaken = counter("revocations.taken");
+    /** Documents, approvals and revocation lists taken. */
+    final Counter deliveriesTaken = counter("deliveries.taken");
 
     RelayMetrics() {
         registry.registerAll("jvm.memory", new MemoryUsageGaugeSet());

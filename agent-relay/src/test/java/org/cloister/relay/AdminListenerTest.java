@@ -66,20 +66,20 @@ class AdminListenerTest {
         try (Agent host = cast.agent(Cast.HOST)) {
             assertThat(host.serve(
                             host.attachment(),
-                            Cast.CONTROLLER,
-                            cast.credential(Cast.CONTROLLER),
+                            cast.controller,
+                            cast.credential(cast.controller),
                             Tap.keeping().application()))
                     .isEmpty();
             assertThat(operator("/hosts"))
                     .contains("\"name\":\"n1.host.site.cloister.internal\"", "\"attached\":true")
-                    .contains("\"serves\":[\"c.controller.a.cloister.internal\"]");
+                    .contains("\"serves\":[\"" + cast.controller + "\"]");
             assertThat(operator("/status")).contains("\"ready\":true", "\"attached\":1");
             String metrics = ask(loopback.address(), "GET /metrics HTTP/1.1");
             assertThat(metrics).contains("cloister_relay_links_attached 1").doesNotContain("n1.host", "controller");
             assertThat(ask(loopback.address(), "GET /healthz HTTP/1.1")).startsWith("HTTP/1.1 200");
             assertThat(ask(loopback.address(), "GET /readyz HTTP/1.1")).startsWith("HTTP/1.1 200");
             assertThat(ask(loopback.address(), "GET /hosts HTTP/1.1")).startsWith("HTTP/1.1 404");
-            assertThat(ask(loopback.address(), "POST /revocations HTTP/1.1")).startsWith("HTTP/1.1 405");
+            assertThat(ask(loopback.address(), "POST /deliveries HTTP/1.1")).startsWith("HTTP/1.1 405");
         }
     }
 

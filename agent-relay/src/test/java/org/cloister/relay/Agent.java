@@ -1,6 +1,7 @@
 package org.cloister.relay;
 
 import com.google.protobuf.ByteString;
+import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.circuit.OpenCircuits;
+import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.AgentEvents;
 import org.cloister.protocol.link.AgentLink;
@@ -18,6 +21,7 @@ import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.Trust;
 
 /** An agent as the protocol's own code makes it; it serves names and answers dials with what a test wants. */
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
@@ -25,11 +29,14 @@ final class Agent implements AgentEvents, AutoCloseable {
     final BlockingQueue<Attachment> attachments = new LinkedBlockingQueue<>();
     final BlockingQueue<Optional<CloseReason>> served = new LinkedBlockingQueue<>();
     final BlockingQueue<RelayMessage.Dial> dials = new LinkedBlockingQueue<>();
-    final BlockingQueue<Long> revocations = new LinkedBlockingQueue<>();
+    final BlockingQueue<ByteString> revocations = new LinkedBlockingQueue<>();
     final BlockingQueue<Object> circuits = new LinkedBlockingQueue<>();
     final BlockingQueue<String> losses = new LinkedBlockingQueue<>();
+    /** Its own: what it has of lists, the relay brought. */
+    final Beliefs beliefs;
+
     final AgentLink link;
-    private final Cast cast;
+    private final OpenCircuits open;
     private final Map<Name, Credential> inside = new ConcurrentHashMap<>();
     private final Map<Name, Circuit.Application> applications = new ConcurrentHashMap<>();
 
@@ -38,9 +45,10 @@ final class Agent implements AgentEvents, AutoCloseable {
     }
 
     Agent(Cast cast, Credential own, InetSocketAddress relay) {
-        this.cast = cast;
-        AgentLink.Terms terms =
-                new AgentLink.Terms(List.of(relay), () -> own, cast.trust.only(Cast.RELAY), "a test's agent");
+        this.beliefs = cast.freshBeliefs();
+        this.open = new OpenCircuits(beliefs, cast.loops.next(), ended -> {});
+        AgentLink.Terms terms = new AgentLink.Terms(
+                List.of(relay), () -> own, trust -> trust.only(Cast.RELAY), beliefs, "a test's agent");
         this.link = new AgentLink(cast.loops, terms, this, new Random(1));
     }
 
@@ -84,15 +92,20 @@ final class Agent implements AgentEvents, AutoCloseable {
         dials.add(dial);
         Credential own = inside.get(dial.to());
         if (own != null) {
-            Circuit.dialBack(attachment.link(), dial, own, cast.trust, applications.get(dial.to()))
-                    .addListener(done -> circuits.add(done.isSuccess() ? done.getNow() : done.cause()));
+            Circuit.dialBack(attachment.link(), dial, own, Trust.inParties(beliefs), applications.get(dial.to()))
+                    .addListener((Future<Circuit> done) -> {
+                        if (done.isSuccess()) {
+                            open.add(done.getNow());
+                        }
+                        circuits.add(done.isSuccess() ? done.getNow() : done.cause());
+                    });
         }
     }
 
     @Override
-    public boolean revoked(long number, ByteString signed) {
-        revocations.add(number);
-        return true;
+    public boolean revoked(byte[] signed) {
+        revocations.add(ByteString.copyFrom(signed));
+        return false;
     }
 
     @Override
@@ -103,5 +116,6 @@ final class Agent implements AgentEvents, AutoCloseable {
     @Override
     public void close() {
         link.close();
+        open.close();
     }
 }

@@ -1,5 +1,6 @@
 package org.cloister.relay;
 
+import com.google.protobuf.ByteString;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -17,13 +18,16 @@ import io.netty.handler.codec.http2.Http2HeadersFrame;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkCodec;
@@ -32,6 +36,7 @@ import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.Request;
 import org.cloister.protocol.link.TlsProfile;
 import org.cloister.protocol.link.Token;
+import org.cloister.protocol.link.Trust;
 
 /**
  * A relay in wrong hands, with the true relay's key: records all, says what it likes in Dial, and does to the bytes of
@@ -51,10 +56,15 @@ final class HostileRelay implements AutoCloseable {
     private final Channel listener;
     private final UnaryOperator<RelayMessage.Dial> lie;
     private final Tamper tamper;
+    /** What it brings of revocations. */
+    volatile List<byte[]> lists;
+
     private volatile Channel attached;
     private volatile Channel opener;
 
-    HostileRelay(Cast cast, Credential stolen, UnaryOperator<RelayMessage.Dial> lie, Tamper tamper) {
+    HostileRelay(Cast cast, Credential stolen, UnaryOperator<RelayMessage.Dial> lie, Tamper tamper) throws IOException {
+        Trust agents = Trust.in(cast.beliefs, Set.of(Role.HOST, Role.DEVICE));
+        this.lists = List.of(Site.list(cast.site.authority, 1), Site.list(cast.site.a.authority, 1));
         this.lie = lie;
         this.tamper = tamper;
         this.listener = new ServerBootstrap()
@@ -63,7 +73,7 @@ final class HostileRelay implements AutoCloseable {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new SslHandler(TlsProfile.LINK.server(stolen, cast.trust)));
+                        channel.pipeline().addLast(new SslHandler(TlsProfile.LINK.server(stolen, agents)));
                         LinkCodec.server(channel.pipeline(), new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
@@ -154,7 +164,8 @@ final class HostileRelay implements AutoCloseable {
             if (request instanceof Request.Attach) {
                 attached = stream;
                 ok(stream);
-                say(new RelayMessage.Attached("hostile", Pace.UNTOLD));
+                say(new RelayMessage.Attached("hostile", Pace.UNTOLD, lists.size()));
+                lists.forEach(list -> say(new RelayMessage.Revocations(ByteString.copyFrom(list))));
             } else if (request instanceof Request.Circuit circuit) {
                 opener = stream;
                 Token token = Token.random(new SecureRandom());

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.Circuit;
@@ -15,6 +16,7 @@ import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.Trust;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,17 +53,37 @@ class HostileRelayTest {
     private Circuit open(HostileRelay relay) throws Exception {
         Agent host = new Agent(cast, cast.credential(Cast.HOST), relay.address());
         Attachment attachment = host.attachment();
-        host.answer(Cast.CONTROLLER, cast.credential(Cast.CONTROLLER), atTarget.application());
-        host.answer(Cast.WORKER, cast.credential(Cast.WORKER), atTarget.application());
+        host.answer(cast.controller, cast.credential(cast.controller), atTarget.application());
+        host.answer(cast.worker, cast.credential(cast.worker), atTarget.application());
         assertThat(attachment).isNotNull();
-        Credential device = cast.credential(Cast.DEVICE);
-        Link link = Cast.get(Link.dial(cast.loops, relay.address(), device, cast.trust.only(Cast.RELAY)));
+        Credential device = cast.credential(cast.device);
+        Link link = Cast.get(Link.dial(
+                cast.loops,
+                relay.address(),
+                device,
+                Trust.inRelays(cast.beliefs).only(Cast.RELAY)));
         return Cast.get(Circuit.open(
                 link,
-                Cast.terms(Cast.MEMBER, Cast.CONTROLLER),
-                cast.credential(Cast.MEMBER),
+                Cast.terms(cast.member, cast.controller),
+                cast.credential(cast.member),
                 cast.trust,
                 atOpener.application()));
+    }
+
+    @Test
+    void a_relay_that_keeps_the_sites_list_back_gets_nothing_to_carry() throws Exception {
+        try (HostileRelay relay = relay(UnaryOperator.identity(), HostileRelay.HONEST)) {
+            for (List<byte[]> brought : List.of(
+                    List.<byte[]>of(),
+                    List.of(Site.list(cast.site.a.authority, 1)),
+                    List.of(Site.list(new Site().authority, 1)))) {
+                relay.lists = brought;
+                try (Agent agent = new Agent(cast, cast.credential(Cast.HOST), relay.address())) {
+                    assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).contains("a revocation list");
+                    assertThat(agent.attachments).isEmpty();
+                }
+            }
+        }
     }
 
     @Test
@@ -172,7 +194,7 @@ class HostileRelayTest {
     @Test
     void a_circuit_turned_to_another_vm_of_the_project_is_found_out() throws Exception {
         try (HostileRelay relay = relay(
-                dial -> new RelayMessage.Dial(dial.token(), dial.from(), Cast.WORKER, dial.policy()),
+                dial -> new RelayMessage.Dial(dial.token(), dial.from(), cast.worker, dial.policy()),
                 HostileRelay.HONEST)) {
             assertThatThrownBy(() -> open(relay)).hasMessageContaining("opener untrusted");
         }
@@ -181,7 +203,7 @@ class HostileRelayTest {
     @Test
     void an_opener_under_anothers_name_is_found_out() throws Exception {
         try (HostileRelay relay = relay(
-                dial -> new RelayMessage.Dial(dial.token(), Cast.STRANGER, dial.to(), dial.policy()),
+                dial -> new RelayMessage.Dial(dial.token(), cast.stranger, dial.to(), dial.policy()),
                 HostileRelay.HONEST)) {
             assertThatThrownBy(() -> open(relay)).hasMessageContaining("circuit");
         }

@@ -68,7 +68,7 @@ class RelayConfigTest {
         assertThat(opened.listen()).isEqualTo(asIs.listen());
         assertThat(opened.key()).isEqualTo(asIs.key());
         assertThat(opened.certificate()).isEqualTo(asIs.certificate());
-        assertThat(opened.anchors()).isEqualTo(asIs.anchors());
+        assertThat(opened.site()).isEqualTo(asIs.site());
         assertThat(opened.state()).isEqualTo(asIs.state());
         assertThat(opened.socket()).isEqualTo(asIs.socket());
         assertThat(asIs.metrics()).isNull();

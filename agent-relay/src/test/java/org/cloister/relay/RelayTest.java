@@ -3,18 +3,14 @@ package org.cloister.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.math.BigInteger;
 import java.nio.file.Path;
-import java.security.cert.X509Certificate;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.dsse.Curve;
-import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.CloseReason;
@@ -23,6 +19,7 @@ import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.Request;
 import org.cloister.protocol.link.Token;
+import org.cloister.protocol.link.Trust;
 import org.cloister.protocol.link.Versions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +32,9 @@ import org.junit.jupiter.api.io.TempDir;
 class RelayTest {
     @TempDir
     private Path state;
+
+    @TempDir
+    private Path other;
 
     private Cast cast;
     private Agent host;
@@ -59,17 +59,17 @@ class RelayTest {
     }
 
     private void serve(Tap tap) throws Exception {
-        assertThat(host.serve(attachment, Cast.CONTROLLER, cast.credential(Cast.CONTROLLER), tap.application()))
+        assertThat(host.serve(attachment, cast.controller, cast.credential(cast.controller), tap.application()))
                 .isEmpty();
     }
 
     private Circuit open(Link device, Tap tap) throws Exception {
-        return open(device, Cast.MEMBER, tap);
+        return open(device, cast.member, tap);
     }
 
     private Circuit open(Link device, Name from, Tap tap) throws Exception {
         return Cast.get(Circuit.open(
-                device, Cast.terms(from, Cast.CONTROLLER), cast.credential(from), cast.trust, tap.application()));
+                device, Cast.terms(from, cast.controller), cast.credential(from), cast.trust, tap.application()));
     }
 
     @Test
@@ -77,7 +77,7 @@ class RelayTest {
         start(RelayLimits.DEFAULT);
         Tap stalled = Tap.keeping();
         serve(stalled);
-        Link device = cast.link(Cast.DEVICE);
+        Link device = cast.link(cast.device);
         Circuit first = open(device, Tap.keeping());
         Circuit there = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
         there.channel()
@@ -112,7 +112,7 @@ class RelayTest {
         Tap target = Tap.keeping();
         Tap opener = Tap.keeping();
         serve(target);
-        open(cast.link(Cast.DEVICE), opener);
+        open(cast.link(cast.device), opener);
         assertThat(opener.awaitGone()).hasMessageContaining("relay idle");
         assertThat(target.awaitGone()).hasMessageContaining("relay idle");
     }
@@ -121,10 +121,10 @@ class RelayTest {
     void a_member_of_one_project_cannot_dial_anothers_vm() throws Exception {
         start(RelayLimits.DEFAULT);
         serve(Tap.keeping());
-        Link stranger = cast.link(Cast.STRANGER_DEVICE);
-        assertThatThrownBy(() -> open(stranger, Cast.STRANGER, Tap.keeping()))
+        Link stranger = cast.link(cast.strangerDevice);
+        assertThatThrownBy(() -> open(stranger, cast.stranger, Tap.keeping()))
                 .hasMessageContaining("relay not-allowed");
-        assertThatThrownBy(() -> open(stranger, Cast.MEMBER, Tap.keeping())).hasMessageContaining("relay not-allowed");
+        assertThatThrownBy(() -> open(stranger, cast.member, Tap.keeping())).hasMessageContaining("relay not-allowed");
         assertThat(host.dials).isEmpty();
     }
 
@@ -134,21 +134,21 @@ class RelayTest {
         // It has a key of its own for the worker's name, but no authority of the project behind it.
         assertThat(host.serve(
                         attachment,
-                        Cast.CONTROLLER,
-                        cast.credential(Cast.WORKER),
+                        cast.controller,
+                        cast.credential(cast.worker),
                         Tap.keeping().application()))
                 .isEmpty();
-        assertThatThrownBy(() -> open(cast.link(Cast.DEVICE), Tap.keeping())).hasMessageContaining("opener untrusted");
+        assertThatThrownBy(() -> open(cast.link(cast.device), Tap.keeping())).hasMessageContaining("opener untrusted");
     }
 
     @Test
     void only_hosts_serve_names_other_than_their_own() throws Exception {
         start(RelayLimits.DEFAULT);
-        try (Agent device = cast.agent(Cast.DEVICE)) {
+        try (Agent device = cast.agent(cast.device)) {
             assertThat(device.serve(
                             device.attachment(),
-                            Cast.CONTROLLER,
-                            cast.credential(Cast.CONTROLLER),
+                            cast.controller,
+                            cast.credential(cast.controller),
                             Tap.keeping().application()))
                     .isEqualTo(Optional.of(CloseReason.NOT_ALLOWED));
         }
@@ -157,12 +157,12 @@ class RelayTest {
     @Test
     void certificates_that_are_not_the_ones_end_the_handshake() throws Exception {
         start(RelayLimits.DEFAULT);
-        Cast elsewhere = new Cast(state);
+        Cast elsewhere = new Cast(other);
         try {
             for (Credential wrong : List.of(
                     elsewhere.credential(Cast.HOST),
                     new Credential(
-                            Cast.pair(Curve.P256).getPrivate(),
+                            Site.pair(Curve.P256).getPrivate(),
                             cast.credential(Cast.HOST).chain()))) {
                 try (Agent agent = new Agent(cast, wrong)) {
                     assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
@@ -174,7 +174,7 @@ class RelayTest {
                             cast.loops,
                             elsewhere.relay.address(),
                             cast.credential(Cast.HOST),
-                            cast.trust.only(Cast.RELAY))))
+                            Trust.inRelays(cast.beliefs).only(Cast.RELAY))))
                     .hasMessageContaining("TLS");
         } finally {
             elsewhere.close();
@@ -186,7 +186,7 @@ class RelayTest {
     void a_project_gets_so_many_circuits_and_gives_them_back() throws Exception {
         start(limits(1, Duration.ofSeconds(60)));
         serve(Tap.echoing());
-        Link device = cast.link(Cast.DEVICE);
+        Link device = cast.link(cast.device);
         Tap tap = Tap.keeping();
         Circuit only = open(device, tap);
         assertThatThrownBy(() -> open(device, Tap.keeping())).hasMessageContaining("relay limit");
@@ -205,12 +205,12 @@ class RelayTest {
         start(RelayLimits.DEFAULT);
         assertThat(host.serve(
                         attachment,
-                        Cast.CONTROLLER,
-                        cast.credential(Cast.CONTROLLER),
+                        cast.controller,
+                        cast.credential(cast.controller),
                         Tap.keeping().application()))
                 .isEmpty();
-        Link device = cast.link(Cast.DEVICE);
-        Request.Circuit request = new Request.Circuit(Versions.OURS, Cast.CONTROLLER, Cast.MEMBER, Cast.POLICY);
+        Link device = cast.link(cast.device);
+        Request.Circuit request = new Request.Circuit(Versions.OURS, cast.controller, cast.member, Cast.POLICY);
         for (int i = 0; i < 4 * LinkLimits.RESETS && !device.ended().isDone(); i++) {
             var leaving = new io.netty.handler.codec.http2.Http2StreamChannelBootstrap(device.channel()).open();
             leaving.addListener(opened -> {
@@ -223,19 +223,19 @@ class RelayTest {
         }
         assertThat(device.ended().await(20, TimeUnit.SECONDS)).isTrue();
         assertThat(cast.relay.exchange().openCircuits()).isZero();
-        assertThat(open(cast.link(Cast.DEVICE), Tap.keeping()).version()).isEqualTo(1);
+        assertThat(open(cast.link(cast.device), Tap.keeping()).version()).isEqualTo(1);
     }
 
     @Test
     void a_token_is_good_on_the_link_that_was_told_and_nowhere_else() throws Exception {
         start(RelayLimits.DEFAULT);
-        attachment.serve(Cast.CONTROLLER);
+        attachment.serve(cast.controller);
         host.served.poll(20, TimeUnit.SECONDS);
-        Link device = cast.link(Cast.DEVICE);
+        Link device = cast.link(cast.device);
         var opening = Circuit.open(
                 device,
-                Cast.terms(Cast.MEMBER, Cast.CONTROLLER),
-                cast.credential(Cast.MEMBER),
+                Cast.terms(cast.member, cast.controller),
+                cast.credential(cast.member),
                 cast.trust,
                 Tap.keeping().application());
         Token token = host.dials.poll(20, TimeUnit.SECONDS).token();
@@ -254,7 +254,7 @@ class RelayTest {
     void versions_that_do_not_meet_are_refused_before_anything_else() throws Exception {
         start(RelayLimits.DEFAULT);
         assertThatThrownBy(() ->
-                        Cast.get(cast.link(Cast.DEVICE).open(new Request.Attach(new Versions(2, 3)), stream -> {})))
+                        Cast.get(cast.link(cast.device).open(new Request.Attach(new Versions(2, 3)), stream -> {})))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("relay version");
     }
@@ -263,12 +263,12 @@ class RelayTest {
     void agents_come_back_to_a_relay_that_was_killed() throws Exception {
         start(RelayLimits.DEFAULT);
         int port = cast.relay.address().getPort();
-        cast.relay.close();
+        cast.kill();
         assertThat(host.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
         cast.relay = cast.serve(port, RelayLimits.DEFAULT);
         attachment = host.attachment();
         serve(Tap.keeping());
-        assertThat(open(cast.link(Cast.DEVICE), Tap.keeping()).version()).isEqualTo(1);
+        assertThat(open(cast.link(cast.device), Tap.keeping()).version()).isEqualTo(1);
     }
 
     @Test
@@ -276,7 +276,7 @@ class RelayTest {
         start(limits(10, Duration.ofSeconds(60)));
         Tap opener = Tap.keeping();
         serve(Tap.echoing());
-        Link device = cast.link(Cast.DEVICE);
+        Link device = cast.link(cast.device);
         Circuit circuit = open(device, opener);
         Thread draining = new Thread(() -> {
             try {
@@ -294,51 +294,5 @@ class RelayTest {
         assertThat(opener.awaitEnd()).isTrue();
         draining.join(TimeUnit.SECONDS.toMillis(20));
         assertThat(draining.isAlive()).isFalse();
-    }
-
-    @Test
-    void a_revocation_reaches_who_is_attached_and_ends_the_revoked_and_outlives_a_restart() throws Exception {
-        start(RelayLimits.DEFAULT);
-        Credential bad = cast.credential(Cast.OTHER_HOST);
-        X509Certificate leaf = bad.chain().get(0);
-        Agent revoked = new Agent(cast, bad);
-        revoked.attachment();
-        byte[] list = cast.authorities
-                .get("site")
-                .revoke(
-                        List.of(new Authority.Revocation(leaf.getSerialNumber(), Instant.now())),
-                        BigInteger.TWO,
-                        Instant.now(),
-                        Duration.ofHours(24));
-        assertThat(cast.relay.revoke(list).number()).isEqualTo(2);
-        assertThat(host.revocations.poll(LinkLimits.REVOCATIONS.toSeconds(), TimeUnit.SECONDS))
-                .isEqualTo(2);
-        assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
-        assertThatThrownBy(() -> cast.relay.revoke(list)).hasMessageContaining("above 2");
-        int port = cast.relay.address().getPort();
-        cast.relay.close();
-        cast.relay = cast.serve(port, RelayLimits.DEFAULT);
-        assertThat(host.attachment()).isNotNull();
-        assertThat(host.revocations.poll(20, TimeUnit.SECONDS)).isEqualTo(2);
-        assertThat(revoked.attachments).isEmpty();
-        revoked.close();
-    }
-
-    @Test
-    void a_revocation_list_that_is_not_the_issuers_is_refused() throws Exception {
-        start(RelayLimits.DEFAULT);
-        Cast elsewhere = new Cast(state);
-        byte[] forged;
-        try {
-            forged = elsewhere
-                    .authorities
-                    .get("site")
-                    .revoke(List.of(), BigInteger.TEN, Instant.now(), Duration.ofHours(24));
-        } finally {
-            elsewhere.close();
-        }
-        assertThatThrownBy(() -> cast.relay.revoke(forged)).hasMessageContaining("not signed by");
-        assertThatThrownBy(() -> cast.relay.revoke(new byte[100])).hasMessageContaining("revocation list");
-        assertThat(cast.relay.revocations().lists()).isEmpty();
     }
 }

@@ -1,0 +1,292 @@
+package org.cloister.relay;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Anchors;
+import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.WholeFile;
+
+/**
+ * What was delivered to the relay, each thing signed by who has the right to say it: projects' documents, the site's
+ * approvals, revocation lists. On disk before it acts, and what the relay believes follows from it. One process has the
+ * folder at a time. From any thread.
+ */
+final class Deliveries implements AutoCloseable {
+    private static final String PROJECTS = "projects";
+    private static final String LISTS = "lists";
+    private static final String APPROVAL = "approval.json";
+    private static final byte DER_SEQUENCE = 0x30;
+
+    private final Path folder;
+    private final FileChannel lock;
+    private final Collection<VerificationKey> site;
+    private final InstantSource clock;
+    private final Map<String, ProjectHistory> projects = new ConcurrentHashMap<>();
+    private final Map<String, Approval> approvals = new ConcurrentHashMap<>();
+    private final Beliefs beliefs;
+
+    private Deliveries(Path folder, FileChannel lock, Collection<VerificationKey> site, InstantSource clock)
+            throws IOException {
+        this.folder = folder;
+        this.lock = lock;
+        this.site = List.copyOf(site);
+        this.clock = clock;
+        Files.createDirectories(folder.resolve(LISTS));
+        Files.createDirectories(folder.resolve(PROJECTS));
+        for (Path project : entries(folder.resolve(PROJECTS))) {
+            readProject(project);
+        }
+        this.beliefs = new Beliefs(anchors(clock.instant()), keptLists(), clock);
+    }
+
+    /** @param site the keys of the site's authority */
+    static Deliveries open(Path folder, Collection<VerificationKey> site, InstantSource clock) throws IOException {
+        FileChannel channel =
+                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            requireAlone(folder, channel);
+            return new Deliveries(folder, channel, site, clock);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private static void requireAlone(Path folder, FileChannel channel) throws IOException {
+        boolean alone;
+        try {
+            alone = channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            alone = false;
+        }
+        if (!alone) {
+            throw new IOException(folder + ": want it for one relay, have another that runs on it; stop that one");
+        }
+    }
+
+    Beliefs beliefs() {
+        return beliefs;
+    }
+
+    /** Whom the site serves now, and how much of it. */
+    Optional<Approval> approval(String project) {
+        return Optional.ofNullable(approvals.get(project)).filter(approval -> approval.holds(clock.instant()));
+    }
+
+    int projects() {
+        return (int) projects.keySet().stream()
+                .filter(id -> approval(id).isPresent())
+                .count();
+    }
+
+    /** Believes whom the site serves at this moment: an approval may have begun or ended. */
+    synchronized void look() {
+        beliefs.believe(anchors(clock.instant()));
+    }
+
+    /**
+     * Takes what somebody brings, whatever it is.
+     *
+     * @return what it was, for people
+     * @throws IOException it is nothing of that kind, or nobody's word who may say it, or an old one, or cannot be kept
+     */
+    synchronized String take(byte[] delivered) throws IOException {
+        if (delivered.length > 0 && delivered[0] == DER_SEQUENCE) {
+            RevocationList list = takeList(delivered);
+            return "revocation list " + list.number() + " of " + list.anchor() + " until " + list.until();
+        }
+        String type = Envelope.parse(delivered, ProjectDocument.MAX_BYTES).payloadType();
+        String taken = switch (type) {
+            case ProjectDocument.GENESIS -> takeGenesis(delivered);
+            case ProjectDocument.SUCCESSOR -> takeSuccessor(delivered);
+            case Approval.TYPE -> takeApproval(delivered);
+            default ->
+                throw new MalformedException("delivery: want a project's document, an approval or a revocation list,"
+                        + " have " + StrictJson.quoted(type));
+        };
+        look();
+        return taken;
+    }
+
+    private String takeGenesis(byte[] envelope) throws IOException {
+        ProjectHistory begun = ProjectHistory.begin(envelope);
+        if (!projects.containsKey(begun.id())) {
+            keep(begun, envelope);
+        }
+        return "genesis of " + begun.id();
+    }
+
+    private String takeSuccessor(byte[] envelope) throws IOException {
+        String project = ProjectHistory.claimedProject(envelope);
+        ProjectHistory known = projects.get(project);
+        if (known == null) {
+            throw new MalformedException("successor of " + project
+                    + ": want the project's genesis first, have none; deliver the documents in order");
+        }
+        ProjectHistory next = known.with(envelope);
+        if (next != known) {
+            keep(next, envelope);
+        }
+        return "document " + next.number() + " of " + project;
+    }
+
+    private void keep(ProjectHistory project, byte[] newest) throws IOException {
+        Path own = folder.resolve(PROJECTS).resolve(project.id());
+        Files.createDirectories(own);
+        WholeFile.replace(own.resolve(documentName(project.number())), newest);
+        projects.put(project.id(), project);
+    }
+
+    private String takeApproval(byte[] envelope) throws IOException {
+        Approval approval = Approval.read(envelope, site);
+        String subject = "approval " + approval.number() + " of " + approval.project();
+        if (!projects.containsKey(approval.project())) {
+            throw new MalformedException(
+                    subject + ": want the project's documents first, have none; deliver its genesis");
+        }
+        Approval before = approvals.get(approval.project());
+        if (before != null && before.number() >= approval.number() && !before.equals(approval)) {
+            throw new MalformedException(
+                    subject + ": want a number above " + before.number() + "; deliver the newest one");
+        }
+        WholeFile.replace(folder.resolve(PROJECTS).resolve(approval.project()).resolve(APPROVAL), envelope);
+        approvals.put(approval.project(), approval);
+        return subject + " until " + approval.until();
+    }
+
+    private RevocationList takeList(byte[] der) throws IOException {
+        RevocationList list = RevocationList.read(der, anchorKeys());
+        // Whether it may be taken is asked before it is written, and again when it takes effect.
+        beliefs.lists().with(list, clock.instant());
+        WholeFile.replace(folder.resolve(LISTS).resolve(list.anchor().id()), der);
+        return beliefs.take(list);
+    }
+
+    /** Lists that concern whoever has to do with this project; the site's concern everybody. */
+    List<RevocationList> listsOf(String scope) {
+        Collection<VerificationKey> keys = beliefs.anchors().of(scope);
+        return beliefs.lists().all().stream()
+                .filter(list -> keys.contains(list.anchor()))
+                .toList();
+    }
+
+    /** Whether the list is the site's, or of an owner of a project that {@code scope} has to do with. */
+    boolean concerns(RevocationList list, Predicate<String> scope) {
+        return site.contains(list.anchor())
+                || projects.values().stream()
+                        .anyMatch(project -> project.ownerKeys().contains(list.anchor()) && scope.test(project.id()));
+    }
+
+    private Anchors anchors(Instant now) {
+        Anchors anchors = Anchors.none().withSite(site);
+        for (Map.Entry<String, ProjectHistory> each : projects.entrySet()) {
+            Approval approval = approvals.get(each.getKey());
+            if (approval != null && approval.holds(now)) {
+                anchors = anchors.withProject(each.getValue());
+            }
+        }
+        return anchors;
+    }
+
+    /** Of every project that is known, approved or not: a list is none the worse for coming early. */
+    private Collection<VerificationKey> anchorKeys() {
+        List<VerificationKey> keys = new ArrayList<>(site);
+        projects.values().forEach(project -> keys.addAll(project.ownerKeys()));
+        return keys;
+    }
+
+    private void readProject(Path project) throws IOException {
+        List<byte[]> envelopes = new ArrayList<>();
+        for (int n = 0; Files.exists(project.resolve(documentName(n))); n++) {
+            envelopes.add(bytes(project.resolve(documentName(n)), ProjectDocument.MAX_BYTES));
+        }
+        try {
+            ProjectHistory history = ProjectHistory.of(envelopes);
+            projects.put(history.id(), history);
+            Path approval = project.resolve(APPROVAL);
+            if (Files.exists(approval)) {
+                approvals.put(history.id(), Approval.read(bytes(approval, Approval.MAX_BYTES), site));
+            }
+        } catch (MalformedException | IdentityRefused e) {
+            throw damaged(project, e);
+        }
+    }
+
+    private RevocationLists keptLists() throws IOException {
+        RevocationLists kept = RevocationLists.none();
+        for (Path file : entries(folder.resolve(LISTS))) {
+            Collection<VerificationKey> keys = anchorKeys();
+            if (keys.stream().noneMatch(key -> key.id().equals(String.valueOf(file.getFileName())))) {
+                // Of an owner whom a later document dropped.
+                continue;
+            }
+            try {
+                kept = kept.kept(RevocationList.read(bytes(file, RevocationList.MAX_BYTES), keys));
+            } catch (MalformedException | IdentityRefused e) {
+                throw damaged(file, e);
+            }
+        }
+        return kept;
+    }
+
+    private static IOException damaged(Path what, IOException why) {
+        return new IOException(
+                what + ": " + why.getMessage() + "; it was whole when it was written: remove it and deliver it again",
+                why);
+    }
+
+    private static String documentName(int number) {
+        return "document-" + number + ".json";
+    }
+
+    /** What was being written when the machine stopped ends in .new and was never in force. */
+    private static List<Path> entries(Path folder) throws IOException {
+        List<Path> entries = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                if (String.valueOf(file.getFileName()).endsWith(".new")) {
+                    Files.delete(file);
+                } else {
+                    entries.add(file);
+                }
+            }
+        }
+        return entries;
+    }
+
+    private static byte[] bytes(Path file, int most) throws IOException {
+        if (Files.size(file) > most) {
+            throw new IOException(file + ": want at most " + most + " bytes, have " + Files.size(file));
+        }
+        return Files.readAllBytes(file);
+    }
+
+    @Override
+    public void close() throws IOException {
+        lock.close();
+    }
+}

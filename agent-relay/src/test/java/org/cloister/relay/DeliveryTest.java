@@ -1,0 +1,163 @@
+package org.cloister.relay;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.link.Attachment;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.LinkLimits;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the relay is told of its projects and of the revoked, and what it does then, over loopback. */
+@Timeout(60)
+@SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
+class DeliveryTest {
+    @TempDir
+    private Path state;
+
+    private Cast cast;
+    private Agent host;
+    private Attachment attachment;
+
+    @AfterEach
+    void stop() {
+        if (host != null) {
+            host.close();
+        }
+        cast.close();
+    }
+
+    private void start() throws Exception {
+        cast = new Cast(state);
+        host = cast.agent(Cast.HOST);
+        attachment = host.attachment();
+    }
+
+    private void serve(Tap tap) throws Exception {
+        assertThat(host.serve(attachment, cast.controller, cast.credential(cast.controller), tap.application()))
+                .isEmpty();
+    }
+
+    @Test
+    void a_revocation_reaches_who_is_attached_and_ends_the_revoked_and_outlives_a_restart() throws Exception {
+        start();
+        Credential bad = cast.credential(Cast.OTHER_HOST);
+        Agent revoked = new Agent(cast, bad);
+        revoked.attachment();
+        host.revocations.clear();
+        byte[] list = Site.list(cast.site.authority, 2, bad);
+        assertThat(cast.relay.deliver(list)).contains("revocation list 2");
+        assertThat(host.revocations.poll(LinkLimits.REVOCATIONS.toSeconds(), TimeUnit.SECONDS))
+                .isEqualTo(ByteString.copyFrom(list));
+        assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThatThrownBy(() -> cast.relay.deliver(Site.list(cast.site.authority, 1)))
+                .hasMessageContaining("above 2");
+        int port = cast.relay.address().getPort();
+        cast.kill();
+        cast.relay = cast.serve(port, RelayLimits.DEFAULT);
+        assertThat(host.attachment()).isNotNull();
+        assertThat(host.revocations.poll(20, TimeUnit.SECONDS)).isEqualTo(ByteString.copyFrom(list));
+        assertThat(revoked.attachments).isEmpty();
+        revoked.close();
+    }
+
+    @Test
+    void a_revoked_persons_open_circuit_ends_at_the_vm_within_five_seconds() throws Exception {
+        start();
+        Tap target = Tap.keeping();
+        serve(target);
+        Credential person = cast.credential(cast.member);
+        Tap opener = Tap.keeping();
+        Circuit circuit = Cast.get(Circuit.open(
+                cast.link(cast.device),
+                Cast.terms(cast.member, cast.controller),
+                person,
+                cast.trust,
+                opener.application()));
+        assertThat(circuit.peer().name()).isEqualTo(cast.controller);
+        long deliveredNs = System.nanoTime();
+        cast.relay.deliver(Site.list(cast.site.a.authority, 2, person));
+        assertThat(opener.awaitGone()).hasMessageContaining("revoked");
+        assertThat(Duration.ofNanos(System.nanoTime() - deliveredNs)).isLessThan(LinkLimits.REVOCATIONS);
+        assertThatThrownBy(() -> Cast.get(Circuit.open(
+                        cast.link(cast.device),
+                        Cast.terms(cast.member, cast.controller),
+                        person,
+                        cast.trust,
+                        Tap.keeping().application())))
+                .hasMessageContaining("circuit");
+    }
+
+    @Test
+    void who_the_site_serves_no_more_is_let_go_and_comes_back_no_more() throws Exception {
+        start();
+        Link device = cast.link(cast.device);
+        Link stranger = cast.link(cast.strangerDevice);
+        cast.relay.deliver(cast.site.ended(cast.site.a, 2));
+        assertThat(device.ended().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(stranger.ended().isDone()).isFalse();
+        assertThat(cast.link(cast.device).ended().await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void a_project_has_as_many_links_as_its_site_approved() throws Exception {
+        start();
+        cast.relay.deliver(cast.site.approval(cast.site.a, 2, new Approval.Quota(1, 1, 1, 1, 1, 1)));
+        Link first = cast.link(cast.device);
+        assertThat(cast.link(cast.device).ended().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(first.ended().isDone()).isFalse();
+    }
+
+    @Test
+    void a_relay_that_its_own_list_names_is_given_up_before_anything_is_asked_of_it() throws Exception {
+        start();
+        cast.relay.deliver(Site.list(cast.site.authority, 2, cast.relayOwn()));
+        try (Agent agent = cast.agent(Cast.OTHER_HOST)) {
+            assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).contains("revoked");
+            assertThat(agent.attachments).isEmpty();
+        }
+        assertThat(host.losses.poll(20, TimeUnit.SECONDS)).contains("revoked");
+    }
+
+    @Test
+    void what_nobody_said_who_may_is_not_taken() throws Exception {
+        start();
+        Site elsewhere = new Site();
+        int lists = cast.relay.deliveries().beliefs().lists().all().size();
+        assertThatThrownBy(() -> cast.relay.deliver(Site.list(elsewhere.authority, 10)))
+                .hasMessageContaining("signature of an anchor");
+        assertThatThrownBy(() -> cast.relay.deliver(elsewhere.approval(cast.site.a, 9, Site.QUOTA)))
+                .hasMessageContaining("signature of the site");
+        assertThatThrownBy(() -> cast.relay.deliver(cast.site.approval(elsewhere.a, 1, Site.QUOTA)))
+                .hasMessageContaining("deliver its genesis");
+        assertThatThrownBy(() ->
+                        cast.relay.deliver(cast.site.approval(cast.site.a, 1, new Approval.Quota(1, 1, 1, 1, 1, 1))))
+                .hasMessageContaining("above 1");
+        for (byte[] junk : new byte[][] {new byte[0], new byte[100], {0x30, 0x03, 1, 2, 3}, "{}".getBytes(UTF_8)}) {
+            assertThatThrownBy(() -> cast.relay.deliver(junk)).isInstanceOf(IOException.class);
+        }
+        assertThat(cast.relay.deliveries().beliefs().lists().all()).hasSize(lists);
+        assertThat(cast.relay.deliveries().projects()).isEqualTo(2);
+    }
+
+    @Test
+    void one_relay_has_a_state_folder() throws Exception {
+        start();
+        assertThatThrownBy(() -> Deliveries.open(state, List.of(), InstantSource.system()))
+                .hasMessageContaining("another");
+    }
+}
