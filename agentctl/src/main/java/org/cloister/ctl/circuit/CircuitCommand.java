@@ -7,22 +7,38 @@ import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.Map;
+import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
+import java.time.InstantSource;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.project.ProjectOption;
 import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.circuit.OpenCircuits;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Anchors;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.AgentLink;
 import org.cloister.protocol.link.Credential;
-import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.PemCredential;
-import org.cloister.protocol.link.PkixTrust;
+import org.cloister.protocol.link.Trust;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -51,8 +67,8 @@ public final class CircuitCommand implements Callable<Integer> {
     @Option(names = "--site", required = true, paramLabel = "FILE", description = "The site's authority, PEM.")
     private Path site;
 
-    @Option(names = "--authority", required = true, paramLabel = "FILE", description = "The project's authority, PEM.")
-    private Path authority;
+    @Mixin
+    private ProjectOption project;
 
     @Option(
             names = "--device",
@@ -79,20 +95,28 @@ public final class CircuitCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Override
+    @SuppressWarnings("try") // the link is only there to be closed
     public Integer call() throws IOException, InterruptedException {
         Name to = name("NAME", target);
-        PkixTrust project = new PkixTrust(
-                Map.of(to.project(), PemCredential.certificates(authority).get(0)));
-        PkixTrust atSite =
-                new PkixTrust(Map.of("site", PemCredential.certificates(site).get(0)));
+        Beliefs beliefs = new Beliefs(
+                Anchors.none().withSite(siteKeys()).withProject(project.read()),
+                RevocationLists.none(),
+                InstantSource.system());
         Credential own = credential(person);
-        CircuitTerms terms = new CircuitTerms(named(project, own), to, digest());
+        CircuitTerms terms = new CircuitTerms(named(beliefs, own), to, digest());
+        Credential onLink = credential(device);
+        AgentLink.Terms link = new AgentLink.Terms(
+                List.of(address()),
+                () -> onLink,
+                trust -> trust.only(name("--relay-name", relayName)),
+                beliefs,
+                "agentctl");
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        try {
-            Link link =
-                    get(Link.dial(loops, address(), credential(device), atSite.only(name("--relay-name", relayName))));
+        Arrival arrival = new Arrival();
+        try (AgentLink attached = new AgentLink(loops, link, arrival, new SecureRandom());
+                OpenCircuits open = new OpenCircuits(beliefs, loops.next(), ended -> {})) {
             StandardStreams streams = new StandardStreams(System.in, System.out);
-            get(Circuit.open(link, terms, own, project, streams));
+            open.add(get(Circuit.open(arrival.await().link(), terms, own, Trust.inParties(beliefs), streams)));
             streams.await();
             return ExitCode.OK.code();
         } finally {
@@ -100,15 +124,24 @@ public final class CircuitCommand implements Callable<Integer> {
         }
     }
 
+    private Set<VerificationKey> siteKeys() throws IOException {
+        Set<VerificationKey> keys = new LinkedHashSet<>();
+        for (X509Certificate each : PemCredential.certificates(site)) {
+            keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
+        }
+        return keys;
+    }
+
     private static Credential credential(Path path) throws IOException {
         return PemCredential.read(Path.of(path + ".pem"), Path.of(path + ".key"));
     }
 
-    private Name named(PkixTrust project, Credential own) throws IOException {
+    private Name named(Beliefs beliefs, Credential own) throws IOException {
         try {
-            return project.verify(own.chain());
-        } catch (java.security.cert.CertificateException e) {
-            throw new IOException(person + ".pem: " + e.getMessage() + "; renew it", e);
+            return beliefs.verifyUnlisted(Chain.of(own.chain()), Set.of(Role.values()))
+                    .name();
+        } catch (IdentityRefused e) {
+            throw new IOException(person + ".pem: " + e.getMessage(), e);
         }
     }
 
@@ -136,16 +169,11 @@ public final class CircuitCommand implements Callable<Integer> {
     }
 
     private Name name(String option, String text) {
-        String[] labels = text.split("\\.", -1);
-        if (labels.length == 5 && labels[3].equals("cloister") && labels[4].equals("internal")) {
-            try {
-                return new Name(labels[0], labels[1], labels[2]);
-            } catch (IllegalArgumentException e) {
-                throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
-            }
+        try {
+            return Name.parse(text);
+        } catch (MalformedException e) {
+            throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
         }
-        throw new ParameterException(
-                spec.commandLine(), option + ": want ID.ROLE.PROJECT.cloister.internal, have " + text);
     }
 
     private Digest digest() {

@@ -23,6 +23,9 @@ final class StandardStreams extends ChannelInboundHandlerAdapter implements Circ
     private final InputStream in;
     private final OutputStream out;
     private final ExecutorService writer = Executors.newSingleThreadExecutor(StandardStreams::daemon);
+    /** Pieces; on the event loop. */
+    private int unwritten;
+
     private final CompletableFuture<Void> heardAll = new CompletableFuture<>();
 
     StandardStreams(InputStream in, OutputStream out) {
@@ -69,12 +72,16 @@ final class StandardStreams extends ChannelInboundHandlerAdapter implements Circ
         ByteBuf bytes = (ByteBuf) message;
         byte[] piece = ByteBufUtil.getBytes(bytes);
         bytes.release();
+        unwritten++;
         ctx.channel().config().setAutoRead(false);
         writer.execute(() -> {
             try {
                 out.write(piece);
                 out.flush();
-                ctx.executor().execute(() -> ctx.channel().config().setAutoRead(true));
+                ctx.executor().execute(() -> {
+                    unwritten--;
+                    ctx.channel().config().setAutoRead(unwritten == 0);
+                });
             } catch (IOException e) {
                 heardAll.completeExceptionally(new IOException("standard output: " + e.getMessage(), e));
             }

@@ -7,7 +7,7 @@ import org.cloister.protocol.identity.ProjectHistory;
 import picocli.CommandLine.Option;
 
 /** Which project, by its documents. */
-final class ProjectOption {
+public final class ProjectOption {
     @Option(
             names = "--project",
             paramLabel = "FILE",
@@ -16,7 +16,7 @@ final class ProjectOption {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private List<Path> history;
 
-    ProjectHistory read() throws IOException {
+    public ProjectHistory read() throws IOException {
         return Documents.history(history);
     }
 }

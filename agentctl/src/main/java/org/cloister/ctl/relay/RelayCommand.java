@@ -8,8 +8,8 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl relay}: on the relay's machine, for its operator. */
 @Command(
         name = "relay",
-        description = "Shows what the relay on this machine serves; changes nothing.",
-        subcommands = {RelayStatusCommand.class, RelayHostsCommand.class})
+        description = "Shows what the relay on this machine serves, and tells it whom to serve.",
+        subcommands = {RelayStatusCommand.class, RelayHostsCommand.class, RelayDeliverCommand.class})
 public final class RelayCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before run

@@ -29,19 +29,23 @@ final class RelaySocket {
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
     private Path socket;
 
+    private record Reply(String status, String body) {
+        boolean isGood() {
+            return status.startsWith("HTTP/1.1 200 ");
+        }
+    }
+
     ObjectNode ask(String path) throws IOException {
-        String answer = new String(exchange(path), StandardCharsets.UTF_8);
-        int body = answer.indexOf("\r\n\r\n");
-        String status = answer.lines().findFirst().orElse("nothing");
-        if (body < 0 || !status.startsWith("HTTP/1.1 200 ")) {
-            throw new IOException(socket + ": want an answer of agent-relay, have \"" + status + "\"");
+        Reply reply = exchange("GET", path, new byte[0]);
+        if (!reply.isGood()) {
+            throw new IOException(socket + ": want an answer of agent-relay, have \"" + reply.status + "\"");
         }
         try {
             JsonNode tree = JsonMapper.builder()
                     .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                     .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
                     .build()
-                    .readTree(answer.substring(body + 4));
+                    .readTree(reply.body);
             if (tree instanceof ObjectNode document) {
                 return document;
             }
@@ -51,7 +55,16 @@ final class RelaySocket {
         throw new IOException(socket + ": want an object of agent-relay, have another value");
     }
 
-    private byte[] exchange(String path) throws IOException {
+    /** @return what the relay took it for */
+    String deliver(byte[] content) throws IOException {
+        Reply reply = exchange("POST", "/deliveries", content);
+        if (!reply.isGood()) {
+            throw new IOException(reply.body.strip());
+        }
+        return reply.body.strip();
+    }
+
+    private Reply exchange(String method, String path, byte[] content) throws IOException {
         SocketChannel channel;
         try {
             channel = SocketChannel.open(UnixDomainSocketAddress.of(socket));
@@ -64,14 +77,24 @@ final class RelaySocket {
         try (channel;
                 OutputStream out = Channels.newOutputStream(channel);
                 InputStream in = Channels.newInputStream(channel)) {
-            out.write(("GET " + path + " HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n")
+            out.write((method + " " + path + " HTTP/1.1\r\nHost: relay\r\nConnection: close\r\nContent-Length: "
+                            + content.length + "\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII));
+            out.write(content);
             ByteArrayOutputStream answer = new ByteArrayOutputStream();
             byte[] piece = new byte[8192];
             for (int n = in.read(piece); n >= 0 && answer.size() <= MAX_BYTES; n = in.read(piece)) {
                 answer.write(piece, 0, n);
             }
-            return answer.toByteArray();
+            return reply(answer.toString(StandardCharsets.UTF_8));
         }
+    }
+
+    private Reply reply(String answer) throws IOException {
+        int body = answer.indexOf("\r\n\r\n");
+        if (body < 0) {
+            throw new IOException(socket + ": want an answer of agent-relay, have something else");
+        }
+        return new Reply(answer.lines().findFirst().orElse("nothing"), answer.substring(body + 4));
     }
 }

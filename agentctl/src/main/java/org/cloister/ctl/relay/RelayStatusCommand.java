@@ -34,6 +34,7 @@ final class RelayStatusCommand implements Callable<Integer> {
                 "circuits_opened",
                 "circuits_refused",
                 "circuit_bytes",
+                "projects",
                 "revocation_lists"
             }) {
                 table.row(count.replace('_', ' '), document.path(count).asText());

@@ -1,0 +1,48 @@
+package org.cloister.ctl.relay;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.RevocationList;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl relay deliver}: what the site or a project's owners signed, to the relay. */
+@Command(
+        name = "deliver",
+        description =
+                "Gives the relay projects' documents, approvals and revocation lists, in the order named. It takes what is signed by who may say it and newer than what it has; a revocation acts at once.")
+final class RelayDeliverCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "FILE", arity = "1..*", description = "A genesis, successor, approval or revocation list.")
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private List<Path> files;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private RelaySocket socket;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Facts facts = new Facts();
+        for (Path file : files) {
+            byte[] content = Pem.bytes(file, RevocationList.MAX_BYTES);
+            try {
+                facts.with(file.toString(), socket.deliver(content));
+            } catch (IOException e) {
+                throw new IOException(file + ": " + e.getMessage(), e);
+            }
+        }
+        output.print(facts);
+        return ExitCode.OK.code();
+    }
+}
