@@ -7,15 +7,18 @@ import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.SecureRandom;
+import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -94,6 +97,45 @@ final class Cast implements AutoCloseable {
         KeyPair pair = pair(curveOf(name));
         byte[] der = authorities.get(project).issue(name, key(pair), Instant.now(), DAY);
         return new Credential(pair.getPrivate(), List.of(PkixTrust.read(der)));
+    }
+
+    /**
+     * Lays out a relay's files as a site and its operator leave them.
+     *
+     * @param more lines of the configuration
+     * @return the configuration's file
+     */
+    Path install(Path folder, String more) throws IOException {
+        Path own = Files.createDirectories(folder.resolve("relay"));
+        Path anchorFiles = Files.createDirectories(own.resolve("anchors"));
+        for (Map.Entry<String, X509Certificate> anchor : anchors.entrySet()) {
+            pem(anchorFiles.resolve(anchor.getKey() + ".pem"), "CERTIFICATE", encoded(anchor.getValue()));
+        }
+        pem(own.resolve("relay.pem"), "CERTIFICATE", encoded(relayOwn.chain().get(0)));
+        pem(own.resolve("relay.key"), "PRIVATE KEY", relayOwn.key().getEncoded());
+        return Files.writeString(
+                folder.resolve("agent-relay.toml"),
+                String.join(
+                                "\n",
+                                "certificate = \"" + own.resolve("relay.pem") + "\"",
+                                "key = \"" + own.resolve("relay.key") + "\"",
+                                "anchors = \"" + anchorFiles + "\"",
+                                "state = \"" + own + "\"",
+                                "socket = \"" + folder.resolve("agent-relay.sock") + "\"")
+                        + "\n" + more);
+    }
+
+    private static void pem(Path file, String label, byte[] der) throws IOException {
+        String base64 = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
+        Files.writeString(file, "-----BEGIN " + label + "-----\n" + base64 + "\n-----END " + label + "-----\n");
+    }
+
+    private static byte[] encoded(X509Certificate certificate) throws IOException {
+        try {
+            return certificate.getEncoded();
+        } catch (CertificateEncodingException e) {
+            throw new IOException(e);
+        }
     }
 
     Link link(Name name) throws Exception {
