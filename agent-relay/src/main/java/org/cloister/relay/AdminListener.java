@@ -2,6 +2,7 @@ package org.cloister.relay;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ServerChannel;
@@ -13,7 +14,9 @@ import io.netty.handler.timeout.ReadTimeoutHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -29,8 +32,11 @@ final class AdminListener implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** For the relay's user and group. An old socket of that name is of a process that is no more. */
+    /** For the relay's user and group. A socket where nobody answers is of a process that is no more, and is replaced. */
     static AdminListener on(Path socket, Relay relay, EventLoopGroup loops) throws IOException {
+        if (answers(socket)) {
+            throw new IOException(socket + ": another process answers there; end it, or set socket to another file");
+        }
         Files.deleteIfExists(socket);
         AdminListener listener =
                 bind(NioServerDomainSocketChannel.class, UnixDomainSocketAddress.of(socket), relay, true, loops);
@@ -41,6 +47,16 @@ final class AdminListener implements AutoCloseable {
     /** For whoever is on this machine: what is served here changes nothing. */
     static AdminListener on(InetSocketAddress loopback, Relay relay, EventLoopGroup loops) throws IOException {
         return bind(NioServerSocketChannel.class, loopback, relay, false, loops);
+    }
+
+    private static boolean answers(Path socket) throws IOException {
+        try {
+            SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
+            return true;
+        } catch (SocketException e) {
+            // No such file, or nobody behind it.
+            return false;
+        }
     }
 
     SocketAddress address() {
@@ -54,28 +70,26 @@ final class AdminListener implements AutoCloseable {
             boolean operator,
             EventLoopGroup loops)
             throws IOException {
-        try {
-            return new AdminListener(new ServerBootstrap()
-                    .group(loops)
-                    .channel(kind)
-                    .childHandler(new ChannelInitializer<>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            channel.pipeline()
-                                    .addLast(
-                                            new ReadTimeoutHandler(WAIT_S),
-                                            new HttpServerCodec(),
-                                            new HttpObjectAggregator(LinkLimits.FROM_RELAY_BYTES),
-                                            new AdminRequests(relay, operator));
-                        }
-                    })
-                    .bind(address)
-                    .syncUninterruptibly()
-                    .channel());
-        } catch (RuntimeException e) {
-            // Netty throws what bind failed with, unchecked.
-            throw new IOException("listen " + address + ": " + e.getMessage(), e);
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops)
+                .channel(kind)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline()
+                                .addLast(
+                                        new ReadTimeoutHandler(WAIT_S),
+                                        new HttpServerCodec(),
+                                        new HttpObjectAggregator(LinkLimits.FROM_RELAY_BYTES),
+                                        new AdminRequests(relay, operator));
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException("listen " + address + ": " + bound.cause().getMessage(), bound.cause());
         }
+        return new AdminListener(bound.channel());
     }
 
     @Override

@@ -4,6 +4,8 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
@@ -50,9 +52,20 @@ public final class Main {
             e.problems().forEach(problem -> System.err.println("agent-relay: error: " + problem));
             System.exit(BAD_CONFIG);
         } catch (IOException e) {
-            System.err.println("agent-relay: error: " + e.getMessage());
+            System.err.println("agent-relay: error: " + text(e));
             System.exit(FAILED);
         }
+    }
+
+    /** Java says the file's name alone when one is missing or closed to us. */
+    private static String text(IOException e) {
+        if (e instanceof NoSuchFileException) {
+            return e.getMessage() + ": no such file; enrol the relay, or correct the configuration";
+        }
+        if (e instanceof AccessDeniedException) {
+            return e.getMessage() + ": not readable; let user " + System.getProperty("user.name") + " read it";
+        }
+        return String.valueOf(e.getMessage());
     }
 
     @SuppressWarnings("try") // some resources are only there to be closed

@@ -2,6 +2,7 @@ package org.cloister.relay;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -70,27 +71,28 @@ final class Relay implements AutoCloseable {
         metrics.gauge("circuits", exchange::openCircuits);
         metrics.gauge("projects", deliveries::projects);
         LinkDoor door = new LinkDoor(this, terms.own, Trust.in(deliveries.beliefs(), Set.of(Role.HOST, Role.DEVICE)));
-        try {
-            this.listener = new ServerBootstrap()
-                    .group(loops)
-                    .channel(NioServerSocketChannel.class)
-                    .option(ChannelOption.SO_BACKLOG, BACKLOG)
-                    .option(ChannelOption.SO_REUSEADDR, true)
-                    .childOption(ChannelOption.TCP_NODELAY, true)
-                    .childHandler(new ChannelInitializer<>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            door.enter(channel);
-                        }
-                    })
-                    .bind(terms.listen)
-                    .syncUninterruptibly()
-                    .channel();
-            this.looking = loops.next().scheduleAtFixedRate(this::look, LOOK_S, LOOK_S, TimeUnit.SECONDS);
-        } catch (RuntimeException e) {
-            // Netty throws what bind failed with, unchecked.
-            throw new IOException("listen " + terms.listen + ": " + e.getMessage(), e);
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops)
+                .channel(NioServerSocketChannel.class)
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        door.enter(channel);
+                    }
+                })
+                .bind(terms.listen)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException(
+                    "listen " + terms.listen + ": " + bound.cause().getMessage()
+                            + "; ss -ltnp says which process has a port",
+                    bound.cause());
         }
+        this.listener = bound.channel();
+        this.looking = loops.next().scheduleAtFixedRate(this::look, LOOK_S, LOOK_S, TimeUnit.SECONDS);
     }
 
     /** Listens when it returns. */

@@ -2,7 +2,10 @@ package org.cloister.relay;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +31,7 @@ record RelayConfig(
     private static final int DAY_S = 86_400;
 
     static RelayConfig load(Path file) throws IOException {
-        TomlReader toml = new TomlReader(file);
+        TomlReader toml = read(file);
         InetSocketAddress listen = toml.address("listen", "0.0.0.0:7443");
         InetSocketAddress metrics = toml.address("metrics", null);
         if (metrics != null && !metrics.getAddress().isLoopbackAddress()) {
@@ -52,5 +55,16 @@ record RelayConfig(
             throw new IllegalStateException("finish lets no bad address through");
         }
         return new RelayConfig(listen, certificate, key, site, state, socket, metrics, limits);
+    }
+
+    private static TomlReader read(Path file) throws IOException {
+        try {
+            return new TomlReader(file);
+        } catch (NoSuchFileException e) {
+            throw new BadConfigException(List.of(file + ": no such file; the package has a sample of it"));
+        } catch (AccessDeniedException e) {
+            throw new BadConfigException(
+                    List.of(file + ": not readable; let user " + System.getProperty("user.name") + " read it"));
+        }
     }
 }

@@ -7,9 +7,13 @@ import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.X509Certificate;
 import java.time.InstantSource;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.Digest;
@@ -66,14 +70,7 @@ final class Cast implements AutoCloseable {
         trust = Trust.inParties(beliefs);
         relayOwn = credential(RELAY);
         relay = serve(0, limits);
-        for (byte[] each : List.of(
-                site.a.genesis,
-                site.b.genesis,
-                site.approval(site.a, 1, Site.QUOTA),
-                site.approval(site.b, 1, Site.QUOTA),
-                Site.list(site.authority, 1),
-                Site.list(site.a.authority, 1),
-                Site.list(site.b.authority, 1))) {
+        for (byte[] each : site.deliveries()) {
             relay.deliver(each);
         }
     }
@@ -81,9 +78,9 @@ final class Cast implements AutoCloseable {
     /** A party's own, with nothing revoked. */
     Beliefs beliefs() throws IOException {
         Beliefs own = freshBeliefs();
-        own.take(Site.list(site.authority, 1));
-        own.take(Site.list(site.a.authority, 1));
-        own.take(Site.list(site.b.authority, 1));
+        for (byte[] list : site.lists()) {
+            own.take(list);
+        }
         return own;
     }
 
@@ -115,6 +112,42 @@ final class Cast implements AutoCloseable {
 
     Credential credential(Name name) throws GeneralSecurityException, IOException {
         return site.credential(name);
+    }
+
+    /**
+     * Lays out a relay's files as a site and its operator leave them.
+     *
+     * @param more lines of the configuration
+     * @return the configuration's file
+     */
+    Path install(Path folder, String more) throws IOException {
+        Path own = Files.createDirectories(folder.resolve("relay"));
+        pem(folder.resolve("site.pem"), "CERTIFICATE", site.authority.certificate());
+        pem(own.resolve("relay.pem"), "CERTIFICATE", encoded(relayOwn.chain().get(0)));
+        pem(own.resolve("relay.key"), "PRIVATE KEY", relayOwn.key().getEncoded());
+        return Files.writeString(
+                folder.resolve("agent-relay.toml"),
+                String.join(
+                                "\n",
+                                "certificate = \"" + own.resolve("relay.pem") + "\"",
+                                "key = \"" + own.resolve("relay.key") + "\"",
+                                "site = \"" + folder.resolve("site.pem") + "\"",
+                                "state = \"" + own + "\"",
+                                "socket = \"" + folder.resolve("agent-relay.sock") + "\"")
+                        + "\n" + more);
+    }
+
+    private static void pem(Path file, String label, byte[] der) throws IOException {
+        String base64 = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
+        Files.writeString(file, "-----BEGIN " + label + "-----\n" + base64 + "\n-----END " + label + "-----\n");
+    }
+
+    private static byte[] encoded(X509Certificate certificate) throws IOException {
+        try {
+            return certificate.getEncoded();
+        } catch (CertificateEncodingException e) {
+            throw new IOException(e);
+        }
     }
 
     Link link(Name name) throws Exception {

@@ -9,6 +9,7 @@ import java.security.SecureRandom;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.cloister.protocol.dsse.Curve;
@@ -78,6 +79,18 @@ final class Site {
                 .withSite(List.of(key.verificationKey()))
                 .withProject(a.history)
                 .withProject(b.history);
+    }
+
+    /** The first of each, which revoke nothing. */
+    List<byte[]> lists() throws IOException {
+        return List.of(list(authority, 1), list(a.authority, 1), list(b.authority, 1));
+    }
+
+    /** All that a new relay is told, in an order that it takes. */
+    List<byte[]> deliveries() throws IOException, GeneralSecurityException {
+        List<byte[]> all = new ArrayList<>(List.of(a.genesis, b.genesis, approval(a, 1, QUOTA), approval(b, 1, QUOTA)));
+        all.addAll(lists());
+        return all;
     }
 
     Authority authorityOf(String project) {
