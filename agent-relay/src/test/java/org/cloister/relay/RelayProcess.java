@@ -34,12 +34,18 @@ final class RelayProcess implements AutoCloseable {
     /** @param said a file for what it says */
     static RelayProcess start(Path said, Map<String, String> environment, List<String> jvm, String... arguments)
             throws IOException {
+        return start(said, environment, jvm, System.getProperty("java.class.path"), arguments);
+    }
+
+    private static RelayProcess start(
+            Path said, Map<String, String> environment, List<String> jvm, String classPath, String[] arguments)
+            throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1"));
         command.addAll(jvm);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "org.cloister.relay.Main"));
+        command.addAll(List.of("-cp", classPath, "org.cloister.relay.Main"));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
@@ -47,6 +53,11 @@ final class RelayProcess implements AutoCloseable {
         builder.environment().keySet().removeIf(name -> name.startsWith("J") || name.equals("NOTIFY_SOCKET"));
         builder.environment().putAll(environment);
         return new RelayProcess(builder.start(), said);
+    }
+
+    /** Another build of it. */
+    static RelayProcess ofBuild(String classPath, Path said, List<String> jvm, Path config) throws IOException {
+        return start(said, Map.of(), jvm, classPath, new String[] {config.toString()});
     }
 
     static RelayProcess start(Path said, Path config) throws IOException {
@@ -93,6 +104,10 @@ final class RelayProcess implements AutoCloseable {
             throw new AssertionError("the relay: no end within " + WAIT_S + " s; it said: " + said());
         }
         return process.exitValue();
+    }
+
+    String pid() {
+        return String.valueOf(process.pid());
     }
 
     boolean isAlive() {
