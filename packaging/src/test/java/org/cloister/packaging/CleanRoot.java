@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -39,14 +40,16 @@ final class CleanRoot implements AutoCloseable {
         this.path = path;
     }
 
-    static CleanRoot unpack() throws IOException, InterruptedException {
+    /** @param more Debian packages that have to be there before ours */
+    static CleanRoot unpack(String... more) throws IOException, InterruptedException {
         if (!Command.of("id", "-u").text().strip().equals("0")) {
             throw new AssertionError("a clean root: made by root alone, not by " + System.getProperty("user.name")
                     + "; run lab/test as root");
         }
         Path lab =
                 Path.of(Optional.ofNullable(System.getenv("CLOISTER_LAB_DIR")).orElse("/var/lib/cloister-lab"));
-        Path tar = tar(Files.createDirectories(lab.resolve("cache")));
+        String include = Stream.concat(Stream.of(JRE), Stream.of(more)).collect(Collectors.joining(","));
+        Path tar = tar(Files.createDirectories(lab.resolve("cache")), include);
         Path root = Files.createTempDirectory(Files.createDirectories(lab.resolve("tmp")), "packages-");
         CleanRoot made = new CleanRoot(root);
         try {
@@ -58,17 +61,17 @@ final class CleanRoot implements AutoCloseable {
         }
     }
 
-    private static Path tar(Path cache) throws IOException, InterruptedException {
+    private static Path tar(Path cache, String include) throws IOException, InterruptedException {
         Command.require("mmdebstrap", "mmdebstrap");
         List<String> sources = sources();
-        Path tar = cache.resolve("clean-root-" + digest(String.join("\n", sources) + JRE + HOOK) + ".tar");
+        Path tar = cache.resolve("clean-root-" + digest(String.join("\n", sources) + include + HOOK) + ".tar");
         if (!Files.exists(tar)) {
             Path half = Files.createTempFile(cache, "clean-root-", ".tar");
             List<String> words = new ArrayList<>(List.of(
                     "mmdebstrap",
                     "--quiet",
                     "--variant=minbase",
-                    "--include=" + JRE,
+                    "--include=" + include,
                     "--essential-hook=" + HOOK,
                     "bookworm",
                     half.toString()));

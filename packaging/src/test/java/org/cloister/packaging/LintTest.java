@@ -3,25 +3,38 @@ package org.cloister.packaging;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @Tag("ground")
 class LintTest {
-    @Test
-    void lintian_has_nothing_to_say_of_the_deb() throws IOException, InterruptedException {
+    static List<Path> debs() {
+        return List.of(Packages.DEB, Packages.RELAY_DEB);
+    }
+
+    static List<Path> rpms() {
+        return List.of(Packages.RPM, Packages.RELAY_RPM);
+    }
+
+    @ParameterizedTest
+    @MethodSource("debs")
+    void lintian_has_nothing_to_say_of_the_deb(Path deb) throws IOException, InterruptedException {
         Command.require("lintian", "lintian");
-        String tags = Command.of("lintian", "--allow-root", "--pedantic", "--display-info", Packages.DEB.toString())
+        String tags = Command.of("lintian", "--allow-root", "--pedantic", "--display-info", deb.toString())
                 .text();
         assertThat(tags).isEmpty();
     }
 
-    @Test
-    void rpmlint_has_nothing_to_say_of_the_rpm() throws IOException, InterruptedException {
+    @ParameterizedTest
+    @MethodSource("rpms")
+    void rpmlint_has_nothing_to_say_of_the_rpm(Path rpm) throws IOException, InterruptedException {
         Command.require("rpmlint", "rpmlint");
         String config = Packages.ROOT.resolve("packaging/rpmlint.toml").toString();
-        String tags =
-                Command.of("rpmlint", "-c", config, Packages.RPM.toString()).text();
+        String tags = Command.of("rpmlint", "-c", config, rpm.toString()).text();
         assertThat(tags).contains(" 0 errors, 0 warnings,");
     }
 
@@ -33,7 +46,17 @@ class LintTest {
             "packaging/src/build/stage",
             "packaging/src/deb/control/postinst",
             "packaging/src/deb/control/prerm",
-            "packaging/src/rpm/posttrans"
+            "packaging/src/rpm/posttrans",
+            "packaging/target/scripts/relay/agent-relay",
+            "packaging/target/scripts/relay/make-archive",
+            "packaging/src/build/stage-relay",
+            "packaging/src/deb/relay/postinst",
+            "packaging/src/deb/relay/prerm",
+            "packaging/src/deb/relay/postrm",
+            "packaging/src/rpm/relay/post",
+            "packaging/src/rpm/relay/preun",
+            "packaging/src/rpm/relay/postun",
+            "packaging/src/rpm/relay/posttrans"
         }) {
             Command.of("dash", "-n", Packages.ROOT.resolve(script).toString()).text();
         }

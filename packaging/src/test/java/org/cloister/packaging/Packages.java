@@ -8,8 +8,11 @@ final class Packages {
     static final Path ROOT = Path.of(property("cloister.root"));
     static final Path DEB = Path.of(property("cloister.deb"));
     static final Path RPM = Path.of(property("cloister.rpm"));
+    static final Path RELAY_DEB = Path.of(property("cloister.relay-deb"));
+    static final Path RELAY_RPM = Path.of(property("cloister.relay-rpm"));
     static final String VERSION = property("cloister.version");
     static final String ARCHIVE = "/var/cache/cloister/agentctl.jsa";
+    static final String RELAY_ARCHIVE = "/var/cache/cloister/agent-relay.jsa";
 
     private Packages() {}
 

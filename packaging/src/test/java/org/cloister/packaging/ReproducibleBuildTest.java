@@ -23,8 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packages")
 @Tag("scenario")
 class ReproducibleBuildTest {
-    private static final String RESULTS = "(protocol|ovs-bridge|agentctl|packaging)/target/[^/]+\\.(jar|deb|rpm)"
-            + "|(protocol|ovs-bridge|agentctl)/target/sbom\\.json|agentctl/target/(man|completion)/.*";
+    private static final String RESULTS =
+            "(protocol|ovs-bridge|agent-relay|agentctl|packaging)/target/[^/]+\\.(jar|deb|rpm)"
+                    + "|(protocol|ovs-bridge|agent-relay|agentctl)/target/sbom\\.json|agentctl/target/(man|completion)/.*";
 
     @TempDir
     Path folder = Path.of("");
@@ -35,7 +36,9 @@ class ReproducibleBuildTest {
         Map<String, String> first = build("one");
         Map<String, String> second = build("a second, longer folder");
         first.forEach((name, sum) -> System.out.println("sha256 " + sum + " " + name));
-        assertThat(first.keySet()).anyMatch(name -> name.endsWith(".deb")).anyMatch(name -> name.endsWith(".rpm"));
+        assertThat(first.keySet())
+                .filteredOn(name -> name.matches(".*cloister-(agentctl|agent-relay)[-_][^/]*\\.(deb|rpm)"))
+                .hasSize(4);
         assertThat(second).isEqualTo(first);
     }
 

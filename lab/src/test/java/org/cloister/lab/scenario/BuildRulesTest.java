@@ -27,11 +27,12 @@ class BuildRulesTest {
 
     @BeforeEach
     void copyTheTree() throws IOException {
-        for (String part :
-                new String[] {"pom.xml", ".mvn", "build", "protocol", "ovs-bridge", "strongswan-conf", "agentctl"}) {
+        for (String part : new String[] {
+            "pom.xml", ".mvn", "build", "protocol", "ovs-bridge", "strongswan-conf", "agent-relay", "agentctl"
+        }) {
             copy(part);
         }
-        edit("pom.xml", "<module>(?!protocol|ovs-bridge|strongswan-conf|agentctl)[^<]*</module>", "");
+        edit("pom.xml", "<module>(?!protocol|ovs-bridge|strongswan-conf|agent-relay|agentctl)[^<]*</module>", "");
     }
 
     @Test

@@ -90,7 +90,7 @@ class ImageBuildTest {
 
     private static Path deb() throws IOException {
         try (Stream<Path> files = Files.list(ROOT.resolve("packaging/target"))) {
-            return files.filter(file -> file.toString().endsWith(".deb"))
+            return files.filter(file -> file.getFileName().toString().matches("cloister-agentctl_.*\\.deb"))
                     .findFirst()
                     .orElseThrow();
         }
