@@ -89,6 +89,13 @@ public final class Chain {
      */
     public Identity verify(Collection<Role> roles, Anchors anchors, RevocationLists lists, Instant now)
             throws IdentityRefused {
+        Identity identity = issued(roles, anchors, now);
+        lists.require(identity, now);
+        return identity;
+    }
+
+    /** The same without lists: for one's own certificate, which others look up in theirs. */
+    public Identity issued(Collection<Role> roles, Anchors anchors, Instant now) throws IdentityRefused {
         String subject = "certificate of " + name;
         if (!roles.contains(role)) {
             throw new IdentityRefused(
@@ -117,9 +124,7 @@ public final class Chain {
                         last.issuerName(),
                         "renew the certificate under an owner that the newest document names"));
         requirePath(subject, anchor, now);
-        Identity identity = new Identity(name, role, certificates.get(0).key(), until, anchor, last.serial());
-        lists.require(identity, now);
-        return identity;
+        return new Identity(name, role, certificates.get(0).key(), until, anchor, last.serial());
     }
 
     /** RFC 5280 section 6: signatures, path lengths and name constraints. */

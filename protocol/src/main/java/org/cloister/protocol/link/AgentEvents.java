@@ -1,6 +1,7 @@
 package org.cloister.protocol.link;
 
 import com.google.protobuf.ByteString;
+import java.time.Instant;
 import java.util.Optional;
 import org.cloister.protocol.identity.Name;
 
@@ -19,4 +20,13 @@ public interface AgentEvents {
 
     /** @param why for the log */
     void lost(String why);
+
+    /** The own certificate was renewed; handshakes show the new one from now on. */
+    default void renewed(Instant until) {}
+
+    /** @param why for the log; it is asked for again */
+    default void notRenewed(String why) {}
+
+    /** To the site's desk alone: answer on {@code attachment}. */
+    default void asked(Attachment attachment, RelayMessage.RenewalAsked renewal) {}
 }

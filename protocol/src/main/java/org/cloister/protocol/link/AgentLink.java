@@ -5,7 +5,10 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
 public final class AgentLink implements AutoCloseable {
-    /** Whom an agent dials, and as whom. */
+    /**
+     * Whom an agent dials, and as whom.
+     *
+     * @param own for each handshake; a {@link Renewal} is carried out besides, while the link is attached
+     */
     public record Terms(List<InetSocketAddress> relays, Supplier<Credential> own, Trust relay, String software) {
         public Terms {
             relays = List.copyOf(relays);
@@ -30,6 +37,8 @@ public final class AgentLink implements AutoCloseable {
         }
     }
 
+    private static final long LEAST_WAIT_MS = 100;
+
     private final EventLoopGroup loops;
     private final EventLoop loop;
     private final Terms terms;
@@ -37,7 +46,9 @@ public final class AgentLink implements AutoCloseable {
     private final RandomGenerator random;
     private final Reconnect reconnect;
     private @Nullable Attempt current;
+    private @Nullable Attachment attached;
     private @Nullable ScheduledFuture<?> timer;
+    private @Nullable ScheduledFuture<?> renewalTimer;
     private int attempts;
     private boolean closed;
 
@@ -59,6 +70,9 @@ public final class AgentLink implements AutoCloseable {
             closed = true;
             if (timer != null) {
                 timer.cancel(false);
+            }
+            if (renewalTimer != null) {
+                renewalTimer.cancel(false);
             }
             if (current != null) {
                 current.drop();
@@ -104,8 +118,34 @@ public final class AgentLink implements AutoCloseable {
         });
     }
 
+    /** Asks for the own certificate's renewal if it is time, and looks again when it will be. */
+    private void renew() {
+        if (renewalTimer != null) {
+            renewalTimer.cancel(false);
+        }
+        if (attached != null && !closed && terms.own() instanceof Renewal renewal) {
+            renewal.ask(Instant.now()).ifPresent(attached::renew);
+            long wait = Math.max(
+                    LEAST_WAIT_MS,
+                    Duration.between(Instant.now(), renewal.next()).toMillis());
+            renewalTimer = loop.schedule(this::renew, wait, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void onRenewed(RenewalOutcome outcome) {
+        if (terms.own() instanceof Renewal renewal) {
+            try {
+                events.renewed(renewal.answered(outcome, Instant.now()));
+            } catch (IOException e) {
+                events.notRenewed(String.valueOf(e.getMessage()));
+            }
+            renew();
+        }
+    }
+
     private void onLost(String why) {
         current = null;
+        attached = null;
         reconnect.onLost(System.nanoTime(), random.nextDouble());
         events.lost(why);
         schedule();
@@ -152,7 +192,9 @@ public final class AgentLink implements AutoCloseable {
         public void attached(Attachment attachment, Pace pace) {
             whenCurrent(() -> {
                 reconnect.onAttached(pace);
+                attached = attachment;
                 events.attached(attachment);
+                renew();
             });
         }
 
@@ -160,6 +202,7 @@ public final class AgentLink implements AutoCloseable {
         public void draining(Attachment attachment, Pace pace) {
             whenCurrent(() -> {
                 current = null;
+                attached = null;
                 reconnect.onDrain(pace, System.nanoTime(), random.nextDouble());
                 events.lost("the relay is draining");
                 schedule();
@@ -182,6 +225,16 @@ public final class AgentLink implements AutoCloseable {
         @Override
         public void dialled(Attachment attachment, RelayMessage.Dial dial) {
             whenCurrent(() -> events.dialled(attachment, dial));
+        }
+
+        @Override
+        public void renewed(RenewalOutcome outcome) {
+            whenCurrent(() -> onRenewed(outcome));
+        }
+
+        @Override
+        public void asked(Attachment attachment, RelayMessage.RenewalAsked renewal) {
+            whenCurrent(() -> events.asked(attachment, renewal));
         }
 
         @Override

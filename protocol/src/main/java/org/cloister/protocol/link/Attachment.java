@@ -30,6 +30,10 @@ public final class Attachment {
 
         boolean revoked(long number, ByteString signed);
 
+        void renewed(RenewalOutcome outcome);
+
+        void asked(Attachment attachment, RelayMessage.RenewalAsked renewal);
+
         void draining(Attachment attachment, Pace pace);
 
         /** At most once, and nothing after it. */
@@ -74,6 +78,21 @@ public final class Attachment {
         say(new AgentMessage.DialRefused(dial.token(), reason));
     }
 
+    /** @param request of {@link Renewal#ask} */
+    public void renew(ByteString request) {
+        say(new AgentMessage.Renew(request));
+    }
+
+    /** The site's desk answers. */
+    public void answer(RelayMessage.RenewalAsked asked, RenewalOutcome outcome) {
+        say(new AgentMessage.RenewalAnswered(asked.id(), outcome));
+    }
+
+    /** The site's desk delivers a signed revocation list; it comes back when the relay has taken it. */
+    public void deliver(byte[] list) {
+        say(new AgentMessage.DeliverRevocations(ByteString.copyFrom(list)));
+    }
+
     private void say(AgentMessage message) {
         stream.writeAndFlush(Framing.frame(message.wire()));
     }
@@ -97,6 +116,10 @@ public final class Attachment {
                 if (owner.revoked(list.number(), list.signed())) {
                     say(new AgentMessage.RevocationsKept(list.number()));
                 }
+            } else if (message instanceof RelayMessage.Renewed renewed) {
+                owner.renewed(renewed.outcome());
+            } else if (message instanceof RelayMessage.RenewalAsked asked) {
+                owner.asked(Attachment.this, asked);
             } else if (message instanceof RelayMessage.Drain drain) {
                 owner.draining(Attachment.this, drain.pace());
             }
