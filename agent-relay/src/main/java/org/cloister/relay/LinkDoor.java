@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.LinkCodec;
@@ -29,12 +30,12 @@ final class LinkDoor {
     private static final Logger LOG = LoggerFactory.getLogger(LinkDoor.class);
 
     private final Relay relay;
-    private final Credential own;
+    private final Supplier<Credential> own;
     private final Trust trust;
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger entering = new AtomicInteger();
 
-    LinkDoor(Relay relay, Credential own, Trust trust) {
+    LinkDoor(Relay relay, Supplier<Credential> own, Trust trust) {
         this.relay = relay;
         this.own = own;
         this.trust = trust;
@@ -55,7 +56,7 @@ final class LinkDoor {
         }
         relay.metrics().linksAccepted.inc();
         Caller caller = new Caller();
-        SslHandler tls = new SslHandler(TlsProfile.LINK.server(own, caller));
+        SslHandler tls = new SslHandler(TlsProfile.LINK.server(own.get(), caller));
         tls.setHandshakeTimeoutMillis(LinkLimits.TLS_HANDSHAKE.toMillis());
         channel.pipeline().addLast(tls, entry.handler(caller));
     }

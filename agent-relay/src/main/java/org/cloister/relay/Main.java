@@ -8,14 +8,19 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.link.PkixTrust;
+import org.cloister.protocol.link.Renewal;
 
 /**
  * {@code agent-relay [--check] [FILE]}: opens its state, listens for agents and operators, tells systemd, and waits for
@@ -55,17 +60,27 @@ public final class Main {
     @SuppressWarnings("try") // some resources are only there to be closed
     private static void run(RelayConfig config) throws IOException, InterruptedException {
         Map<String, X509Certificate> anchors = anchors(config.anchors());
+        X509Certificate site = anchors.get(Name.SITE);
+        if (site == null) {
+            throw new IOException(config.anchors() + ": want site.pem, the site's authority, have " + anchors.keySet());
+        }
         PkixTrust trust = new PkixTrust(anchors);
         Credential own = PemCredential.read(config.certificate(), config.key());
         Name name = named(trust, own, config.certificate());
         RevocationBoard revocations = RevocationBoard.open(config.state(), new CrlReader(anchors.values()));
-        Relay.Terms terms = new Relay.Terms(name, config.listen(), own, trust, config.limits());
+        Renewal renewal = new Renewal(
+                own,
+                Anchors.none().withSite(List.of(VerificationKey.of(site.getPublicKey()))),
+                fresh -> PemCredential.replace(config.certificate(), List.of(fresh)),
+                new SecureRandom());
+        Relay.Terms terms = new Relay.Terms(name, config.listen(), renewal, trust, config.limits());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         EventLoopGroup operators = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try (StopSignal stop = new StopSignal();
                 AutoCloseable loopsEnd = () -> end(loops);
                 AutoCloseable operatorsEnd = () -> end(operators);
                 Relay relay = Relay.serve(terms, revocations, new RelayMetrics(), loops);
+                OwnRenewal certificate = new OwnRenewal(renewal, relay, operators.next());
                 AdminListener socket = AdminListener.on(config.socket(), relay, operators);
                 AutoCloseable metrics =
                         config.metrics() == null ? () -> {} : AdminListener.on(config.metrics(), relay, operators)) {
@@ -97,9 +112,6 @@ public final class Main {
                         name.substring(0, name.length() - ".pem".length()),
                         PemCredential.certificates(file).get(0));
             }
-        }
-        if (!anchors.containsKey("site")) {
-            throw new IOException(folder + ": want site.pem, the site's authority, have " + anchors.keySet());
         }
         return anchors;
     }

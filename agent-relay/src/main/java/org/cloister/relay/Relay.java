@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
@@ -38,12 +39,13 @@ final class Relay implements AutoCloseable {
     private final RevocationBoard revocations;
     private final Registry registry = new Registry();
     private final Exchange exchange;
+    private final Renewals renewals = new Renewals(this);
     private final Channel listener;
     private final AtomicInteger most = new AtomicInteger();
     private volatile boolean draining;
 
     /** What a relay is and whom it serves. */
-    record Terms(Name name, InetSocketAddress listen, Credential own, Trust trust, RelayLimits limits) {}
+    record Terms(Name name, InetSocketAddress listen, Supplier<Credential> own, Trust trust, RelayLimits limits) {}
 
     private Relay(Terms terms, RevocationBoard revocations, RelayMetrics metrics, EventLoopGroup loops)
             throws IOException {
@@ -102,6 +104,7 @@ final class Relay implements AutoCloseable {
     void onAttached(RelayLink link) {
         most.accumulateAndGet(registry.attached(), Math::max);
         say(link, new RelayMessage.Attached(name.toString(), pace()));
+        renewals.attached(link);
         revocations.lists().forEach(list -> say(link, new RelayMessage.Revocations(list.number(), list.signed())));
         if (draining) {
             say(link, new RelayMessage.Drain(pace()));
@@ -177,6 +180,10 @@ final class Relay implements AutoCloseable {
 
     Exchange exchange() {
         return exchange;
+    }
+
+    Renewals renewals() {
+        return renewals;
     }
 
     RelayMetrics metrics() {

@@ -25,6 +25,10 @@ final class RelayLink {
     final Instant since;
     final Set<Name> served = ConcurrentHashMap.newKeySet();
     final AtomicInteger streams = new AtomicInteger();
+    final RenewalTurn renewal = new RenewalTurn(LinkLimits.RENEWAL_PAUSE.toNanos());
+    /** Of a desk's deliveries. */
+    final RenewalTurn delivery = new RenewalTurn(LinkLimits.RENEWAL_PAUSE.toNanos());
+
     private final Channel connection;
     private final AtomicInteger unwritten = new AtomicInteger();
     private final AtomicBoolean attachClaimed = new AtomicBoolean();
@@ -56,6 +60,11 @@ final class RelayLink {
 
     boolean isHost() {
         return peer.role().equals("host");
+    }
+
+    /** Where the site's CA answers renewals. */
+    boolean isDesk() {
+        return peer.role().equals("desk");
     }
 
     /** It is of use: the first good request has come. */

@@ -2,6 +2,7 @@ package org.cloister.relay;
 
 import com.google.protobuf.ByteString;
 import java.net.InetSocketAddress;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.AgentEvents;
@@ -28,6 +30,8 @@ final class Agent implements AgentEvents, AutoCloseable {
     final BlockingQueue<Long> revocations = new LinkedBlockingQueue<>();
     final BlockingQueue<Object> circuits = new LinkedBlockingQueue<>();
     final BlockingQueue<String> losses = new LinkedBlockingQueue<>();
+    final BlockingQueue<Instant> renewals = new LinkedBlockingQueue<>();
+    final BlockingQueue<String> refusals = new LinkedBlockingQueue<>();
     final AgentLink link;
     private final Cast cast;
     private final Map<Name, Credential> inside = new ConcurrentHashMap<>();
@@ -38,9 +42,12 @@ final class Agent implements AgentEvents, AutoCloseable {
     }
 
     Agent(Cast cast, Credential own, InetSocketAddress relay) {
+        this(cast, () -> own, relay);
+    }
+
+    Agent(Cast cast, Supplier<Credential> own, InetSocketAddress relay) {
         this.cast = cast;
-        AgentLink.Terms terms =
-                new AgentLink.Terms(List.of(relay), () -> own, cast.trust.only(Cast.RELAY), "a test's agent");
+        AgentLink.Terms terms = new AgentLink.Terms(List.of(relay), own, cast.trust.only(Cast.RELAY), "a test's agent");
         this.link = new AgentLink(cast.loops, terms, this, new Random(1));
     }
 
@@ -93,6 +100,16 @@ final class Agent implements AgentEvents, AutoCloseable {
     public boolean revoked(long number, ByteString signed) {
         revocations.add(number);
         return true;
+    }
+
+    @Override
+    public void renewed(Instant until) {
+        renewals.add(until);
+    }
+
+    @Override
+    public void notRenewed(String why) {
+        refusals.add(why);
     }
 
     @Override

@@ -19,11 +19,13 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
@@ -55,7 +57,7 @@ final class Cast implements AutoCloseable {
     final Map<String, X509Certificate> anchors;
     final Trust trust;
     private final Path state;
-    private final Credential relayOwn;
+    Supplier<Credential> relayOwn;
     RelayMetrics metrics = new RelayMetrics();
     Relay relay;
 
@@ -71,7 +73,8 @@ final class Cast implements AutoCloseable {
                 "a", PkixTrust.read(authorities.get("a").certificate()),
                 "b", PkixTrust.read(authorities.get("b").certificate()));
         trust = new PkixTrust(anchors);
-        relayOwn = credential(RELAY);
+        Credential own = credential(RELAY);
+        relayOwn = () -> own;
         relay = serve(0, limits);
     }
 
@@ -94,6 +97,17 @@ final class Cast implements AutoCloseable {
         KeyPair pair = pair(curveOf(name));
         byte[] der = authorities.get(project).issue(name, key(pair), Instant.now(), DAY);
         return new Credential(pair.getPrivate(), List.of(PkixTrust.read(der)));
+    }
+
+    /** Of a key that the caller has, for a life that the caller wants. */
+    Credential credential(Name name, KeyPair pair, Duration life) throws GeneralSecurityException, IOException {
+        byte[] der = authorities.get(name.project()).issue(name, key(pair), Instant.now(), life);
+        return new Credential(pair.getPrivate(), List.of(PkixTrust.read(der)));
+    }
+
+    /** The keys that speak for the site. */
+    Anchors site() {
+        return Anchors.none().withSite(List.of(authorities.get(Name.SITE).key()));
     }
 
     Link link(Name name) throws Exception {

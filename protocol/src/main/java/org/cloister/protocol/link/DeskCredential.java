@@ -33,19 +33,30 @@ public final class DeskCredential implements Supplier<Credential> {
         this.clock = clock;
     }
 
-    /** @throws UncheckedIOException if the site's authority ends within a day, or its key cannot be used */
+    /**
+     * The newest; if there is to be another one and none can be made, the last one, which holds for some time yet.
+     *
+     * @throws UncheckedIOException if not even the first one can be made: the authority ends within a day, or its key cannot be
+     *     used
+     */
     @Override
     public synchronized Credential get() {
         Instant now = clock.instant();
-        if (newest == null || !now.isBefore(good)) {
-            try {
-                newest = make(now);
-                good = now.plus(Authority.LEAF.dividedBy(2));
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+        Credential held = newest;
+        if (held != null && now.isBefore(good)) {
+            return held;
         }
-        return newest;
+        try {
+            Credential fresh = make(now);
+            newest = fresh;
+            good = now.plus(Authority.LEAF.dividedBy(2));
+            return fresh;
+        } catch (IOException e) {
+            if (held != null) {
+                return held;
+            }
+            throw new UncheckedIOException(e.getMessage(), e);
+        }
     }
 
     private Credential make(Instant now) throws IOException {
