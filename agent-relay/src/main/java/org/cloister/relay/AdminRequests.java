@@ -121,6 +121,7 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
                 .put("ready", relay.isReady())
                 .put("links", relay.registry().links().size())
                 .put("attached", relay.registry().attached())
+                .put("desk", relay.renewals().hasDesk())
                 .put("circuits", relay.exchange().openCircuits())
                 .put("circuits_opened", metrics.circuitsOpened.getCount())
                 .put("circuits_refused", metrics.circuitsRefused.getCount())

@@ -4,6 +4,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.MalformedException;
@@ -35,7 +36,9 @@ final class AttachStream extends ChannelInboundHandlerAdapter {
         stream.pipeline()
                 .addLast(
                         new StreamBytes(),
-                        new Framing(LinkLimits.FROM_AGENT_BYTES, AgentMessage::read),
+                        new Framing(
+                                link.isDesk() ? LinkLimits.FROM_DESK_BYTES : LinkLimits.FROM_AGENT_BYTES,
+                                AgentMessage::read),
                         new AttachStream(link, relay));
         Exchange.accept(stream, version);
     }
@@ -79,6 +82,14 @@ final class AttachStream extends ChannelInboundHandlerAdapter {
             relay.exchange().refused(link, refused.token());
         } else if (message instanceof AgentMessage.RevocationsKept kept) {
             link.kept(kept.list());
+        } else if (message instanceof AgentMessage.Renew renew) {
+            relay.renewals().ask(link, renew.request());
+        } else if (message instanceof AgentMessage.RenewalAnswered answer) {
+            requireDesk();
+            relay.renewals().answered(link, answer.id(), answer.outcome());
+        } else if (message instanceof AgentMessage.DeliverRevocations delivery) {
+            requireDesk();
+            deliver(delivery.signed().toByteArray());
         }
     }
 
@@ -99,6 +110,27 @@ final class AttachStream extends ChannelInboundHandlerAdapter {
         relay.metrics().protocolErrors.inc();
         LOG.warn("attach stream ended peer={} reason={}", link.peer, Relay.reason(cause));
         end(ctx, CloseReason.PROTOCOL);
+    }
+
+    private void requireDesk() throws MalformedException {
+        if (!link.isDesk()) {
+            throw new MalformedException("attach stream: want messages of an agent, have one of the site's desk");
+        }
+    }
+
+    /** As over the operators' socket: the list is believed for its signature. The desk hears of it when it is taken. */
+    private void deliver(byte[] signed) {
+        if (!link.delivery.begin(System.nanoTime())) {
+            LOG.warn("revocations refused peer={} reason=\"too soon after the last\"", link.peer);
+            return;
+        }
+        try {
+            relay.deliver(signed);
+        } catch (IOException e) {
+            LOG.warn("revocations refused peer={} reason=\"{}\"", link.peer, e.getMessage());
+        } finally {
+            link.delivery.end();
+        }
     }
 
     private void end(ChannelHandlerContext ctx, CloseReason why) {

@@ -7,10 +7,12 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -21,6 +23,7 @@ import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.PemCredential;
+import org.cloister.protocol.link.Renewal;
 
 /**
  * {@code agent-relay [--check] [FILE]}: opens its state, listens for agents and operators, tells systemd, and waits for
@@ -73,7 +76,12 @@ public final class Main {
         Set<VerificationKey> site = siteKeys(config.site());
         Credential own = PemCredential.read(config.certificate(), config.key());
         Name name = named(site, own, config.certificate());
-        Relay.Terms terms = new Relay.Terms(name, config.listen(), () -> own, config.limits());
+        Renewal renewal = new Renewal(
+                own,
+                Anchors.none().withSite(site),
+                fresh -> PemCredential.replace(config.certificate(), List.of(fresh)),
+                new SecureRandom());
+        Relay.Terms terms = new Relay.Terms(name, config.listen(), renewal, config.limits());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         EventLoopGroup operators = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try (StopSignal stop = new StopSignal();
@@ -81,6 +89,7 @@ public final class Main {
                 AutoCloseable operatorsEnd = () -> end(operators);
                 Deliveries deliveries = Deliveries.open(config.state(), site, InstantSource.system());
                 Relay relay = Relay.serve(terms, deliveries, new RelayMetrics(), loops);
+                OwnRenewal certificate = new OwnRenewal(renewal, relay, operators.next());
                 AdminListener socket = AdminListener.on(config.socket(), relay, operators);
                 AutoCloseable metrics =
                         config.metrics() == null ? () -> {} : AdminListener.on(config.metrics(), relay, operators)) {

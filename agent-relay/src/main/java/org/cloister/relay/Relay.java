@@ -13,6 +13,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,7 +24,6 @@ import java.util.function.Supplier;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.OpenIdentities;
 import org.cloister.protocol.identity.RevocationList;
-import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Pace;
@@ -51,6 +51,7 @@ final class Relay implements AutoCloseable {
     private final OpenIdentities<RelayLink> open = new OpenIdentities<>();
     private final ProjectShares shares;
     private final Exchange exchange;
+    private final Renewals renewals = new Renewals(this);
     private final Channel listener;
     private final ScheduledFuture<?> looking;
     private final AtomicInteger most = new AtomicInteger();
@@ -70,7 +71,7 @@ final class Relay implements AutoCloseable {
         metrics.gauge("links.attached", registry::attached);
         metrics.gauge("circuits", exchange::openCircuits);
         metrics.gauge("projects", deliveries::projects);
-        LinkDoor door = new LinkDoor(this, terms.own, Trust.in(deliveries.beliefs(), Set.of(Role.HOST, Role.DEVICE)));
+        LinkDoor door = new LinkDoor(this, terms.own, Trust.inAgents(deliveries.beliefs()));
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
@@ -112,11 +113,12 @@ final class Relay implements AutoCloseable {
     void onAttached(RelayLink link) {
         most.accumulateAndGet(registry.attached(), Math::max);
         List<RevocationList> lists = new ArrayList<>(deliveries.listsOf(Name.SITE));
-        if (!link.isHost()) {
+        if (link.isDevice()) {
             lists.addAll(deliveries.listsOf(link.peer.project()));
         }
         say(link, new RelayMessage.Attached(name.toString(), pace(), lists.size()));
         lists.forEach(list -> sayRevocations(link, list));
+        renewals.attached(link);
         if (draining) {
             say(link, new RelayMessage.Drain(pace()));
         }
@@ -191,7 +193,7 @@ final class Relay implements AutoCloseable {
 
     /** @return false if the project has as many links as it may have */
     boolean admit(RelayLink link) {
-        if (!link.isHost()) {
+        if (link.isDevice()) {
             Optional<ProjectShares.Place> place = shares.takeLink(link.peer.project(), System.nanoTime());
             if (place.isEmpty()) {
                 return false;
@@ -199,7 +201,13 @@ final class Relay implements AutoCloseable {
             link.connection().closeFuture().addListener(closed -> place.get().close());
         }
         registry.add(link);
-        open.opened(link, link.identity);
+        if (link.isDesk()) {
+            // It brings the list that would have to be asked.
+            Duration holds = Duration.between(Instant.now(), link.identity.until());
+            link.connection().eventLoop().schedule(link::close, holds.toMillis(), TimeUnit.MILLISECONDS);
+        } else {
+            open.opened(link, link.identity);
+        }
         link.connection().closeFuture().addListener(closed -> {
             registry.remove(link);
             open.closed(link);
@@ -244,6 +252,10 @@ final class Relay implements AutoCloseable {
 
     Exchange exchange() {
         return exchange;
+    }
+
+    Renewals renewals() {
+        return renewals;
     }
 
     RelayMetrics metrics() {

@@ -13,6 +13,7 @@ import org.cloister.protocol.Digest;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.RelayMessage;
@@ -28,6 +29,10 @@ final class RelayLink {
     final Instant since;
     final Set<Name> served = ConcurrentHashMap.newKeySet();
     final AtomicInteger streams = new AtomicInteger();
+    final RenewalTurn renewal = new RenewalTurn(LinkLimits.RENEWAL_PAUSE.toNanos());
+    /** Of a desk's deliveries. */
+    final RenewalTurn delivery = new RenewalTurn(LinkLimits.RENEWAL_PAUSE.toNanos());
+
     private final Channel connection;
     private final AtomicInteger unwritten = new AtomicInteger();
     private final AtomicBoolean attachClaimed = new AtomicBoolean();
@@ -58,8 +63,17 @@ final class RelayLink {
         return isHost() || name.equals(peer) || speaksFor(name);
     }
 
+    boolean isDevice() {
+        return identity.role() == Role.DEVICE;
+    }
+
     boolean isHost() {
-        return peer.role().equals("host");
+        return identity.role() == Role.HOST;
+    }
+
+    /** Where the site's CA answers renewals. */
+    boolean isDesk() {
+        return peer.role().equals("desk");
     }
 
     /** It is of use: the first good request has come. */

@@ -3,6 +3,7 @@ package org.cloister.relay;
 import com.google.protobuf.ByteString;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -11,6 +12,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.OpenCircuits;
 import org.cloister.protocol.identity.Beliefs;
@@ -32,6 +34,8 @@ final class Agent implements AgentEvents, AutoCloseable {
     final BlockingQueue<ByteString> revocations = new LinkedBlockingQueue<>();
     final BlockingQueue<Object> circuits = new LinkedBlockingQueue<>();
     final BlockingQueue<String> losses = new LinkedBlockingQueue<>();
+    final BlockingQueue<Instant> renewals = new LinkedBlockingQueue<>();
+    final BlockingQueue<String> refusals = new LinkedBlockingQueue<>();
     /** Its own: what it has of lists, the relay brought. */
     final Beliefs beliefs;
 
@@ -45,10 +49,14 @@ final class Agent implements AgentEvents, AutoCloseable {
     }
 
     Agent(Cast cast, Credential own, InetSocketAddress relay) {
+        this(cast, () -> own, relay);
+    }
+
+    Agent(Cast cast, Supplier<Credential> own, InetSocketAddress relay) {
         this.beliefs = cast.freshBeliefs();
         this.open = new OpenCircuits(beliefs, cast.loops.next(), ended -> {});
-        AgentLink.Terms terms = new AgentLink.Terms(
-                List.of(relay), () -> own, trust -> trust.only(Cast.RELAY), beliefs, "a test's agent");
+        AgentLink.Terms terms =
+                new AgentLink.Terms(List.of(relay), own, trust -> trust.only(Cast.RELAY), beliefs, "a test's agent");
         this.link = new AgentLink(cast.loops, terms, this, new Random(1));
     }
 
@@ -106,6 +114,16 @@ final class Agent implements AgentEvents, AutoCloseable {
     public boolean revoked(byte[] signed) {
         revocations.add(ByteString.copyFrom(signed));
         return false;
+    }
+
+    @Override
+    public void renewed(Instant until) {
+        renewals.add(until);
+    }
+
+    @Override
+    public void notRenewed(String why) {
+        refusals.add(why);
     }
 
     @Override

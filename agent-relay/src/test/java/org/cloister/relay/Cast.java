@@ -16,6 +16,7 @@ import java.time.InstantSource;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.identity.Beliefs;
@@ -47,7 +48,7 @@ final class Cast implements AutoCloseable {
 
     final Trust trust;
     private final Path state;
-    private final Credential relayOwn;
+    Supplier<Credential> relayOwn;
     private Deliveries deliveries;
     RelayMetrics metrics = new RelayMetrics();
     Relay relay;
@@ -68,7 +69,8 @@ final class Cast implements AutoCloseable {
         stranger = site.b.name("p2", Role.MEMBER);
         beliefs = beliefs();
         trust = Trust.inParties(beliefs);
-        relayOwn = credential(RELAY);
+        Credential own = credential(RELAY);
+        relayOwn = () -> own;
         relay = serve(0, limits);
         for (byte[] each : site.deliveries()) {
             relay.deliver(each);
@@ -93,15 +95,14 @@ final class Cast implements AutoCloseable {
         metrics = new RelayMetrics();
         deliveries = Deliveries.open(state, List.of(site.key.verificationKey()), InstantSource.system());
         return Relay.serve(
-                new Relay.Terms(
-                        RELAY, new InetSocketAddress(InetAddress.getLoopbackAddress(), port), () -> relayOwn, limits),
+                new Relay.Terms(RELAY, new InetSocketAddress(InetAddress.getLoopbackAddress(), port), relayOwn, limits),
                 deliveries,
                 metrics,
                 loops);
     }
 
     Credential relayOwn() {
-        return relayOwn;
+        return relayOwn.get();
     }
 
     /** As if its process had been killed. */
@@ -123,8 +124,8 @@ final class Cast implements AutoCloseable {
     Path install(Path folder, String more) throws IOException {
         Path own = Files.createDirectories(folder.resolve("relay"));
         pem(folder.resolve("site.pem"), "CERTIFICATE", site.authority.certificate());
-        pem(own.resolve("relay.pem"), "CERTIFICATE", encoded(relayOwn.chain().get(0)));
-        pem(own.resolve("relay.key"), "PRIVATE KEY", relayOwn.key().getEncoded());
+        pem(own.resolve("relay.pem"), "CERTIFICATE", encoded(relayOwn().chain().get(0)));
+        pem(own.resolve("relay.key"), "PRIVATE KEY", relayOwn().key().getEncoded());
         return Files.writeString(
                 folder.resolve("agent-relay.toml"),
                 String.join(

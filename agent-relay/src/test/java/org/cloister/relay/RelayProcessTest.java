@@ -169,7 +169,8 @@ class RelayProcessTest {
                         words, Map.of(), List.of("-XX:DumpLoadedClassList=" + loaded), config.toString())) {
             relay.serving(port).told(socket, cast.site);
             circuitWorks(host, Tap.keeping());
-            RelayProcess.ask(socket, "POST /deliveries", Site.list(cast.site.authority, 2, cast.credential(Cast.OTHER_HOST)));
+            RelayProcess.ask(
+                    socket, "POST /deliveries", Site.list(cast.site.authority, 2, cast.credential(Cast.OTHER_HOST)));
             assertThat(RelayProcess.ask(socket, "GET /metrics")).startsWith("HTTP/1.1 200");
             assertThat(RelayProcess.ask(socket, "GET /status")).startsWith("HTTP/1.1 200");
             relay.terminate();

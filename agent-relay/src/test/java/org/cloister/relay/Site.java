@@ -127,11 +127,17 @@ final class Site {
         return credential(name, name.project());
     }
 
+    /** Of a key that the caller has, for a life that the caller wants. */
+    Credential credential(Name name, KeyPair pair, Duration life) throws IOException {
+        SubjectKey subject = SubjectKey.of(VerificationKey.of(pair.getPublic()));
+        byte[] der = authorityOf(name.project()).issue(name, subject, Instant.now(), life);
+        return Credential.of(pair.getPrivate(), List.of(der));
+    }
+
     /** Of an authority that may not have the right to it. */
     Credential credential(Name name, String project) throws IOException, GeneralSecurityException {
         KeyPair pair = pair(Role.of(name.role()).orElseThrow().curve());
-        SubjectKey subject =
-                SubjectKey.of(VerificationKey.parse(pair.getPublic().getEncoded()));
+        SubjectKey subject = SubjectKey.of(VerificationKey.of(pair.getPublic()));
         byte[] der = authorityOf(project).issue(name, subject, Instant.now(), DAY);
         return Credential.of(pair.getPrivate(), List.of(der));
     }

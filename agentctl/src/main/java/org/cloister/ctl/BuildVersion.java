@@ -10,7 +10,7 @@ import picocli.CommandLine.IVersionProvider;
 public final class BuildVersion implements IVersionProvider {
     private static final String RESOURCE = "version.properties";
 
-    static String current() {
+    public static String current() {
         try (InputStream in = BuildVersion.class.getResourceAsStream(RESOURCE)) {
             if (in == null) {
                 throw new IllegalStateException("agentctl.jar has no " + RESOURCE + "; it was built without Maven");

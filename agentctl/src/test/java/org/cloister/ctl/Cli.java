@@ -10,21 +10,21 @@ import java.util.stream.Stream;
 import org.cloister.ctl.machine.RecordedMachine;
 
 /** Runs agentctl in this process, with a passphrase on a file descriptor. */
-final class Cli implements AutoCloseable {
+public final class Cli implements AutoCloseable {
     private final FileInputStream secret;
     private final String descriptor;
 
     /** What a run came to. */
-    record Result(int status, String out, String err) {}
+    public record Result(int status, String out, String err) {}
 
-    Cli(Path folder, String passphrase) throws IOException {
+    public Cli(Path folder, String passphrase) throws IOException {
         Path file = folder.resolve("passphrase-" + passphrase.hashCode());
         Files.writeString(file, passphrase + "\n");
         this.secret = new FileInputStream(file.toFile());
         this.descriptor = descriptor(file);
     }
 
-    Result run(String... words) throws IOException {
+    public Result run(String... words) throws IOException {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         int status = new Agentctl(RecordedMachine.parse("program none\n"))
@@ -36,7 +36,7 @@ final class Cli implements AutoCloseable {
     }
 
     /** With {@code --secret-fd} at the end. */
-    Result runWithSecret(String... words) throws IOException {
+    public Result runWithSecret(String... words) throws IOException {
         return run(Stream.concat(Stream.of(words), Stream.of("--secret-fd", descriptor))
                 .toArray(String[]::new));
     }

@@ -6,13 +6,16 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
 import org.cloister.protocol.MalformedException;
 
 /** Blocks of PEM (RFC 7468), in bytes: a block may be secret. */
 public final class Pem {
     public static final String CERTIFICATE = "CERTIFICATE";
+    public static final String CERTIFICATE_REQUEST = "CERTIFICATE REQUEST";
     public static final String PUBLIC_KEY = "PUBLIC KEY";
     public static final String PRIVATE_KEY = "PRIVATE KEY";
 
@@ -42,6 +45,31 @@ public final class Pem {
         } finally {
             Arrays.fill(text, (byte) 0);
         }
+    }
+
+    /** All blocks of a file, which are of that label, 1 to so many. */
+    public static List<byte[]> readAll(Path file, String label, int max) throws IOException {
+        String mark = "-----BEGIN ";
+        String text = new String(bytes(file, MAX_BYTES), StandardCharsets.ISO_8859_1);
+        List<byte[]> blocks = new ArrayList<>();
+        int from = text.indexOf(mark);
+        while (from >= 0) {
+            int next = text.indexOf(mark, from + mark.length());
+            String block = text.substring(from, next < 0 ? text.length() : next);
+            if (blocks.size() == max) {
+                throw new MalformedException(file + ": want at most " + max + " blocks " + label + ", have more");
+            }
+            try {
+                blocks.add(read(block.getBytes(StandardCharsets.ISO_8859_1), label));
+            } catch (MalformedException e) {
+                throw new MalformedException(file + ": " + e.getMessage(), e);
+            }
+            from = next;
+        }
+        if (blocks.isEmpty()) {
+            throw new MalformedException(file + ": want blocks " + label + " of PEM, have none");
+        }
+        return blocks;
     }
 
     /** A whole file that may not be longer. */

@@ -10,6 +10,7 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import org.cloister.ctl.key.Pem;
 import org.cloister.protocol.MalformedException;
@@ -19,6 +20,7 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.ProjectDocument;
 import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.SubjectKey;
 import org.cloister.protocol.policy.Policy;
 
@@ -59,6 +61,16 @@ final class Documents {
         byte[] spki = Pem.read(file, Pem.PUBLIC_KEY);
         try {
             return VerificationKey.parse(spki);
+        } catch (MalformedException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** @throws IOException if none of the keys signed it */
+    static RevocationList list(Path file, Collection<VerificationKey> owners) throws IOException {
+        byte[] der = Pem.bytes(file, RevocationList.MAX_BYTES);
+        try {
+            return RevocationList.read(der, owners);
         } catch (MalformedException e) {
             throw new MalformedException(file + ": " + e.getMessage(), e);
         }

@@ -9,13 +9,16 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl project}: on the devices of its people. */
 @Command(
         name = "project",
-        description = "Makes and signs a project's documents, and reaches its VMs.",
+        description = "Makes and signs a project's documents, certifies its people and VMs, and reaches them.",
         subcommands = {
             ProjectKeyCommand.class,
             ProjectCreateCommand.class,
             ProjectSignCommand.class,
             ProjectShowCommand.class,
+            ProjectRequestCommand.class,
             ProjectMemberCommand.class,
+            ProjectControllerCommand.class,
+            ProjectLoginCommand.class,
             ProjectRevokeCommand.class,
             ProjectPolicyCommand.class,
             CircuitCommand.class

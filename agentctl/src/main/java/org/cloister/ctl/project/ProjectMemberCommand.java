@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
@@ -11,11 +12,6 @@ import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.output.Facts;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.Authority;
-import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.identity.SubjectKey;
@@ -29,7 +25,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "member",
         description =
-                "Certifies a person's key for one or more roles. The person then makes certificates of 24 hours for itself, until this one ends.")
+                "Shows what a person's request asks for, and certifies the person's key for these roles. Compare the key with the person before the passphrase is typed. The person then makes certificates of 24 hours, until this one ends.")
 final class ProjectMemberCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -39,13 +35,9 @@ final class ProjectMemberCommand implements Callable<Integer> {
             names = "--role",
             paramLabel = "ROLE",
             required = true,
-            description = "opener, member or exporter; may be given more than once.")
+            description = "What is given: opener, member or exporter, one or more; the request must ask for the same.")
     @SuppressWarnings("NullAway.Init")
     private Set<Role> roles;
-
-    @Option(names = "--public", paramLabel = "FILE", required = true, description = "The person's public key.")
-    @SuppressWarnings("NullAway.Init")
-    private Path publicKey;
 
     @Option(
             names = "--days",
@@ -62,9 +54,9 @@ final class ProjectMemberCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
-    @Parameters(paramLabel = "ID", description = "The person's label in names; the relay sees it.")
+    @Parameters(paramLabel = "REQUEST", description = "As agentctl project request wrote it for the person.")
     @SuppressWarnings("NullAway.Init")
-    private String id;
+    private Path file;
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -76,21 +68,21 @@ final class ProjectMemberCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        Instant now = Instant.now();
         ProjectHistory project = of.read();
-        Authority owner = Documents.authority(project, keys.open(null));
-        VerificationKey key = Documents.publicKey(publicKey);
-        if (!Name.isLabel(id)) {
-            throw new MalformedException(
-                    "id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));
-        }
-        byte[] certificate = owner.certifyPerson(id, roles, SubjectKey.of(key), Instant.now(), Duration.ofDays(days));
-        WholeFile.replace(out, Pem.write(Pem.CERTIFICATE, certificate));
+        PersonRequest asked = PersonRequest.read(file);
+        asked.requireFor(project.id(), roles);
+        // Before the passphrase is asked: whoever types it has read this.
         output.print(new Facts()
                 .with("project", project.id())
-                .with("person", id)
-                .with("roles", roles)
-                .with("key", key)
+                .with("person", asked.id())
+                .with("roles", asked.roles())
+                .with("key", asked.key())
+                .with("until", now.plus(Duration.ofDays(days)).truncatedTo(ChronoUnit.SECONDS))
                 .with("certificate", out));
+        byte[] certificate = Documents.authority(project, keys.open(null))
+                .certifyPerson(asked.id(), asked.roles(), SubjectKey.of(asked.key()), now, Duration.ofDays(days));
+        WholeFile.replace(out, Pem.write(Pem.CERTIFICATE, certificate));
         return ExitCode.OK.code();
     }
 }

@@ -2,25 +2,39 @@ package org.cloister.ctl.project;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.output.Facts;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationList;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code agentctl project show}: who owns a project. */
 @Command(name = "show", description = "Verifies a project's documents and prints its id, owners and threshold.")
 final class ProjectShowCommand implements Callable<Integer> {
+    /** An owner is away for a weekend at times. */
+    private static final Duration SOON = Duration.ofDays(2);
+
     @Parameters(
             paramLabel = "FILE",
             arity = "1..*",
             description = "The genesis, then the successor documents in order.")
     @SuppressWarnings("NullAway.Init")
     private List<Path> history;
+
+    @Option(
+            names = "--list",
+            paramLabel = "FILE",
+            description =
+                    "An owner's revocation list; may be given more than once. Says until when it holds, with status 1 if that is less than 2 days.")
+    private List<Path> lists = List.of();
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -34,7 +48,33 @@ final class ProjectShowCommand implements Callable<Integer> {
                 .with("number", project.number())
                 .with("threshold", project.owners().threshold());
         project.owners().owners().forEach(owner -> facts.with("owner " + owner.id(), owner.key()));
+        Instant now = Instant.now();
+        boolean late = false;
+        for (Path file : lists) {
+            RevocationList list = Documents.list(file, project.ownerKeys());
+            late |= now.plus(SOON).isAfter(list.until());
+            facts.with(
+                    "list of " + owner(project, list),
+                    "number " + list.number() + ", revokes " + list.serials().size() + ", " + holds(list, now));
+        }
         output.print(facts);
-        return ExitCode.OK.code();
+        return (late ? ExitCode.WARNING : ExitCode.OK).code();
+    }
+
+    private static String holds(RevocationList list, Instant now) {
+        if (now.isAfter(list.until())) {
+            return "ended " + list.until()
+                    + ": what this owner certified is refused; agentctl project revoke renews it";
+        }
+        return "until " + list.until()
+                + (now.plus(SOON).isAfter(list.until()) ? ": agentctl project revoke renews it" : "");
+    }
+
+    private static String owner(ProjectHistory project, RevocationList list) {
+        return project.owners().owners().stream()
+                .filter(each -> each.key().equals(list.anchor()))
+                .findFirst()
+                .orElseThrow()
+                .id();
     }
 }

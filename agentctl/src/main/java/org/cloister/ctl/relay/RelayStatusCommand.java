@@ -26,7 +26,8 @@ final class RelayStatusCommand implements Callable<Integer> {
         public Table table() {
             Table table = new Table()
                     .row("relay", document.path("relay").asText())
-                    .row("state", document.path("ready").asBoolean() ? "ready" : "draining");
+                    .row("state", document.path("ready").asBoolean() ? "ready" : "draining")
+                    .row("desk", document.path("desk").asBoolean() ? "attached" : "none");
             for (String count : new String[] {
                 "links",
                 "attached",

@@ -10,7 +10,7 @@ final class Names {
     private Names() {}
 
     static Name ofSite(String id, Role role) throws MalformedException {
-        if (!role.isSite()) {
+        if (!role.isEnrolled()) {
             throw new MalformedException("--role: want host or relay, have " + role);
         }
         if (!Name.isLabel(id)) {

@@ -8,14 +8,16 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl site}: on the machine of the site's CA, and on those that it enrols. */
 @Command(
         name = "site",
-        description = "Runs a site's CA: enrols hosts and relays, approves projects, revokes.",
+        description =
+                "Runs a site's CA: enrols hosts and relays, renews their certificates, approves projects, revokes.",
         subcommands = {
             SiteInitCommand.class,
             SiteEnrolCommand.class,
             SiteRequestCommand.class,
             SiteIssueCommand.class,
             SiteApproveCommand.class,
-            SiteRevokeCommand.class
+            SiteRevokeCommand.class,
+            SiteServeCommand.class
         })
 public final class SiteCommand implements Runnable {
     @Spec

@@ -3,7 +3,7 @@ package org.cloister.ctl.site;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -12,11 +12,12 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
 import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.EnrolmentDesk;
 import org.cloister.protocol.identity.EnrolmentFiles;
@@ -26,6 +27,8 @@ import org.cloister.protocol.identity.WholeFile;
 
 /** The site CA's folder, on a machine that is no relay; held by one process at a time. */
 final class SiteFolder implements AutoCloseable {
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(5);
+    private static final Duration LOCK_LOOK = Duration.ofMillis(50);
     private static final String KEY = "key.json";
     private static final String AUTHORITY = "authority.pem";
     private static final String LIST = "revocations.crl";
@@ -67,19 +70,23 @@ final class SiteFolder implements AutoCloseable {
 
     static SiteFolder open(Path folder, KeyOptions keys) throws IOException {
         byte[] certificate = Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
-        FileChannel lock = lock(folder);
-        try {
-            SigningKey key = keys.open(folder.resolve(KEY));
-            Authority authority = Authority.load(certificate, key::sign, new SecureRandom());
-            if (!authority.key().equals(key.verificationKey())) {
-                throw new IOException("site CA in " + folder + ": want the key " + authority.key() + ", have "
-                        + key.verificationKey() + "; name the right key");
-            }
-            return new SiteFolder(folder, lock, key, authority);
-        } catch (IOException e) {
-            lock.close();
-            throw e;
+        // Before the lock: nobody waits for a person who types.
+        SigningKey key = keys.open(folder.resolve(KEY));
+        Authority authority = Authority.load(certificate, key::sign, new SecureRandom());
+        if (!authority.key().equals(key.verificationKey())) {
+            throw new IOException("site CA in " + folder + ": want the key " + authority.key() + ", have "
+                    + key.verificationKey() + "; name the right key");
         }
+        return new SiteFolder(folder, lock(folder), key, authority);
+    }
+
+    /** The same folder once more, after this one was closed. */
+    SiteFolder again() throws IOException {
+        return new SiteFolder(folder, lock(folder), key, authority);
+    }
+
+    Authority authority() {
+        return authority;
     }
 
     SigningKey key() {
@@ -92,17 +99,22 @@ final class SiteFolder implements AutoCloseable {
 
     /** Signs the next list, in the place of the one before. */
     RevocationList list(Instant now) throws IOException {
-        Path file = folder.resolve(LIST);
-        BigInteger number = BigInteger.ONE;
-        List<VerificationKey> own = List.of(key.verificationKey());
-        if (Files.exists(file)) {
-            number = RevocationList.read(Pem.bytes(file, RevocationList.MAX_BYTES), own)
-                    .number()
-                    .add(BigInteger.ONE);
-        }
+        BigInteger number =
+                newest().map(before -> before.number().add(BigInteger.ONE)).orElse(BigInteger.ONE);
         byte[] der = desk().list(number, now, Authority.LEAF);
-        WholeFile.replace(file, der);
-        return RevocationList.read(der, own);
+        WholeFile.replace(listFile(), der);
+        return read(der);
+    }
+
+    /** The list that was signed last; also without the lock, for it is replaced whole. */
+    Optional<RevocationList> newest() throws IOException {
+        return Files.exists(listFile())
+                ? Optional.of(read(Pem.bytes(listFile(), RevocationList.MAX_BYTES)))
+                : Optional.empty();
+    }
+
+    RevocationList read(byte[] der) throws IOException {
+        return RevocationList.read(der, List.of(key.verificationKey()));
     }
 
     Path listFile() {
@@ -114,15 +126,27 @@ final class SiteFolder implements AutoCloseable {
         lock.close();
     }
 
-    /** Two at one time could both find a token unused. */
+    /** Two at one time could both find a token unused. The desk holds it for moments only, so wait for some. */
     private static FileChannel lock(Path folder) throws IOException {
         FileChannel channel =
                 FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        FileLock lock = channel.tryLock();
-        if (lock == null) {
-            channel.close();
-            throw new IOException(folder + ": another agentctl works in it; wait until it has ended");
+        long endNs = System.nanoTime() + LOCK_WAIT.toNanos();
+        while (!isLocked(channel)) {
+            if (System.nanoTime() - endNs >= 0) {
+                channel.close();
+                throw new IOException(folder + ": another agentctl works in it; wait until it has ended");
+            }
+            LockSupport.parkNanos(LOCK_LOOK.toNanos());
         }
         return channel;
+    }
+
+    private static boolean isLocked(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            // By this very process.
+            return false;
+        }
     }
 }

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "revoke",
         description =
-                "Ends hosts and relays, and signs the next revocation list, which holds 24 hours; without names it only renews the list. Deliver the list to the relay.")
+                "Ends hosts and relays, and signs the next revocation list, which holds 24 hours; without names it only renews the list. The desk (agentctl site serve) delivers it to the relays.")
 final class SiteRevokeCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")

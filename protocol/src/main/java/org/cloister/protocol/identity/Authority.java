@@ -206,6 +206,16 @@ public final class Authority {
     /** One that does not hold any more, though its time has not come. */
     public record Revocation(BigInteger serial, Instant at) {}
 
+    /** What it may certify: whole dNSNames, or what is below them. */
+    public List<String> permitted() {
+        return terms.suffixes();
+    }
+
+    /** After this it certifies nothing. */
+    public Instant until() {
+        return own.getNotAfter().toInstant();
+    }
+
     /** Whose signatures are its. */
     public VerificationKey key() {
         return key;

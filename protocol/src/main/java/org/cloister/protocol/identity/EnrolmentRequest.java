@@ -12,7 +12,7 @@ import org.cloister.protocol.dsse.VerificationKey;
 public final class EnrolmentRequest {
     public static final int MAX_BYTES = 8 * 1024;
 
-    private static final String FORMAT = "cloister-enrolment-v1";
+    static final String FORMAT = "cloister-enrolment-v1";
     /** An ECDSA-Sig-Value of P-256 in DER has at most 72. */
     private static final int MAX_PROOF = 80;
 
@@ -45,7 +45,8 @@ public final class EnrolmentRequest {
             throw new MalformedException(
                     "name: the enrolment is for " + name + ", its certificate request for " + request.name());
         }
-        if (!name.project().equals(Name.SITE)) {
+        if (!name.project().equals(Name.SITE)
+                || !Role.of(name.role()).map(Role::isEnrolled).orElse(false)) {
             throw new MalformedException("name: want a host's or relay's, have " + name);
         }
         return new EnrolmentRequest(request, proof);

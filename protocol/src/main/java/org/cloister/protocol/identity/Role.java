@@ -9,6 +9,8 @@ import org.cloister.protocol.dsse.Curve;
 public enum Role {
     HOST(Curve.P256),
     RELAY(Curve.P256),
+    /** Where the site's CA answers renewals. */
+    DESK(Curve.P256),
     /** A person's device, on its link to the relay. */
     DEVICE(Curve.P256),
     OWNER(Curve.P384),
@@ -30,6 +32,11 @@ public enum Role {
 
     /** The site certifies it, not a project. */
     public boolean isSite() {
+        return this == HOST || this == RELAY || this == DESK;
+    }
+
+    /** A machine is enrolled for it with a token. */
+    public boolean isEnrolled() {
         return this == HOST || this == RELAY;
     }
 

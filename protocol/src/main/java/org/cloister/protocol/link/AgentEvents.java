@@ -1,5 +1,6 @@
 package org.cloister.protocol.link;
 
+import java.time.Instant;
 import java.util.Optional;
 import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
@@ -26,4 +27,13 @@ public interface AgentEvents {
 
     /** @param why for the log */
     void lost(String why);
+
+    /** The own certificate was renewed; handshakes show the new one from now on. */
+    default void renewed(Instant until) {}
+
+    /** @param why for the log; it is asked for again */
+    default void notRenewed(String why) {}
+
+    /** To the site's desk alone: answer on {@code attachment}. */
+    default void asked(Attachment attachment, RelayMessage.RenewalAsked renewal) {}
 }

@@ -4,7 +4,10 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +31,7 @@ public final class AgentLink implements AutoCloseable {
     /**
      * Whom an agent dials, and as whom.
      *
+     * @param own for each handshake; a {@link Renewal} is carried out besides, while the link is attached
      * @param relay narrows whom of the site's relays it takes; the identity, if each of them will do
      */
     public record Terms(
@@ -44,6 +48,8 @@ public final class AgentLink implements AutoCloseable {
         }
     }
 
+    private static final long LEAST_WAIT_MS = 100;
+
     private final EventLoopGroup loops;
     private final EventLoop loop;
     private final Terms terms;
@@ -52,7 +58,9 @@ public final class AgentLink implements AutoCloseable {
     private final Reconnect reconnect;
     private @Nullable Attempt current;
     private final ScheduledFuture<?> looking;
+    private @Nullable Attachment attached;
     private @Nullable ScheduledFuture<?> timer;
+    private @Nullable ScheduledFuture<?> renewalTimer;
     private int attempts;
     private boolean closed;
 
@@ -76,6 +84,9 @@ public final class AgentLink implements AutoCloseable {
             looking.cancel(false);
             if (timer != null) {
                 timer.cancel(false);
+            }
+            if (renewalTimer != null) {
+                renewalTimer.cancel(false);
             }
             if (current != null) {
                 current.drop();
@@ -129,8 +140,34 @@ public final class AgentLink implements AutoCloseable {
                 });
     }
 
+    /** Asks for the own certificate's renewal if it is time, and looks again when it will be. */
+    private void renew() {
+        if (renewalTimer != null) {
+            renewalTimer.cancel(false);
+        }
+        if (attached != null && !closed && terms.own() instanceof Renewal renewal) {
+            renewal.ask(Instant.now()).ifPresent(attached::renew);
+            long wait = Math.max(
+                    LEAST_WAIT_MS,
+                    Duration.between(Instant.now(), renewal.next()).toMillis());
+            renewalTimer = loop.schedule(this::renew, wait, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void onRenewed(RenewalOutcome outcome) {
+        if (terms.own() instanceof Renewal renewal) {
+            try {
+                events.renewed(renewal.answered(outcome, Instant.now()));
+            } catch (IOException e) {
+                events.notRenewed(String.valueOf(e.getMessage()));
+            }
+            renew();
+        }
+    }
+
     private void onLost(String why) {
         current = null;
+        attached = null;
         reconnect.onLost(System.nanoTime(), random.nextDouble());
         events.lost(why);
         schedule();
@@ -139,7 +176,7 @@ public final class AgentLink implements AutoCloseable {
     /** One connection and its attach stream; what comes from an older one than {@code current} is late and ignored. */
     private final class Attempt implements Attachment.Owner {
         private @Nullable Link link;
-        private boolean attached;
+        private boolean hasLists;
         private boolean dropped;
 
         void drop() {
@@ -176,7 +213,7 @@ public final class AgentLink implements AutoCloseable {
 
         /** The relay brought the list that could deny it. */
         private boolean requireBelieved() {
-            if (link == null || !attached) {
+            if (link == null || !hasLists) {
                 return false;
             }
             try {
@@ -192,10 +229,12 @@ public final class AgentLink implements AutoCloseable {
         @Override
         public void attached(Attachment attachment, Pace pace) {
             whenCurrent(() -> {
-                attached = true;
+                hasLists = true;
                 if (requireBelieved()) {
                     reconnect.onAttached(pace);
+                    attached = attachment;
                     events.attached(attachment);
+                    renew();
                 }
             });
         }
@@ -204,6 +243,7 @@ public final class AgentLink implements AutoCloseable {
         public void draining(Attachment attachment, Pace pace) {
             whenCurrent(() -> {
                 current = null;
+                attached = null;
                 reconnect.onDrain(pace, System.nanoTime(), random.nextDouble());
                 events.lost("the relay is draining");
                 schedule();
@@ -226,6 +266,16 @@ public final class AgentLink implements AutoCloseable {
         @Override
         public void dialled(Attachment attachment, RelayMessage.Dial dial) {
             whenCurrent(() -> events.dialled(attachment, dial));
+        }
+
+        @Override
+        public void renewed(RenewalOutcome outcome) {
+            whenCurrent(() -> onRenewed(outcome));
+        }
+
+        @Override
+        public void asked(Attachment attachment, RelayMessage.RenewalAsked renewal) {
+            whenCurrent(() -> events.asked(attachment, renewal));
         }
 
         @Override

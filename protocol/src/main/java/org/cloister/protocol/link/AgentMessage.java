@@ -23,6 +23,23 @@ public sealed interface AgentMessage {
     /** @param list SHA-256 of it as it came */
     record RevocationsKept(Digest list) implements AgentMessage {}
 
+    /** @param request an enrolment request without a proof, for the desk to read */
+    record Renew(ByteString request) implements AgentMessage {}
+
+    /**
+     * Of the desk.
+     *
+     * @param id of what it was asked
+     */
+    record RenewalAnswered(long id, RenewalOutcome outcome) implements AgentMessage {}
+
+    /**
+     * Of the desk.
+     *
+     * @param signed a revocation list, to be checked by who gets it
+     */
+    record DeliverRevocations(ByteString signed) implements AgentMessage {}
+
     /** Of a later version, to be skipped. */
     record Skipped() implements AgentMessage {}
 
@@ -33,7 +50,7 @@ public sealed interface AgentMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of an agent: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromAgent.REVOCATIONS_KEPT_FIELD_NUMBER);
+        Critical.require(message.getCriticalList(), FromAgent.DELIVER_REVOCATIONS_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case ATTACH -> new Attach(software(message.getAttach().getSoftware()));
             case SERVE -> new Serve(Request.name("serve", message.getServe().getName()));
@@ -44,6 +61,16 @@ public sealed interface AgentMessage {
                         Token.of(message.getDialRefused().getToken().toByteArray()),
                         CloseReason.parse(message.getDialRefused().getReason()));
             case REVOCATIONS_KEPT -> kept(message.getRevocationsKept().getDigest());
+            case RENEW ->
+                new Renew(RenewalOutcome.requireRequest(message.getRenew().getRequest()));
+            case RENEWAL_ANSWERED ->
+                new RenewalAnswered(
+                        message.getRenewalAnswered().getId(),
+                        RenewalOutcome.of(
+                                message.getRenewalAnswered().getCertificate(),
+                                message.getRenewalAnswered().getRefused()));
+            case DELIVER_REVOCATIONS ->
+                new DeliverRevocations(message.getDeliverRevocations().getSigned());
             case KIND_NOT_SET -> new Skipped();
         };
     }
@@ -65,6 +92,16 @@ public sealed interface AgentMessage {
         } else if (this instanceof RevocationsKept kept) {
             message.setRevocationsKept(org.cloister.protocol.link.wire.RevocationsKept.newBuilder()
                     .setDigest(ByteString.copyFrom(HexFormat.of().parseHex(kept.list.hex()))));
+        } else if (this instanceof Renew renew) {
+            message.setRenew(org.cloister.protocol.link.wire.Renew.newBuilder().setRequest(renew.request));
+        } else if (this instanceof RenewalAnswered answered) {
+            message.setRenewalAnswered(org.cloister.protocol.link.wire.RenewalAnswered.newBuilder()
+                    .setId(answered.id)
+                    .setCertificate(answered.outcome.certificate())
+                    .setRefused(answered.outcome.refused()));
+        } else if (this instanceof DeliverRevocations delivery) {
+            message.setDeliverRevocations(org.cloister.protocol.link.wire.DeliverRevocations.newBuilder()
+                    .setSigned(delivery.signed));
         }
         return message.build();
     }

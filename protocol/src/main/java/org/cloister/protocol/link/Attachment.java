@@ -1,5 +1,6 @@
 package org.cloister.protocol.link;
 
+import com.google.protobuf.ByteString;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -30,6 +31,10 @@ public final class Attachment {
 
         /** @return whether it is in force here */
         boolean revoked(byte[] signed) throws MalformedException;
+
+        void renewed(RenewalOutcome outcome);
+
+        void asked(Attachment attachment, RelayMessage.RenewalAsked renewal);
 
         void draining(Attachment attachment, Pace pace);
 
@@ -75,6 +80,21 @@ public final class Attachment {
         say(new AgentMessage.DialRefused(dial.token(), reason));
     }
 
+    /** @param request of {@link Renewal#ask} */
+    public void renew(ByteString request) {
+        say(new AgentMessage.Renew(request));
+    }
+
+    /** The site's desk answers. */
+    public void answer(RelayMessage.RenewalAsked asked, RenewalOutcome outcome) {
+        say(new AgentMessage.RenewalAnswered(asked.id(), outcome));
+    }
+
+    /** The site's desk delivers a signed revocation list; it comes back when the relay has taken it. */
+    public void deliver(byte[] list) {
+        say(new AgentMessage.DeliverRevocations(ByteString.copyFrom(list)));
+    }
+
     private void say(AgentMessage message) {
         stream.writeAndFlush(Framing.frame(message.wire()));
     }
@@ -105,6 +125,10 @@ public final class Attachment {
                     listsToCome--;
                     begin(pace);
                 }
+            } else if (message instanceof RelayMessage.Renewed renewed) {
+                owner.renewed(renewed.outcome());
+            } else if (message instanceof RelayMessage.RenewalAsked asked) {
+                owner.asked(Attachment.this, asked);
             } else if (message instanceof RelayMessage.Drain drain) {
                 owner.draining(Attachment.this, drain.pace());
             }

@@ -25,6 +25,14 @@ public final class LinkLimits {
     public static final Duration RESETS_WITHIN = Duration.ofSeconds(30);
     public static final int FROM_AGENT_BYTES = 4096;
     public static final int FROM_RELAY_BYTES = 1049600;
+    /** A relay takes longer messages from the site's desk, which delivers lists. */
+    public static final int FROM_DESK_BYTES = FROM_RELAY_BYTES;
+
+    public static final int RENEWAL_REQUEST_BYTES = 3072;
+    public static final int RENEWAL_CERTIFICATE_BYTES = 4096;
+    public static final Duration RENEWAL_TIME = Duration.ofSeconds(30);
+    public static final Duration RENEWAL_PAUSE = Duration.ofSeconds(5);
+    public static final int RENEWALS = 32;
     public static final int HELLO_BYTES = 1024;
     public static final int ATTACH_QUEUE = 64;
     public static final int SERVED = 64;
@@ -47,6 +55,12 @@ public final class LinkLimits {
         table.put("resets", (long) RESETS);
         table.put("from-agent", (long) FROM_AGENT_BYTES);
         table.put("from-relay", (long) FROM_RELAY_BYTES);
+        table.put("from-desk", (long) FROM_DESK_BYTES);
+        table.put("renewal-request", (long) RENEWAL_REQUEST_BYTES);
+        table.put("renewal-certificate", (long) RENEWAL_CERTIFICATE_BYTES);
+        table.put("renewal-time", RENEWAL_TIME.toSeconds());
+        table.put("renewal-pause", RENEWAL_PAUSE.toSeconds());
+        table.put("renewals", (long) RENEWALS);
         table.put("hello", (long) HELLO_BYTES);
         table.put("hello-time", HELLO_TIME.toSeconds());
         table.put("message-time", MESSAGE_TIME.toSeconds());

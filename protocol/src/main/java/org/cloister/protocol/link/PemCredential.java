@@ -17,10 +17,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import org.cloister.protocol.identity.WholeFile;
 
 /** Credentials in files, in PEM (RFC 7468). The key's bytes are wiped; the runtime keeps a copy of its own. */
 public final class PemCredential {
     private static final int MAX_BYTES = 64 * 1024;
+    private static final int LINE = 64;
     private static final byte[] BEGIN = "-----BEGIN PRIVATE KEY-----".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] END = "-----END PRIVATE KEY-----".getBytes(StandardCharsets.US_ASCII);
 
@@ -45,6 +47,31 @@ public final class PemCredential {
         } catch (CertificateException e) {
             throw new IOException(file + ": want certificates in PEM, have something else", e);
         }
+    }
+
+    /** One certificate in DER. */
+    static X509Certificate certificate(byte[] der) throws IOException {
+        try {
+            return (X509Certificate)
+                    CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));
+        } catch (CertificateException e) {
+            throw new IOException("certificate: want X.509 in DER, have something else", e);
+        }
+    }
+
+    /** Puts certificates in the place of a file's, whole; the leaf first. */
+    public static void replace(Path file, List<X509Certificate> chain) throws IOException {
+        StringBuilder pem = new StringBuilder();
+        try {
+            for (X509Certificate each : chain) {
+                pem.append("-----BEGIN CERTIFICATE-----\n")
+                        .append(Base64.getMimeEncoder(LINE, new byte[] {'\n'}).encodeToString(each.getEncoded()))
+                        .append("\n-----END CERTIFICATE-----\n");
+            }
+        } catch (CertificateException e) {
+            throw new IOException(file + ": a certificate has no DER", e);
+        }
+        WholeFile.replace(file, pem.toString().getBytes(StandardCharsets.US_ASCII));
     }
 
     private static PrivateKey key(Path file) throws IOException {

@@ -27,6 +27,17 @@ public sealed interface RelayMessage {
 
     record Drain(Pace pace) implements RelayMessage {}
 
+    /** The answer to {@link AgentMessage.Renew}. */
+    record Renewed(RenewalOutcome outcome) implements RelayMessage {}
+
+    /**
+     * To the desk: somebody wants a certificate renewed.
+     *
+     * @param id for the answer
+     * @param from on whose link it came, as the relay says
+     */
+    record RenewalAsked(long id, Name from, ByteString request) implements RelayMessage {}
+
     /** Of a later version, to be skipped. */
     record Skipped() implements RelayMessage {}
 
@@ -37,7 +48,7 @@ public sealed interface RelayMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of the relay: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromRelay.DRAIN_FIELD_NUMBER);
+        Critical.require(message.getCriticalList(), FromRelay.RENEWAL_ASKED_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case ATTACHED ->
                 new Attached(
@@ -48,6 +59,15 @@ public sealed interface RelayMessage {
             case DIAL -> dial(message.getDial());
             case REVOCATIONS -> new Revocations(message.getRevocations().getSigned());
             case DRAIN -> new Drain(Pace.of(message.getDrain().getPace()));
+            case RENEWED ->
+                new Renewed(RenewalOutcome.of(
+                        message.getRenewed().getCertificate(),
+                        message.getRenewed().getRefused()));
+            case RENEWAL_ASKED ->
+                new RenewalAsked(
+                        message.getRenewalAsked().getId(),
+                        Request.name("from", message.getRenewalAsked().getFrom()),
+                        RenewalOutcome.requireRequest(message.getRenewalAsked().getRequest()));
             case KIND_NOT_SET -> new Skipped();
         };
     }
@@ -74,6 +94,15 @@ public sealed interface RelayMessage {
                     org.cloister.protocol.link.wire.Revocations.newBuilder().setSigned(revocations.signed));
         } else if (this instanceof Drain drain) {
             message.setDrain(org.cloister.protocol.link.wire.Drain.newBuilder().setPace(drain.pace.wire()));
+        } else if (this instanceof Renewed renewed) {
+            message.setRenewed(org.cloister.protocol.link.wire.Renewed.newBuilder()
+                    .setCertificate(renewed.outcome.certificate())
+                    .setRefused(renewed.outcome.refused()));
+        } else if (this instanceof RenewalAsked asked) {
+            message.setRenewalAsked(org.cloister.protocol.link.wire.RenewalAsked.newBuilder()
+                    .setId(asked.id)
+                    .setFrom(asked.from.toString())
+                    .setRequest(asked.request));
         }
         return message.build();
     }

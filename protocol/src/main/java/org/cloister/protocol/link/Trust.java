@@ -42,6 +42,23 @@ public interface Trust {
         };
     }
 
+    /**
+     * Who dials a relay. The site's desk comes without a list being asked, for it brings the site's: without it a relay
+     * whose list has ended could never have another one.
+     */
+    static Trust inAgents(Beliefs beliefs) {
+        return chain -> {
+            try {
+                Chain shown = Chain.of(chain);
+                return shown.claimed().role().equals(Role.DESK.toString())
+                        ? beliefs.verifyUnlisted(shown, Set.of(Role.DESK))
+                        : beliefs.verify(shown, Set.of(Role.HOST, Role.DEVICE));
+            } catch (IdentityRefused e) {
+                throw new CertificateException(e.getMessage(), e);
+            }
+        };
+    }
+
     /** The parties of circuits. */
     static Trust inParties(Beliefs beliefs) {
         return in(beliefs, Set.of(Role.OWNER, Role.OPENER, Role.MEMBER, Role.EXPORTER, Role.CONTROLLER, Role.WORKER));

@@ -3,6 +3,7 @@ package org.cloister.protocol.link;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.ByteString;
 import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,6 +21,7 @@ import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.channel.MarkRecord;
 import org.cloister.protocol.circuit.CircuitVectors;
+import org.cloister.protocol.identity.Clause;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.wire.FromAgent;
 import org.junit.jupiter.api.BeforeAll;
@@ -70,6 +72,16 @@ class LinkDocumentTest {
                 new RelayMessage.Attached("r1", new Pace(Duration.ofSeconds(2), Duration.ofSeconds(8)), 3);
         assertThat(RelayMessage.read(message(vector("from-relay-attached")))).isEqualTo(attached);
         assertThat(ByteBufUtil.getBytes(Framing.frame(attached.wire()))).isEqualTo(vector("from-relay-attached"));
+        for (Map.Entry<String, RelayMessage> each : Map.<String, RelayMessage>of(
+                        "from-relay-renewed",
+                        new RelayMessage.Renewed(RenewalOutcome.refused(Clause.REVOKED)),
+                        "from-relay-renewal-asked",
+                        new RelayMessage.RenewalAsked(7, new Name("h1", "host", "site"), ByteString.copyFromUtf8("x")))
+                .entrySet()) {
+            assertThat(RelayMessage.read(message(vector(each.getKey())))).isEqualTo(each.getValue());
+            assertThat(ByteBufUtil.getBytes(Framing.frame(each.getValue().wire())))
+                    .isEqualTo(vector(each.getKey()));
+        }
     }
 
     @Test
@@ -120,6 +132,26 @@ class LinkDocumentTest {
     }
 
     @Test
+    void a_renewal_has_a_certificate_or_a_word_and_each_within_its_limit() {
+        ByteString certificate = ByteString.copyFromUtf8("0");
+        for (String refused : new String[] {"", "Revoked", "no desk", "a".repeat(33), "-"}) {
+            assertThatThrownBy(() -> RenewalOutcome.of(ByteString.EMPTY, refused))
+                    .isInstanceOf(MalformedException.class)
+                    .hasMessageContaining("renewal: want");
+        }
+        assertThatThrownBy(() -> RenewalOutcome.of(certificate, "proof")).isInstanceOf(MalformedException.class);
+        assertThatThrownBy(() -> RenewalOutcome.of(ByteString.copyFrom(new byte[4097]), ""))
+                .isInstanceOf(MalformedException.class);
+        for (int size : new int[] {0, 3073}) {
+            assertThatThrownBy(() -> AgentMessage.read(new AgentMessage.Renew(ByteString.copyFrom(new byte[size]))
+                            .wire()
+                            .toByteArray()))
+                    .isInstanceOf(MalformedException.class)
+                    .hasMessageContaining("1 to 3072 bytes");
+        }
+    }
+
+    @Test
     void every_message_reads_back_as_what_was_written() throws Exception {
         Name name = new Name("c", "controller", "p");
         Token token = Token.of(new byte[32]);
@@ -127,7 +159,11 @@ class LinkDocumentTest {
             new AgentMessage.Attach("agent-host 1"),
             new AgentMessage.Unserve(name),
             new AgentMessage.DialRefused(token, CloseReason.REFUSED),
-            new AgentMessage.RevocationsKept(Digest.sha256(new byte[3]))
+            new AgentMessage.RevocationsKept(Digest.sha256(new byte[3])),
+            new AgentMessage.Renew(ByteString.copyFromUtf8("request")),
+            new AgentMessage.RenewalAnswered(9, RenewalOutcome.granted(new byte[] {0x30})),
+            new AgentMessage.RenewalAnswered(9, RenewalOutcome.refused(Clause.PROOF)),
+            new AgentMessage.DeliverRevocations(ByteString.copyFromUtf8("signed"))
         }) {
             assertThat(AgentMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }
@@ -135,8 +171,10 @@ class LinkDocumentTest {
             new RelayMessage.Served(name, Optional.of(CloseReason.CLAIMED)),
             new RelayMessage.Served(name, Optional.empty()),
             new RelayMessage.Dial(token, name, name, Digest.sha384("p")),
-            new RelayMessage.Revocations(com.google.protobuf.ByteString.copyFromUtf8("signed")),
-            new RelayMessage.Drain(Pace.UNTOLD)
+            new RelayMessage.Revocations(ByteString.copyFromUtf8("signed")),
+            new RelayMessage.Drain(Pace.UNTOLD),
+            new RelayMessage.Renewed(RenewalOutcome.granted(new byte[] {0x30})),
+            new RelayMessage.RenewalAsked(1, name, ByteString.copyFromUtf8("request"))
         }) {
             assertThat(RelayMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }

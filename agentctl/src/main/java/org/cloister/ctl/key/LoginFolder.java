@@ -1,0 +1,113 @@
+package org.cloister.ctl.key;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.PrivateKey;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.WholeFile;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.PemCredential;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A person's certificates and keys of the day, as agentctl project login leaves them: for each role {@code ROLE.pem}, the leaf
+ * first and then the authorities above it without the self-signed one, and {@code ROLE.key}, its private key in PKCS#8; both
+ * in PEM. A folder in memory (tmpfs) that its owner alone reads.
+ */
+public final class LoginFolder {
+    private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
+    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
+    private static final byte[] PROBE = "cloister login".getBytes(StandardCharsets.US_ASCII);
+
+    private final Path folder;
+
+    public LoginFolder(Path folder) {
+        this.folder = folder;
+    }
+
+    /**
+     * Where login writes and circuit reads unless told otherwise.
+     *
+     * @param runtime what XDG_RUNTIME_DIR says, which systemd gives to each session
+     */
+    public static LoginFolder usual(@Nullable String runtime, String project) throws IOException {
+        if (runtime == null || !runtime.startsWith("/")) {
+            throw new IOException("folder of the login: XDG_RUNTIME_DIR names none; name one in memory with --folder,"
+                    + " such as /dev/shm/" + System.getProperty("user.name"));
+        }
+        return new LoginFolder(Path.of(runtime, "cloister", project));
+    }
+
+    public Path path() {
+        return folder;
+    }
+
+    /** Makes it, or finds that it is as it has to be. */
+    public void prepare() throws IOException {
+        Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(PRIVATE));
+        PosixFileAttributes attributes = Files.readAttributes(folder, PosixFileAttributes.class);
+        String owner = attributes.owner().getName();
+        String wanted = System.getProperty("user.name");
+        if (!PRIVATE.containsAll(attributes.permissions()) || !owner.equals(wanted)) {
+            throw new IOException(folder + ": want a folder that " + wanted + " alone uses, have one of " + owner
+                    + " with " + PosixFilePermissions.toString(attributes.permissions())
+                    + "; chmod 700 it, or name another");
+        }
+        String kind = Files.getFileStore(folder).type();
+        if (!IN_MEMORY.contains(kind)) {
+            throw new IOException(folder + ": want a folder in memory (tmpfs), have one on " + kind
+                    + "; name another with --folder, for keys lie in it");
+        }
+    }
+
+    /** @param chain in DER, the leaf first, without the self-signed one */
+    public void write(Role role, PrivateKey key, List<byte[]> chain) throws IOException {
+        ByteArrayOutputStream certificates = new ByteArrayOutputStream();
+        chain.forEach(each -> certificates.writeBytes(Pem.write(Pem.CERTIFICATE, each)));
+        byte[] pkcs8 = key.getEncoded();
+        byte[] pem = Pem.write(Pem.PRIVATE_KEY, pkcs8);
+        try {
+            WholeFile.replace(key(role), pem);
+        } finally {
+            Arrays.fill(pkcs8, (byte) 0);
+            Arrays.fill(pem, (byte) 0);
+        }
+        WholeFile.replace(certificate(role), certificates.toByteArray());
+    }
+
+    /** @throws IOException if there is none, or a login was cut short */
+    public Credential read(Role role) throws IOException {
+        Credential read = PemCredential.read(certificate(role), key(role));
+        try {
+            SigningKey key = SigningKey.of(new KeyPair(read.chain().get(0).getPublicKey(), read.key()));
+            if (VerificationKey.of(read.chain().get(0).getPublicKey()).verifies(PROBE, key.sign(PROBE))) {
+                return read;
+            }
+        } catch (GeneralSecurityException e) {
+            throw new IOException(key(role) + ": cannot sign: " + e.getMessage(), e);
+        }
+        throw new IOException(
+                key(role) + ": want the key of " + certificate(role) + ", have another; agentctl project login");
+    }
+
+    private Path certificate(Role role) {
+        return folder.resolve(role + ".pem");
+    }
+
+    private Path key(Role role) {
+        return folder.resolve(role + ".key");
+    }
+}

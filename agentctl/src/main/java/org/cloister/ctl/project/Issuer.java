@@ -1,0 +1,115 @@
+package org.cloister.ctl.project;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.cloister.ctl.key.Pem;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Owners;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.Role;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A person as who certifies: an owner by its key alone, anybody else by what an owner certified.
+ *
+ * @param id the person's
+ * @param roles the person's, without device
+ * @param above the authorities above what is issued, in DER, without the self-signed one
+ */
+record Issuer(String id, Set<Role> roles, Authority authority, List<byte[]> above) {
+    Issuer {
+        roles = Set.copyOf(roles);
+        above = List.copyOf(above);
+    }
+
+    /**
+     * @param certificate of the person, by an owner; null for an owner
+     * @param key the person's, open
+     */
+    static Issuer of(ProjectHistory project, @Nullable Path certificate, SigningKey key) throws IOException {
+        if (certificate != null) {
+            return person(project, certificate, key);
+        }
+        Authority authority = Documents.authority(project, key);
+        Owners.Owner owner = project.owners().owners().stream()
+                .filter(each -> each.key().equals(key.verificationKey()))
+                .findFirst()
+                .orElseThrow();
+        return new Issuer(owner.id(), Set.of(Role.OWNER), authority, List.of());
+    }
+
+    private static Issuer person(ProjectHistory project, Path file, SigningKey key) throws IOException {
+        byte[] der = Pem.read(file, Pem.CERTIFICATE);
+        requireOwners(project, file, der);
+        Authority authority = Authority.load(der, key::sign, new SecureRandom());
+        if (!authority.key().equals(key.verificationKey())) {
+            throw new MalformedException(file + ": want a certificate of the key " + key.verificationKey() + ", have "
+                    + authority.key() + "; name the key that was certified");
+        }
+        String id = "";
+        Set<Role> roles = EnumSet.noneOf(Role.class);
+        for (String permitted : authority.permitted()) {
+            // An opener's also has roles of VMs, which are no whole names.
+            if (!permitted.equals(Name.ofRole(Role.CONTROLLER.toString(), project.id()))
+                    && !permitted.equals(Name.ofRole(Role.WORKER.toString(), project.id()))) {
+                Name name = Name.parse(permitted);
+                id = name.id();
+                Role.of(name.role()).filter(Role::isGiven).ifPresent(roles::add);
+            }
+        }
+        if (roles.isEmpty()) {
+            throw new MalformedException(file + ": want a person's certificate, have one for "
+                    + String.join(" and ", authority.permitted()));
+        }
+        return new Issuer(id, roles, authority, List.of(der));
+    }
+
+    /** At most so long, and no longer than the issuer itself; in whole seconds. */
+    Duration life(Duration longest, Instant now) throws MalformedException {
+        Duration left = Duration.between(now, authority.until());
+        if (left.compareTo(Duration.ofMinutes(1)) < 0) {
+            throw new MalformedException("certificate of " + id + ": want one that holds, have one until "
+                    + authority.until() + "; ask an owner for the next one");
+        }
+        return left.compareTo(longest) < 0 ? Duration.ofSeconds(left.toSeconds()) : longest;
+    }
+
+    private static void requireOwners(ProjectHistory project, Path file, byte[] der) throws IOException {
+        try {
+            X509Certificate certificate = (X509Certificate)
+                    CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));
+            for (VerificationKey owner : project.ownerKeys()) {
+                if (isSignedBy(certificate, owner)) {
+                    return;
+                }
+            }
+        } catch (GeneralSecurityException e) {
+            throw new MalformedException(file + ": want X.509 in PEM, have something else", e);
+        }
+        throw new MalformedException(file + ": want a certificate by an owner of project " + project.id()
+                + ", have another; give the newest documents, or ask an owner for one");
+    }
+
+    private static boolean isSignedBy(X509Certificate certificate, VerificationKey owner) {
+        try {
+            certificate.verify(owner.publicKey());
+            return true;
+        } catch (GeneralSecurityException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package org.cloister.ctl.project;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.CertificateRequest;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.identity.WholeFile;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl project controller}: certifies a controlling VM. */
+@Command(
+        name = "controller",
+        description =
+                "Certifies the signing key that a controlling VM made at its boot, for its own name and its workers': by an owner's key, or an opener's with --certificate. Compare the key with what the VM showed as its evidence.")
+final class ProjectControllerCommand implements Callable<Integer> {
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            required = true,
+            description = "The project's genesis, then its successor documents in order.")
+    @SuppressWarnings("NullAway.Init")
+    private List<Path> history;
+
+    @Option(
+            names = "--certificate",
+            paramLabel = "FILE",
+            description = "The opener's, as agentctl project member wrote it; left out by an owner.")
+    private @Nullable Path certificate;
+
+    @Option(
+            names = "--days",
+            paramLabel = "NUMBER",
+            defaultValue = "31",
+            description =
+                    "How long it holds, at most 31 and no longer than the opener's certificate; default: ${DEFAULT-VALUE}.")
+    private long days;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            required = true,
+            description = "Where the certificate is written in PEM, an opener's behind it.")
+    @SuppressWarnings("NullAway.Init")
+    private Path out;
+
+    @Parameters(paramLabel = "REQUEST", description = "The VM's PKCS#10 request in PEM.")
+    @SuppressWarnings("NullAway.Init")
+    private Path file;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Instant now = Instant.now();
+        ProjectHistory project = Documents.history(history);
+        CertificateRequest request = request(project.id());
+        Issuer issuer = Issuer.of(project, certificate, keys.open(null));
+        Duration life = issuer.life(Duration.ofDays(days), now);
+        byte[] der = issuer.authority().certifyController(request.name().id(), SubjectKey.of(request.key()), now, life);
+        ByteArrayOutputStream chain = new ByteArrayOutputStream();
+        chain.writeBytes(Pem.write(Pem.CERTIFICATE, der));
+        issuer.above().forEach(each -> chain.writeBytes(Pem.write(Pem.CERTIFICATE, each)));
+        WholeFile.replace(out, chain.toByteArray());
+        output.print(new Facts()
+                .with("project", project.id())
+                .with("controller", request.name())
+                .with("key", request.key())
+                .with("by", issuer.id())
+                .with("until", now.plus(life).truncatedTo(ChronoUnit.SECONDS))
+                .with("certificate", out));
+        return ExitCode.OK.code();
+    }
+
+    private CertificateRequest request(String project) throws IOException {
+        CertificateRequest request = CertificateRequest.parse(
+                Pem.readAll(file, Pem.CERTIFICATE_REQUEST, 1).get(0));
+        if (!request.name().role().equals(Role.CONTROLLER.toString())
+                || !request.name().project().equals(project)) {
+            throw new MalformedException(
+                    file + ": want a request of a controlling VM of project " + project + ", have " + request.name());
+        }
+        return request;
+    }
+}

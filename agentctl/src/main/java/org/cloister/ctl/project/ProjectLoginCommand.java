@@ -1,0 +1,142 @@
+package org.cloister.ctl.project;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.key.LoginFolder;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Anchors;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.SubjectKey;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code agentctl project login}: a person's certificates of the day. */
+@Command(
+        name = "login",
+        description =
+                "Makes new keys and certificates of 24 hours for this device and for each of the person's roles, in a folder in memory, in the place of those before.")
+final class ProjectLoginCommand implements Callable<Integer> {
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            required = true,
+            description = "The project's genesis, then its successor documents in order.")
+    @SuppressWarnings("NullAway.Init")
+    private List<Path> history;
+
+    @Option(
+            names = "--certificate",
+            paramLabel = "FILE",
+            description = "The person's, as agentctl project member wrote it; left out by an owner.")
+    private @Nullable Path certificate;
+
+    @Option(
+            names = "--folder",
+            paramLabel = "DIR",
+            description = "Where they are written, on a tmpfs; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
+    private @Nullable Path named;
+
+    @Option(
+            names = "--stay",
+            description =
+                    "Stay, and make new ones whenever half of their life is over, until stopped or the person's own certificate ends.")
+    private boolean stay;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        ProjectHistory project = Documents.history(history);
+        LoginFolder folder = named == null
+                ? LoginFolder.usual(System.getenv("XDG_RUNTIME_DIR"), project.id())
+                : new LoginFolder(named);
+        folder.prepare();
+        Issuer issuer = Issuer.of(project, certificate, keys.open(null));
+        Duration life = login(project, issuer, folder);
+        while (stay && sleep(life.dividedBy(2))) {
+            life = login(project, issuer, folder);
+        }
+        return ExitCode.OK.code();
+    }
+
+    /** @return how long what it made holds */
+    private Duration login(ProjectHistory project, Issuer issuer, LoginFolder folder) throws IOException {
+        Instant now = Instant.now();
+        Duration life = issuer.life(Authority.LEAF, now);
+        Set<Role> roles = EnumSet.copyOf(issuer.roles());
+        roles.add(Role.DEVICE);
+        for (Role role : roles) {
+            KeyPair pair = pair(role);
+            Name name = new Name(issuer.id(), role.toString(), project.id());
+            List<byte[]> chain = new ArrayList<>();
+            chain.add(issuer.authority().issue(name, SubjectKey.of(VerificationKey.of(pair.getPublic())), now, life));
+            chain.addAll(issuer.above());
+            // As whoever it is shown to will look at it.
+            Chain.parse(chain).verifyUnlisted(Set.of(role), Anchors.none().withProject(project), now);
+            folder.write(role, pair.getPrivate(), chain);
+        }
+        output.print(new Facts()
+                .with("project", project.id())
+                .with("person", issuer.id())
+                .with("roles", roles)
+                .with("until", now.plus(life).truncatedTo(ChronoUnit.SECONDS))
+                .with("folder", folder.path()));
+        return life;
+    }
+
+    private static KeyPair pair(Role role) {
+        try {
+            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+            generator.initialize(new ECGenParameterSpec(role.curve().standardName()));
+            return generator.generateKeyPair();
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this JRE has no " + role.curve().standardName(), e);
+        }
+    }
+
+    /**
+     * By the wall's clock, which goes on while a laptop sleeps.
+     *
+     * @return false when it is to end
+     */
+    private static boolean sleep(Duration time) {
+        Instant end = Instant.now().plus(time);
+        while (Instant.now().isBefore(end)) {
+            try {
+                Thread.sleep(1000);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+        return true;
+    }
+}

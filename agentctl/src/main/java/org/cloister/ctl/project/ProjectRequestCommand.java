@@ -1,0 +1,78 @@
+package org.cloister.ctl.project;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.WholeFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl project request}: a person asks for roles. */
+@Command(
+        name = "request",
+        description =
+                "Asks an owner for roles: writes a request that the person's own key signs. Send it to the owner, and tell the owner the key's id on another way.")
+final class ProjectRequestCommand implements Callable<Integer> {
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            required = true,
+            description = "The project's genesis, then its successor documents in order.")
+    @SuppressWarnings("NullAway.Init")
+    private List<Path> history;
+
+    @Option(
+            names = "--role",
+            paramLabel = "ROLE",
+            required = true,
+            description = "opener, member or exporter; may be given more than once.")
+    @SuppressWarnings("NullAway.Init")
+    private Set<Role> roles;
+
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the request is written.")
+    @SuppressWarnings("NullAway.Init")
+    private Path out;
+
+    @Parameters(paramLabel = "ID", description = "The person's label in names; the relay sees it.")
+    @SuppressWarnings("NullAway.Init")
+    private String id;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        String project = Documents.history(history).id();
+        if (!Name.isLabel(id)) {
+            throw new MalformedException(
+                    "id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));
+        }
+        SigningKey key = keys.open(null);
+        WholeFile.replace(out, PersonRequest.write(id, project, roles, key));
+        output.print(new Facts()
+                .with("project", project)
+                .with("person", id)
+                .with("roles", roles)
+                .with("key", key.verificationKey())
+                .with("request", out));
+        return ExitCode.OK.code();
+    }
+}

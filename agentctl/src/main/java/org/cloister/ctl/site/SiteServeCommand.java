@@ -1,0 +1,131 @@
+package org.cloister.ctl.site;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.cloister.ctl.BuildVersion;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.output.Table;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.link.AgentLink;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.DeskCredential;
+import org.cloister.protocol.link.RenewalDesk;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl site serve}: the desk of the site's CA. */
+@Command(
+        name = "serve",
+        description =
+                "Runs until it is stopped: dials the relays, renews the certificates of hosts and relays, keeps the revocation list fresh and delivers it. Prints a line for each thing it does; lines with ALARM or error want a person.")
+final class SiteServeCommand implements Callable<Integer> {
+    private static final int MAX_PORT = 65535;
+
+    @Option(
+            names = "--site",
+            paramLabel = "DIR",
+            required = true,
+            description = "The CA's folder, on a machine that is no relay.")
+    @SuppressWarnings("NullAway.Init")
+    private Path folder;
+
+    @Option(
+            names = "--relay",
+            paramLabel = "HOST:PORT",
+            required = true,
+            description = "Where a relay listens; once for each relay.")
+    @SuppressWarnings("NullAway.Init")
+    private List<String> relays;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private KeyOptions keys;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        List<InetSocketAddress> addresses = new ArrayList<>();
+        for (String relay : relays) {
+            addresses.add(address(relay));
+        }
+        SiteFolder site = SiteFolder.open(folder, keys);
+        site.close();
+        SiteDesk office = new SiteDesk(site);
+        if (office.newest().isEmpty()) {
+            office.sign(Instant.now());
+        }
+        DeskCredential own = new DeskCredential(site.authority(), InstantSource.system());
+        try {
+            // What cannot be issued now will not be later.
+            say("desk " + DeskCredential.NAME + " with "
+                    + VerificationKey.of(own.get().chain().get(0).getPublicKey()));
+            serve(office, own, addresses);
+        } catch (UncheckedIOException e) {
+            throw new IOException("certificate of the desk: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return ExitCode.OK.code();
+    }
+
+    private void serve(SiteDesk office, Supplier<Credential> own, List<InetSocketAddress> addresses)
+            throws InterruptedException {
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        List<AgentLink> links = new ArrayList<>();
+        try (RenewalDesk desk = new RenewalDesk(office, InstantSource.system(), this::say)) {
+            for (InetSocketAddress each : addresses) {
+                AgentLink.Terms terms = new AgentLink.Terms(
+                        List.of(each), own, trust -> trust, office.beliefs(), "agentctl " + BuildVersion.current());
+                links.add(new AgentLink(
+                        loops, terms, desk.at(each.getHostString() + ":" + each.getPort()), new SecureRandom()));
+            }
+            new CountDownLatch(1).await();
+        } finally {
+            links.forEach(AgentLink::close);
+            loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    private void say(String line) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + Table.visible(line));
+        out.flush();
+    }
+
+    private InetSocketAddress address(String text) {
+        int colon = text.lastIndexOf(':');
+        try {
+            int port = Integer.parseInt(text.substring(colon + 1));
+            if (colon > 0 && port > 0 && port <= MAX_PORT) {
+                return InetSocketAddress.createUnresolved(text.substring(0, colon), port);
+            }
+        } catch (NumberFormatException e) {
+            // Said below.
+        }
+        throw new ParameterException(spec.commandLine(), "--relay: want HOST:PORT, have " + text);
+    }
+}

@@ -1,0 +1,151 @@
+package org.cloister.ctl.site;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import org.cloister.ctl.Cli;
+import org.cloister.ctl.key.Pem;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.Anchors;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.RenewalRequest;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.link.AgentMessage;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.PemCredential;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.Trust;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The desk as a command, with its CA's folder in use by others. */
+@Timeout(240)
+@SuppressWarnings("NullAway") // what is missing shows as a failed test
+class SiteServeTest {
+    private static final Name HOST = new Name("h1", "host", Name.SITE);
+
+    @TempDir
+    private Path folder;
+
+    private Cli cli;
+
+    @BeforeEach
+    void open() throws IOException {
+        cli = new Cli(folder, "correct horse battery staple");
+        out(cli.runWithSecret("site", "init", "--site", at("ca")));
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        cli.close();
+    }
+
+    private String at(String name) {
+        return folder.resolve(name).toString();
+    }
+
+    private static void out(Cli.Result result) {
+        assertThat(result.err()).isEmpty();
+        assertThat(result.status()).isZero();
+    }
+
+    private void enrol(String role, String id) throws IOException {
+        out(cli.runWithSecret("site", "enrol", "--site", at("ca"), "--role", role, "--token", at(id + ".token"), id));
+        out(cli.run(
+                "site",
+                "request",
+                "--role",
+                role,
+                "--token",
+                at(id + ".token"),
+                "--machine-key",
+                at(id + ".key"),
+                "--out",
+                at(id),
+                id));
+        out(cli.runWithSecret("site", "issue", "--site", at("ca"), at(id)));
+    }
+
+    private Credential machine(String id) throws IOException {
+        return PemCredential.read(folder.resolve(id + ".pem"), folder.resolve(id + ".key"));
+    }
+
+    private Anchors site() throws IOException {
+        Authority authority = Authority.load(
+                Pem.read(folder.resolve("ca/authority.pem"), Pem.CERTIFICATE),
+                message -> message,
+                new java.security.SecureRandom());
+        return Anchors.none().withSite(List.of(authority.key()));
+    }
+
+    private Trust desks() throws IOException {
+        return Trust.inAgents(new Beliefs(site(), RevocationLists.none(), InstantSource.system()));
+    }
+
+    private RevocationList list(AgentMessage.DeliverRevocations delivery) throws IOException {
+        return RevocationList.read(delivery.signed().toByteArray(), site().of(Name.SITE));
+    }
+
+    @Test
+    void answers_delivers_and_leaves_the_folder_to_others() throws Exception {
+        enrol("relay", "r1");
+        enrol("host", "h1");
+        Credential host = machine("h1");
+        ByteString request = ByteString.copyFrom(RenewalRequest.make(
+                HOST,
+                SigningKey.of(new java.security.KeyPair(host.chain().get(0).getPublicKey(), host.key()))));
+        try (MiniRelay relay = new MiniRelay(machine("r1"), desks())) {
+            Cli.Result[] ended = new Cli.Result[1];
+            Thread desk = new Thread(() -> {
+                try {
+                    ended[0] = cli.runWithSecret("site", "serve", "--site", at("ca"), "--relay", relay.address());
+                } catch (IOException e) {
+                    throw new java.io.UncheckedIOException(e);
+                }
+            });
+            desk.start();
+            AgentMessage.DeliverRevocations first = relay.hear(AgentMessage.DeliverRevocations.class);
+            assertThat(list(first).serials()).isEmpty();
+            relay.tookList(first.signed());
+            relay.say(new RelayMessage.RenewalAsked(1, HOST, request));
+            AgentMessage.RenewalAnswered answer = relay.hear(AgentMessage.RenewalAnswered.class);
+            assertThat(answer.outcome().certificate().toByteArray())
+                    .as("the certificate that is young yet")
+                    .isEqualTo(host.chain().get(0).getEncoded());
+            out(cli.runWithSecret("site", "revoke", "--site", at("ca"), HOST.toString()));
+            assertThat(list(relay.hear(AgentMessage.DeliverRevocations.class)).serials())
+                    .containsExactly(host.chain().get(0).getSerialNumber());
+            relay.say(new RelayMessage.RenewalAsked(2, HOST, request));
+            assertThat(relay.hear(AgentMessage.RenewalAnswered.class).outcome().refused())
+                    .isEqualTo("revoked");
+            desk.interrupt();
+            desk.join();
+            assertThat(ended[0].err()).isEmpty();
+            assertThat(ended[0].out()).contains("attached to " + relay.address(), "has list", "refused (revoked)");
+        }
+    }
+
+    @Test
+    void wants_addresses_of_relays_and_the_CAs_own_key() throws Exception {
+        for (String wrong : List.of("relay", "relay:", ":7443", "relay:0", "relay:65536", "relay:x")) {
+            Cli.Result result = cli.runWithSecret("site", "serve", "--site", at("ca"), "--relay", wrong);
+            assertThat(result.status()).isEqualTo(64);
+            assertThat(result.err()).contains("--relay: want HOST:PORT, have " + wrong);
+        }
+        Files.delete(folder.resolve("ca/key.json"));
+        assertThat(cli.runWithSecret("site", "serve", "--site", at("ca"), "--relay", "relay:7443")
+                        .status())
+                .isEqualTo(2);
+    }
+}

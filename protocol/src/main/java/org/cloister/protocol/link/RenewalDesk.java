@@ -1,0 +1,218 @@
+package org.cloister.protocol.link;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Clause;
+import org.cloister.protocol.identity.EnrolmentRequest;
+import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.RevocationList;
+
+/**
+ * The site's desk on its links to relays: answers renewals, and keeps the site's revocation list fresh and delivered;
+ * docs/protocol.md, section 8. All work of the office is done by one thread, one thing at a time. What relays say is believed
+ * nothing: a request proves itself, and a list counts as delivered when it has come back.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails is in the journal
+public final class RenewalDesk implements AutoCloseable {
+    /** A list is signed anew when the newest is as old: three more may fail before it ends. */
+    static final Duration LIST_AGE = Duration.ofHours(6);
+
+    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration DELIVER_AGAIN = Duration.ofSeconds(30);
+    /** A relay takes none sooner after another. */
+    private static final Duration DELIVER_NEXT = LinkLimits.RENEWAL_PAUSE.plusSeconds(1);
+
+    private final Office office;
+    private final InstantSource clock;
+    private final Consumer<String> journal;
+    private final ScheduledExecutorService worker = Executors.newSingleThreadScheduledExecutor();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final List<Counter> counters = new CopyOnWriteArrayList<>();
+
+    /** What the CA's machine does for the desk. */
+    public interface Office {
+        /** @return the certificate in DER */
+        byte[] certify(EnrolmentRequest request, Instant now) throws IOException;
+
+        /** The newest list that was signed, by whatever program. */
+        Optional<RevocationList> newest() throws IOException;
+
+        /** Signs the next list. */
+        RevocationList sign(Instant now) throws IOException;
+
+        /** A list as it came from a relay, if the site signed it. */
+        Optional<RevocationList> read(byte[] signed);
+    }
+
+    /** @param journal takes a line for whoever runs the desk, on any thread */
+    public RenewalDesk(Office office, InstantSource clock, Consumer<String> journal) {
+        this.office = office;
+        this.clock = clock;
+        this.journal = journal;
+        worker.scheduleWithFixedDelay(this::look, LOOK.toMillis(), LOOK.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** For the link to one relay. */
+    public AgentEvents at(String relay) {
+        Counter counter = new Counter(relay);
+        counters.add(counter);
+        return counter;
+    }
+
+    /** What is being done is finished; nothing new is begun. */
+    @Override
+    public void close() {
+        worker.shutdown();
+    }
+
+    private void look() {
+        Instant now = clock.instant();
+        try {
+            Optional<RevocationList> newest = office.newest();
+            boolean old = newest.map(list -> !now.isBefore(list.from().plus(LIST_AGE)))
+                    .orElse(true);
+            if (old) {
+                newest = Optional.of(office.sign(now));
+                journal.accept("list " + newest.get().number() + " signed, holds until "
+                        + newest.get().until());
+            }
+            for (Counter counter : counters) {
+                counter.deliver(newest.get(), now);
+            }
+        } catch (IOException | RuntimeException e) {
+            // A token that was pulled out fails unchecked. The next look may find it again.
+            journal.accept("error: revocation list: " + e.getMessage());
+        }
+    }
+
+    private RenewalOutcome answer(RelayMessage.RenewalAsked asked) {
+        Instant now = clock.instant();
+        try {
+            EnrolmentRequest request = EnrolmentRequest.parse(asked.request().toByteArray());
+            if (!request.request().name().equals(asked.from())) {
+                journal.accept("refused (name): " + asked.from() + " asks for "
+                        + request.request().name());
+                return RenewalOutcome.refused(Clause.NAME);
+            }
+            byte[] certificate = office.certify(request, now);
+            journal.accept("renewed: " + asked.from());
+            return RenewalOutcome.granted(certificate);
+        } catch (IdentityRefused e) {
+            journal.accept((e.clause() == Clause.COPIED ? "ALARM: " : "") + e.getMessage());
+            if (e.clause() == Clause.COPIED) {
+                signNow(now);
+            }
+            return RenewalOutcome.refused(e.clause());
+        } catch (MalformedException e) {
+            journal.accept("refused (malformed): " + asked.from() + ": " + e.getMessage());
+            return RenewalOutcome.refused(RenewalOutcome.MALFORMED);
+        } catch (IOException | RuntimeException e) {
+            // A token that was pulled out fails unchecked.
+            journal.accept("error: renewal of " + asked.from() + ": " + e.getMessage());
+            return RenewalOutcome.refused(RenewalOutcome.FAILED);
+        }
+    }
+
+    private void signNow(Instant now) {
+        try {
+            office.sign(now);
+        } catch (IOException e) {
+            journal.accept("error: revocation list: " + e.getMessage());
+        }
+    }
+
+    /** The desk at one relay. */
+    private final class Counter implements AgentEvents {
+        private final String relay;
+        private volatile Optional<Attachment> attachment = Optional.empty();
+        private volatile Optional<RevocationList> taken = Optional.empty();
+        private Instant delivered = Instant.EPOCH;
+        private volatile Optional<RevocationList> sent = Optional.empty();
+        private boolean setBack;
+
+        Counter(String relay) {
+            this.relay = relay;
+        }
+
+        @Override
+        public void attached(Attachment fresh) {
+            taken = Optional.empty();
+            sent = Optional.empty();
+            attachment = Optional.of(fresh);
+            journal.accept("attached to " + relay);
+        }
+
+        @Override
+        public void lost(String why) {
+            attachment = Optional.empty();
+            journal.accept("not attached to " + relay + ": " + why);
+        }
+
+        @Override
+        public void asked(Attachment from, RelayMessage.RenewalAsked renewal) {
+            if (waiting.incrementAndGet() > LinkLimits.RENEWALS) {
+                waiting.decrementAndGet();
+                from.answer(renewal, RenewalOutcome.refused(RenewalOutcome.LIMIT));
+                return;
+            }
+            worker.execute(() -> {
+                try {
+                    from.answer(renewal, answer(renewal));
+                } finally {
+                    waiting.decrementAndGet();
+                }
+            });
+        }
+
+        @Override
+        public boolean revoked(byte[] signed) {
+            Optional<RevocationList> ours = office.read(signed);
+            if (ours.isPresent()) {
+                taken = ours;
+                journal.accept(relay + " has list " + ours.get().number());
+            }
+            return ours.isPresent();
+        }
+
+        /** On the worker's thread. */
+        void deliver(RevocationList newest, Instant now) {
+            int order =
+                    taken.map(list -> list.number().compareTo(newest.number())).orElse(-1);
+            if (order > 0 && !setBack) {
+                journal.accept(
+                        "ALARM: " + relay + " has list " + taken.orElseThrow().number()
+                                + " of this CA, whose newest here is " + newest.number()
+                                + ": this folder was set back, and what it has forgotten is not revoked any more");
+            }
+            setBack = order > 0;
+            Optional<Attachment> here = attachment;
+            Duration pause = sent.equals(Optional.of(newest)) ? DELIVER_AGAIN : DELIVER_NEXT;
+            if (order < 0 && here.isPresent() && !now.isBefore(delivered.plus(pause))) {
+                delivered = now;
+                sent = Optional.of(newest);
+                here.get().deliver(newest.bytes());
+            }
+        }
+
+        @Override
+        public void served(Name name, Optional<CloseReason> refused) {}
+
+        /** Nobody opens a circuit to a desk. */
+        @Override
+        public void dialled(Attachment from, RelayMessage.Dial dial) {
+            from.refuse(dial, CloseReason.REFUSED);
+        }
+    }
+}
