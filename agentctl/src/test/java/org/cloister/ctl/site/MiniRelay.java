@@ -1,6 +1,5 @@
 package org.cloister.ctl.site;
 
-import com.google.protobuf.ByteString;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -72,8 +71,8 @@ final class MiniRelay implements AutoCloseable {
     }
 
     /** What the relay took comes back. */
-    void tookList(ByteString signed) {
-        say(new RelayMessage.Revocations(signed));
+    void took(AgentMessage.DeliverRevocations delivery) {
+        say(new RelayMessage.Revocations(delivery.signed()));
     }
 
     /** The next message of a kind. */

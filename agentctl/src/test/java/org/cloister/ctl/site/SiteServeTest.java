@@ -2,26 +2,27 @@ package org.cloister.ctl.site;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Random;
 import org.cloister.ctl.Cli;
 import org.cloister.ctl.key.Pem;
-import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.RenewalRequest;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.link.AgentMessage;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.Renewal;
 import org.cloister.protocol.link.Trust;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -102,9 +103,9 @@ class SiteServeTest {
         enrol("relay", "r1");
         enrol("host", "h1");
         Credential host = machine("h1");
-        ByteString request = ByteString.copyFrom(RenewalRequest.make(
-                HOST,
-                SigningKey.of(new java.security.KeyPair(host.chain().get(0).getPublicKey(), host.key()))));
+        var request = new Renewal(host, site(), fresh -> {}, new Random(1))
+                .ask(Instant.now().plus(Duration.ofHours(20)))
+                .orElseThrow();
         try (MiniRelay relay = new MiniRelay(machine("r1"), desks())) {
             Cli.Result[] ended = new Cli.Result[1];
             Thread desk = new Thread(() -> {
@@ -117,7 +118,7 @@ class SiteServeTest {
             desk.start();
             AgentMessage.DeliverRevocations first = relay.hear(AgentMessage.DeliverRevocations.class);
             assertThat(list(first).serials()).isEmpty();
-            relay.tookList(first.signed());
+            relay.took(first);
             relay.say(new RelayMessage.RenewalAsked(1, HOST, request));
             AgentMessage.RenewalAnswered answer = relay.hear(AgentMessage.RenewalAnswered.class);
             assertThat(answer.outcome().certificate().toByteArray())
