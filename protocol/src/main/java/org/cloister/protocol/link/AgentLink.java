@@ -9,13 +9,14 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.cloister.protocol.identity.Name;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps an agent attached to one of its relays: carries out what {@link Reconnect} decides, on one event loop. A connection
+ * Keeps an agent attached to one of its relays, or a VM's to its host: carries out what {@link Reconnect} decides, on one event loop. A connection
  * that drains is left to its circuits while the next one is dialled.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
@@ -30,26 +31,54 @@ public final class AgentLink implements AutoCloseable {
         }
     }
 
-    private final EventLoopGroup loops;
+    /** Makes a connection: to a relay, or over the channel to a VM's host. Cancelling gives it up. */
+    @FunctionalInterface
+    public interface Dialler {
+        Future<Link> dial();
+    }
+
     private final EventLoop loop;
-    private final Terms terms;
+    private final Dialler dialler;
+    private final String software;
+    private final Reconnect.Terms patience;
     private final AgentEvents events;
     private final RandomGenerator random;
     private final Reconnect reconnect;
     private @Nullable Attempt current;
     private @Nullable ScheduledFuture<?> timer;
-    private int attempts;
     private boolean closed;
 
-    /** Dials at once. Connections are on {@code loops}, decisions and events on one loop of it. */
+    /** Dials a relay at once. Connections are on {@code loops}, decisions and events on one loop of it. */
     public AgentLink(EventLoopGroup loops, Terms terms, AgentEvents events, RandomGenerator random) {
-        this.loops = loops;
-        this.loop = loops.next();
-        this.terms = terms;
+        this(loops.next(), inTurn(loops, terms), terms.software, Reconnect.Terms.LINK, events, random);
+    }
+
+    /** Dials at once; decisions and events are on {@code loop}. */
+    public AgentLink(
+            EventLoop loop,
+            Dialler dialler,
+            String software,
+            Reconnect.Terms patience,
+            AgentEvents events,
+            RandomGenerator random) {
+        this.loop = loop;
+        this.dialler = dialler;
+        this.software = software;
+        this.patience = patience;
         this.events = events;
         this.random = random;
-        this.reconnect = new Reconnect(System.nanoTime());
+        this.reconnect = new Reconnect(patience, System.nanoTime());
         loop.execute(this::step);
+    }
+
+    private static Dialler inTurn(EventLoopGroup loops, Terms terms) {
+        AtomicInteger attempts = new AtomicInteger();
+        return () -> {
+            int next = Math.floorMod(attempts.getAndIncrement(), terms.relays.size());
+            InetSocketAddress relay = terms.relays.get(next);
+            InetSocketAddress fresh = InetSocketAddress.createUnresolved(relay.getHostString(), relay.getPort());
+            return Link.dial(loops, fresh, terms.own.get(), terms.relay);
+        };
     }
 
     /** Ends the link, and with it all circuits on it. */
@@ -76,7 +105,7 @@ public final class AgentLink implements AutoCloseable {
                 if (current != null) {
                     current.drop();
                 }
-                onLost("not attached within " + TimeUnit.NANOSECONDS.toSeconds(Reconnect.ATTACH_WITHIN_NS) + " s");
+                onLost("not attached within " + patience.attachWithin().toSeconds() + " s");
                 return;
             }
             case NONE -> {}
@@ -95,13 +124,10 @@ public final class AgentLink implements AutoCloseable {
     }
 
     private void dial() {
-        InetSocketAddress relay = terms.relays().get(attempts++ % terms.relays().size());
-        InetSocketAddress fresh = InetSocketAddress.createUnresolved(relay.getHostString(), relay.getPort());
         Attempt attempt = new Attempt();
         current = attempt;
-        Link.dial(loops, fresh, terms.own().get(), terms.relay()).addListener((Future<Link> dialled) -> {
-            loop.execute(() -> attempt.onDialled(dialled));
-        });
+        attempt.dialling = dialler.dial();
+        attempt.dialling.addListener((Future<Link> dialled) -> loop.execute(() -> attempt.onDialled(dialled)));
     }
 
     private void onLost(String why) {
@@ -113,6 +139,7 @@ public final class AgentLink implements AutoCloseable {
 
     /** One connection and its attach stream; what comes from an older one than {@code current} is late and ignored. */
     private final class Attempt implements Attachment.Owner {
+        private @Nullable Future<Link> dialling;
         private @Nullable Link link;
         private boolean dropped;
 
@@ -120,6 +147,8 @@ public final class AgentLink implements AutoCloseable {
             dropped = true;
             if (link != null) {
                 link.close();
+            } else if (dialling != null) {
+                dialling.cancel(false);
             }
         }
 
@@ -134,7 +163,7 @@ public final class AgentLink implements AutoCloseable {
                 return;
             }
             link.leaving().addListener(leaving -> ended(null, "the relay takes no more streams"));
-            Attachment.open(link, terms.software(), this);
+            Attachment.open(link, software, this);
         }
 
         private void whenCurrent(Runnable action) {

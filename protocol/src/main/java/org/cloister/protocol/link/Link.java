@@ -143,7 +143,9 @@ public final class Link implements AutoCloseable {
                 } else {
                     LinkCodec.client(ctx.pipeline());
                     ctx.pipeline().remove(this);
-                    promise.trySuccess(new Link(ctx.channel()));
+                    if (!promise.trySuccess(new Link(ctx.channel()))) {
+                        ctx.close();
+                    }
                 }
             } else {
                 ctx.fireUserEventTriggered(event);
