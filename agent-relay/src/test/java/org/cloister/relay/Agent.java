@@ -2,6 +2,7 @@ package org.cloister.relay;
 
 import com.google.protobuf.ByteString;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.channel.PortDialler;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.AgentEvents;
@@ -17,6 +19,7 @@ import org.cloister.protocol.link.AgentLink;
 import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Reconnect;
 import org.cloister.protocol.link.RelayMessage;
 
 /** An agent as the protocol's own code makes it; it serves names and answers dials with what a test wants. */
@@ -28,7 +31,7 @@ final class Agent implements AgentEvents, AutoCloseable {
     final BlockingQueue<Long> revocations = new LinkedBlockingQueue<>();
     final BlockingQueue<Object> circuits = new LinkedBlockingQueue<>();
     final BlockingQueue<String> losses = new LinkedBlockingQueue<>();
-    final AgentLink link;
+    private AgentLink link;
     private final Cast cast;
     private final Map<Name, Credential> inside = new ConcurrentHashMap<>();
     private final Map<Name, Circuit.Application> applications = new ConcurrentHashMap<>();
@@ -39,9 +42,31 @@ final class Agent implements AgentEvents, AutoCloseable {
 
     Agent(Cast cast, Credential own, InetSocketAddress relay) {
         this.cast = cast;
+        this.link = dialling(cast, own, relay, this);
+    }
+
+    private Agent(Cast cast) {
+        this.cast = cast;
+    }
+
+    /** The same in a VM: it dials its host through the port's device. */
+    static Agent inVm(Cast cast, Path device) {
+        Agent agent = new Agent(cast);
+        PortDialler port = new PortDialler(cast.loops.next(), device);
+        agent.link =
+                new AgentLink(cast.loops.next(), port, "a test's VM", Reconnect.Terms.CHANNEL, agent, new Random(1));
+        return agent;
+    }
+
+    /** Hears, and dials nobody. */
+    static Agent silent(Cast cast) {
+        return new Agent(cast);
+    }
+
+    static AgentLink dialling(Cast cast, Credential own, InetSocketAddress relay, AgentEvents events) {
         AgentLink.Terms terms =
                 new AgentLink.Terms(List.of(relay), () -> own, cast.trust.only(Cast.RELAY), "a test's agent");
-        this.link = new AgentLink(cast.loops, terms, this, new Random(1));
+        return new AgentLink(cast.loops, terms, events, new Random(1));
     }
 
     Attachment attachment() throws InterruptedException {
@@ -56,10 +81,14 @@ final class Agent implements AgentEvents, AutoCloseable {
         return require(served.poll(20, TimeUnit.SECONDS), "no answer to serve");
     }
 
-    /** Answers dials to a name, whether it is served or not. */
+    /** Answers dials to a name, whether it is served or not; without a credential it lets them wait. */
     void answer(Name name, Credential own, Circuit.Application application) {
-        inside.put(name, own);
-        applications.put(name, application);
+        if (own == null) {
+            inside.remove(name);
+        } else {
+            inside.put(name, own);
+            applications.put(name, application);
+        }
     }
 
     static <T> T require(T value, String otherwise) {
@@ -102,6 +131,8 @@ final class Agent implements AgentEvents, AutoCloseable {
 
     @Override
     public void close() {
-        link.close();
+        if (link != null) {
+            link.close();
+        }
     }
 }

@@ -100,6 +100,11 @@ final class Cast implements AutoCloseable {
         return get(Link.dial(loops, relay.address(), credential(name), trust.only(RELAY)));
     }
 
+    /** A list of the site's that nobody is on. */
+    byte[] revocations() throws GeneralSecurityException, IOException {
+        return authorities.get("site").revoke(List.of(), java.math.BigInteger.TEN, Instant.now(), DAY);
+    }
+
     /** A host with an attach stream. */
     Agent agent(Name name) throws Exception {
         return new Agent(this, credential(name));
