@@ -14,6 +14,7 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -211,6 +212,21 @@ final class DeviceChannel extends AbstractChannel {
     private final class Device extends AbstractUnsafe {
         void goOn() {
             flush0();
+        }
+
+        /** The last word, HTTP/2's GOAWAY, is with the writer when the channel is closed. */
+        @Override
+        protected Executor prepareToClose() {
+            return close -> {
+                Thread thread = new Thread(
+                        () -> {
+                            threads.finish();
+                            close.run();
+                        },
+                        address + " end");
+                thread.setDaemon(true);
+                thread.start();
+            };
         }
 
         @Override

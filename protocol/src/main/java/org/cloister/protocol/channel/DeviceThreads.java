@@ -9,8 +9,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import org.cloister.protocol.link.LinkLimits;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 /** Two threads that read and write one device. Closing it ends both, also while they are blocked. */
 final class DeviceThreads {
     static final int PIECE_BYTES = 65536;
+    /** What a blocked device keeps its closing waiting. */
+    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
     private final RandomAccessFile file;
     private final FileChannel in;
@@ -27,6 +31,7 @@ final class DeviceThreads {
     private final ByteBuffer batch = ByteBuffer.allocateDirect(PIECE_BYTES);
     private int unreadBytes;
     private boolean toWrite;
+    private boolean writing;
     private boolean ended;
     private boolean closed;
 
@@ -134,6 +139,7 @@ final class DeviceThreads {
     synchronized void write() {
         batch.flip();
         toWrite = true;
+        writing = true;
         notifyAll();
     }
 
@@ -147,8 +153,30 @@ final class DeviceThreads {
             } catch (IOException e) {
                 bytes = -1;
             }
+            written();
             written.accept(bytes);
         }
+    }
+
+    private synchronized void written() {
+        writing = false;
+        notifyAll();
+    }
+
+    /** Closes it when what is being written is out, or {@link #LAST_WORDS} later; not on an event loop. */
+    void finish() {
+        long endNs = System.nanoTime() + LAST_WORDS.toNanos();
+        synchronized (this) {
+            try {
+                for (long left = LAST_WORDS.toMillis(); writing && !closed && left > 0; ) {
+                    wait(left);
+                    left = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        close();
     }
 
     private synchronized boolean awaitBatch() throws InterruptedException {
