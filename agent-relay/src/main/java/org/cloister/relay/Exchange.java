@@ -1,24 +1,20 @@
 package org.cloister.relay;
 
 import io.netty.channel.Channel;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
-import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
-import io.netty.handler.codec.http2.Http2Headers;
 import java.security.SecureRandom;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.circuit.Splice;
+import org.cloister.protocol.link.Answer;
 import org.cloister.protocol.link.Close;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.Request;
 import org.cloister.protocol.link.Token;
-import org.cloister.protocol.link.Versions;
 
 /** Circuits, from the request to the end: docs/protocol.md, section 9. From any thread. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
@@ -160,32 +156,12 @@ final class Exchange {
 
     private void refuse(Channel stream, Close close) {
         metrics.circuitsRefused.inc();
-        respond(stream, close);
-    }
-
-    /** A response that is an end, too. */
-    static void respond(Channel stream, Close close) {
-        Http2Headers headers = new DefaultHttp2Headers()
-                .status(Integer.toString(close.why().status()))
-                .set(Request.CLOSE, close.toString())
-                .set(Request.VERSION, Versions.OURS.toString());
-        stream.eventLoop().execute(() -> {
-            if (stream.isActive()) {
-                stream.writeAndFlush(new DefaultHttp2HeadersFrame(headers, true))
-                        .addListener(done -> stream.close());
-            }
-        });
+        Answer.refuse(stream, close);
     }
 
     /** On the stream's event loop, once what reads the stream is in place. */
     static void accept(Channel stream, int version) {
-        Http2Headers headers = new DefaultHttp2Headers().status("200").set(Request.VERSION, Integer.toString(version));
         stream.pipeline().remove(StreamEntry.class);
-        stream.writeAndFlush(new DefaultHttp2HeadersFrame(headers, false));
-    }
-
-    /** What this side speaks of what the other one does. */
-    static OptionalInt version(Request request) {
-        return Versions.OURS.choose(request.versions());
+        Answer.accept(stream, version);
     }
 }

@@ -9,6 +9,7 @@ import io.netty.handler.codec.http2.Http2HeadersFrame;
 import io.netty.util.ReferenceCountUtil;
 import java.util.OptionalInt;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.link.Answer;
 import org.cloister.protocol.link.Close;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.LinkLimits;
@@ -54,13 +55,13 @@ final class StreamEntry extends ChannelInboundHandlerAdapter {
             request = Request.parse(headers.headers());
         } catch (MalformedException e) {
             relay.metrics().protocolErrors.inc();
-            Exchange.respond(stream, Close.byRelay(CloseReason.BAD_REQUEST));
+            Answer.refuse(stream, Close.byRelay(CloseReason.BAD_REQUEST));
             return;
         }
         link.requested();
-        OptionalInt version = Exchange.version(request);
+        OptionalInt version = Answer.version(request);
         if (version.isEmpty()) {
-            Exchange.respond(stream, Close.byRelay(CloseReason.VERSION));
+            Answer.refuse(stream, Close.byRelay(CloseReason.VERSION));
         } else if (request instanceof Request.Circuit circuit) {
             relay.exchange().ask(link, stream, version.getAsInt(), circuit);
         } else if (request instanceof Request.DialBack dialBack) {
@@ -68,7 +69,7 @@ final class StreamEntry extends ChannelInboundHandlerAdapter {
         } else if (link.claimAttach()) {
             AttachStream.install(stream, version.getAsInt(), link, relay);
         } else {
-            Exchange.respond(stream, Close.byRelay(CloseReason.LIMIT));
+            Answer.refuse(stream, Close.byRelay(CloseReason.LIMIT));
         }
     }
 

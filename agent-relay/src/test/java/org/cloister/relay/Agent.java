@@ -3,6 +3,7 @@ package org.cloister.relay;
 import com.google.protobuf.ByteString;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.cloister.protocol.channel.PortDialler;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.OpenCircuits;
 import org.cloister.protocol.identity.Beliefs;
@@ -39,7 +41,7 @@ final class Agent implements AgentEvents, AutoCloseable {
     /** Its own: what it has of lists, the relay brought. */
     final Beliefs beliefs;
 
-    final AgentLink link;
+    private AgentLink link;
     private final OpenCircuits open;
     private final Map<Name, Credential> inside = new ConcurrentHashMap<>();
     private final Map<Name, Circuit.Application> applications = new ConcurrentHashMap<>();
@@ -53,11 +55,33 @@ final class Agent implements AgentEvents, AutoCloseable {
     }
 
     Agent(Cast cast, Supplier<Credential> own, InetSocketAddress relay) {
+        this(cast);
+        this.link = dialling(cast, own, relay, beliefs, this);
+    }
+
+    private Agent(Cast cast) {
         this.beliefs = cast.freshBeliefs();
         this.open = new OpenCircuits(beliefs, cast.loops.next(), ended -> {});
+    }
+
+    /** The same in a VM: it dials its host through the port's device. */
+    static Agent inVm(Cast cast, Path device) {
+        Agent agent = new Agent(cast);
+        PortDialler port = new PortDialler(cast.loops.next(), device);
+        agent.link = new AgentLink(cast.loops.next(), port, "a test's VM", agent.beliefs, agent, new Random(1));
+        return agent;
+    }
+
+    /** Hears, and dials nobody. */
+    static Agent silent(Cast cast) {
+        return new Agent(cast);
+    }
+
+    static AgentLink dialling(
+            Cast cast, Supplier<Credential> own, InetSocketAddress relay, Beliefs beliefs, AgentEvents events) {
         AgentLink.Terms terms =
                 new AgentLink.Terms(List.of(relay), own, trust -> trust.only(Cast.RELAY), beliefs, "a test's agent");
-        this.link = new AgentLink(cast.loops, terms, this, new Random(1));
+        return new AgentLink(cast.loops, terms, events, new Random(1));
     }
 
     Attachment attachment() throws InterruptedException {
@@ -72,10 +96,14 @@ final class Agent implements AgentEvents, AutoCloseable {
         return require(served.poll(20, TimeUnit.SECONDS), "no answer to serve");
     }
 
-    /** Answers dials to a name, whether it is served or not. */
+    /** Answers dials to a name, whether it is served or not; without a credential it lets them wait. */
     void answer(Name name, Credential own, Circuit.Application application) {
-        inside.put(name, own);
-        applications.put(name, application);
+        if (own == null) {
+            inside.remove(name);
+        } else {
+            inside.put(name, own);
+            applications.put(name, application);
+        }
     }
 
     static <T> T require(T value, String otherwise) {
@@ -133,7 +161,9 @@ final class Agent implements AgentEvents, AutoCloseable {
 
     @Override
     public void close() {
-        link.close();
+        if (link != null) {
+            link.close();
+        }
         open.close();
     }
 }

@@ -117,6 +117,22 @@ class RelayTest {
         assertThat(target.awaitGone()).hasMessageContaining("relay idle");
     }
 
+    /** END_STREAM has gone to the target already, and a second one would be an error of its host's whole connection. */
+    @Test
+    void a_circuit_that_ends_with_one_half_open_takes_no_link_along() throws Exception {
+        start(limits(10, Duration.ofSeconds(1)));
+        Tap target = Tap.keeping();
+        Tap opener = Tap.keeping();
+        serve(target);
+        Link device = cast.link(cast.device);
+        open(device, opener).endOutput();
+        assertThat(target.awaitEnd()).isTrue();
+        assertThat(opener.awaitGone()).hasMessageContaining("relay idle");
+        target.awaitGone();
+        assertThat(open(device, Tap.keeping()).version()).isEqualTo(1);
+        assertThat(host.losses).isEmpty();
+    }
+
     @Test
     void a_member_of_one_project_cannot_dial_anothers_vm() throws Exception {
         start(RelayLimits.DEFAULT);

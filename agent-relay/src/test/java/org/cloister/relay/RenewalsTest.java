@@ -28,6 +28,7 @@ import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.Renewal;
 import org.cloister.protocol.link.RenewalOutcome;
+import org.cloister.protocol.link.Trust;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

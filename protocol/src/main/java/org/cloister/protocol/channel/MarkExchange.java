@@ -75,6 +75,8 @@ public final class MarkExchange {
             return Optional.empty();
         }
         filled = 0;
+        // Of marks, too, there is an end: each costs an answer.
+        dropped += MarkRecord.BYTES;
         boolean fresh = !Arrays.equals(theirs, answered);
         answered = theirs;
         established = Arrays.equals(heard, mine);

@@ -35,8 +35,26 @@ public final class Splice {
         void passed(int bytes);
     }
 
-    private final Channel opener;
-    private final Channel target;
+    /**
+     * One of the two streams.
+     *
+     * @param who is behind it; a stream to a relay may end for any of the three, and its word about who is passed on
+     */
+    public record End(Channel stream, Close.Side who) {}
+
+    /** @param ended whether END_STREAM is on its way to it: a second one would end the whole connection */
+    private record Side(Channel stream, Close.Side who, AtomicBoolean ended) {
+        static Side of(End end) {
+            return new Side(end.stream, end.who, new AtomicBoolean());
+        }
+
+        boolean endsNow() {
+            return ended.compareAndSet(false, true);
+        }
+    }
+
+    private final Side opener;
+    private final Side target;
     private final Limits limits;
     private final Meter meter;
     private final Consumer<Close> ended;
@@ -47,8 +65,13 @@ public final class Splice {
 
     /** @param ended called once, when the circuit is over */
     public Splice(Channel opener, Channel target, Limits limits, Meter meter, Consumer<Close> ended) {
-        this.opener = opener;
-        this.target = target;
+        this(new End(opener, Close.Side.OPENER), new End(target, Close.Side.TARGET), limits, meter, ended);
+    }
+
+    /** The same where one of the two goes on to a relay. */
+    public Splice(End opener, End target, Limits limits, Meter meter, Consumer<Close> ended) {
+        this.opener = Side.of(opener);
+        this.target = Side.of(target);
         this.limits = limits;
         this.meter = meter;
         this.ended = ended;
@@ -62,9 +85,9 @@ public final class Splice {
      */
     public void start(Consumer<Channel> toOpener, Consumer<Channel> toTarget) {
         // The opener speaks first (its TLS is the client), so the target's response is under way by then.
-        join(target, opener, Close.Side.TARGET, toTarget);
-        join(opener, target, Close.Side.OPENER, toOpener);
-        opener.eventLoop().execute(this::watch);
+        join(target, opener, toTarget);
+        join(opener, target, toOpener);
+        opener.stream.eventLoop().execute(this::watch);
     }
 
     /** Ends it from the middle. From any thread. */
@@ -77,15 +100,16 @@ public final class Splice {
     }
 
     /** In one step: what comes between a response and its reader would be lost. */
-    private void join(Channel side, Channel other, Close.Side who, Consumer<Channel> respond) {
+    private void join(Side end, Side other, Consumer<Channel> respond) {
+        Channel side = end.stream;
         side.eventLoop().execute(() -> {
-            side.config().setAutoRead(false);
-            side.pipeline().addLast(new Half(other, who));
+            side.config().setAutoRead(over.get());
+            side.pipeline().addLast(new Half(end.who, other));
             respond.accept(side);
             if (side.isActive()) {
                 side.read();
             } else {
-                end(new Close(Close.Side.RELAY, CloseReason.LOST));
+                end(Close.byRelay(CloseReason.LOST));
             }
         });
     }
@@ -103,15 +127,26 @@ public final class Splice {
             end(Close.byRelay(CloseReason.TOTAL));
         } else {
             long next = Math.min(limits.idle.toNanos() - idleFor, limits.total.toNanos() - livedFor);
-            opener.eventLoop().schedule(this::watch, Math.max(next, 1), TimeUnit.NANOSECONDS);
+            opener.stream.eventLoop().schedule(this::watch, Math.max(next, 1), TimeUnit.NANOSECONDS);
         }
     }
 
-    /** The trailers reach who still reads; a side that stalls learns it from the reset alone. */
-    private static void tell(Channel side, Close close) {
+    /**
+     * The trailers reach who still reads; a side that stalls learns it from the reset alone. A relay is not reset, for it
+     * lets no link go on that resets much, and other circuits are on it: what it still sends is dropped until it ends.
+     */
+    private static void tell(Side end, Close close) {
+        Channel side = end.stream;
         side.eventLoop().execute(() -> {
-            if (side.isActive()) {
-                side.write(StreamBytes.trailers(close));
+            if (!side.isActive()) {
+                return;
+            }
+            if (end.endsNow()) {
+                side.writeAndFlush(StreamBytes.trailers(close));
+            }
+            if (end.who == Close.Side.RELAY) {
+                side.config().setAutoRead(true);
+            } else {
                 side.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.NO_ERROR))
                         .addListener(done -> side.close());
             }
@@ -126,14 +161,16 @@ public final class Splice {
 
     /** Reads one side for the other. */
     private final class Half extends ChannelInboundHandlerAdapter {
-        private final Channel other;
         private final Close.Side who;
+        private final Side otherSide;
+        private final Channel other;
         private boolean waiting;
         private boolean done;
 
-        Half(Channel other, Close.Side who) {
-            this.other = other;
+        Half(Close.Side who, Side otherSide) {
             this.who = who;
+            this.otherSide = otherSide;
+            this.other = otherSide.stream;
         }
 
         @Override
@@ -157,7 +194,7 @@ public final class Splice {
                     done = true;
                 }
                 if (bytes > 0 || done) {
-                    other.write(new DefaultHttp2DataFrame(data.content(), done));
+                    other.write(new DefaultHttp2DataFrame(data.content(), done && otherSide.endsNow()));
                 } else {
                     data.release();
                 }
@@ -166,10 +203,12 @@ public final class Splice {
                 }
             } else if (message instanceof Http2HeadersFrame frame && frame.isEndStream()) {
                 done = true;
-                CloseReason why = Request.close(frame.headers()).map(Close::why).orElse(CloseReason.DONE);
-                // WHO is the side it came from, whatever that side wrote.
-                Close close = new Close(who, why);
-                other.writeAndFlush(StreamBytes.trailers(close));
+                Close said = Request.close(frame.headers()).orElse(new Close(who, CloseReason.DONE));
+                // WHO is the side it came from, whatever that side wrote; a relay speaks for others too.
+                Close close = who == Close.Side.RELAY ? said : new Close(who, said.why());
+                if (otherSide.endsNow()) {
+                    other.writeAndFlush(StreamBytes.trailers(close));
+                }
                 onSideEnded(close);
             } else {
                 ReferenceCountUtil.release(message);
@@ -243,7 +282,7 @@ public final class Splice {
         private void onOtherGone() {
             if (!done) {
                 done = true;
-                end(new Close(who == Close.Side.OPENER ? Close.Side.TARGET : Close.Side.OPENER, CloseReason.LOST));
+                end(new Close(otherSide.who, CloseReason.LOST));
             }
         }
     }

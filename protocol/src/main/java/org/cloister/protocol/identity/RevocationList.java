@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.cloister.protocol.MalformedException;
@@ -26,6 +27,7 @@ public final class RevocationList {
 
     private static final String SUBJECT = "revocation list";
     private static final String CRL_NUMBER = "2.5.29.20";
+    private static final String AUTHORITY_KEY = "2.5.29.35";
     private static final int MAX_NUMBER_BITS = 159;
 
     private final VerificationKey anchor;
@@ -98,6 +100,18 @@ public final class RevocationList {
                 "a signature of an anchor: " + anchors,
                 crl.getIssuerX500Principal().getName(),
                 "ask the site or an owner for its own list");
+    }
+
+    /**
+     * Whose it says it is: to tell one issuer's lists from another's where nobody's key is known, and for nothing else.
+     *
+     * @throws MalformedException if it is no list
+     */
+    public static String claimedIssuer(byte[] der) throws MalformedException {
+        X509CRL crl = parse(der);
+        byte[] key = crl.getExtensionValue(AUTHORITY_KEY);
+        return crl.getIssuerX500Principal().getName() + " "
+                + (key == null ? "" : HexFormat.of().formatHex(key));
     }
 
     private static X509CRL parse(byte[] der) throws MalformedException {

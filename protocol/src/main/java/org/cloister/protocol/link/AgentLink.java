@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
@@ -21,7 +22,7 @@ import org.cloister.protocol.identity.Name;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps an agent attached to one of its relays: carries out what {@link Reconnect} decides, on one event loop. A connection
+ * Keeps an agent attached to one of its relays, or a VM's to its host: carries out what {@link Reconnect} decides, on one event loop. A connection
  * that drains is left to its circuits while the next one is dialled.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
@@ -50,9 +51,19 @@ public final class AgentLink implements AutoCloseable {
 
     private static final long LEAST_WAIT_MS = 100;
 
-    private final EventLoopGroup loops;
+    private record Own(
+            String software, Beliefs beliefs, @Nullable Renewal renewal) {}
+
+    /** Makes a connection: to a relay, or over the channel to a VM's host. Cancelling gives it up. */
+    @FunctionalInterface
+    public interface Dialler {
+        Future<Link> dial();
+    }
+
     private final EventLoop loop;
-    private final Terms terms;
+    private final Dialler dialler;
+    private final Own own;
+    private final Reconnect.Terms patience;
     private final AgentEvents events;
     private final RandomGenerator random;
     private final Reconnect reconnect;
@@ -61,19 +72,61 @@ public final class AgentLink implements AutoCloseable {
     private @Nullable Attachment attached;
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable ScheduledFuture<?> renewalTimer;
-    private int attempts;
     private boolean closed;
 
-    /** Dials at once. Connections are on {@code loops}, decisions and events on one loop of it. */
+    /** Dials a relay at once. Connections are on {@code loops}, decisions and events on one loop of it. */
     public AgentLink(EventLoopGroup loops, Terms terms, AgentEvents events, RandomGenerator random) {
-        this.loops = loops;
-        this.loop = loops.next();
-        this.terms = terms;
+        this(
+                loops.next(),
+                inTurn(loops, terms),
+                new Own(terms.software, terms.beliefs, terms.own instanceof Renewal renewal ? renewal : null),
+                Reconnect.Terms.LINK,
+                events,
+                random);
+    }
+
+    /**
+     * Dials a VM's host over its channel at once; decisions and events are on {@code loop}.
+     *
+     * @param beliefs hear of the lists that come down; whoever is at the other side is believed nothing
+     */
+    public AgentLink(
+            EventLoop loop,
+            Dialler dialler,
+            String software,
+            Beliefs beliefs,
+            AgentEvents events,
+            RandomGenerator random) {
+        this(loop, dialler, new Own(software, beliefs, null), Reconnect.Terms.CHANNEL, events, random);
+    }
+
+    private AgentLink(
+            EventLoop loop,
+            Dialler dialler,
+            Own own,
+            Reconnect.Terms patience,
+            AgentEvents events,
+            RandomGenerator random) {
+        this.loop = loop;
+        this.dialler = dialler;
+        this.own = own;
+        this.patience = patience;
         this.events = events;
         this.random = random;
-        this.reconnect = new Reconnect(System.nanoTime());
+        this.reconnect = new Reconnect(patience, System.nanoTime());
         loop.execute(this::step);
         this.looking = loop.scheduleAtFixedRate(this::look, LOOK_S, LOOK_S, TimeUnit.SECONDS);
+    }
+
+    private static Dialler inTurn(EventLoopGroup loops, Terms terms) {
+        AtomicInteger attempts = new AtomicInteger();
+        Trust relay = terms.relay.apply(Trust.inRelays(terms.beliefs));
+        return () -> {
+            int next = Math.floorMod(attempts.getAndIncrement(), terms.relays.size());
+            InetSocketAddress address = terms.relays.get(next);
+            InetSocketAddress fresh = InetSocketAddress.createUnresolved(address.getHostString(), address.getPort());
+            return Link.dial(loops, fresh, terms.own.get(), relay);
+        };
     }
 
     /** Ends the link, and with it all circuits on it. */
@@ -111,7 +164,7 @@ public final class AgentLink implements AutoCloseable {
                 if (current != null) {
                     current.drop();
                 }
-                onLost("not attached within " + TimeUnit.NANOSECONDS.toSeconds(Reconnect.ATTACH_WITHIN_NS) + " s");
+                onLost("not attached within " + patience.attachWithin().toSeconds() + " s");
                 return;
             }
             case NONE -> {}
@@ -130,14 +183,10 @@ public final class AgentLink implements AutoCloseable {
     }
 
     private void dial() {
-        InetSocketAddress relay = terms.relays().get(attempts++ % terms.relays().size());
-        InetSocketAddress fresh = InetSocketAddress.createUnresolved(relay.getHostString(), relay.getPort());
         Attempt attempt = new Attempt();
         current = attempt;
-        Link.dial(loops, fresh, terms.own().get(), terms.relay().apply(Trust.inRelays(terms.beliefs())))
-                .addListener((Future<Link> dialled) -> {
-                    loop.execute(() -> attempt.onDialled(dialled));
-                });
+        attempt.dialling = dialler.dial();
+        attempt.dialling.addListener((Future<Link> dialled) -> loop.execute(() -> attempt.onDialled(dialled)));
     }
 
     /** Asks for the own certificate's renewal if it is time, and looks again when it will be. */
@@ -145,19 +194,19 @@ public final class AgentLink implements AutoCloseable {
         if (renewalTimer != null) {
             renewalTimer.cancel(false);
         }
-        if (attached != null && !closed && terms.own() instanceof Renewal renewal) {
-            renewal.ask(Instant.now()).ifPresent(attached::renew);
+        if (attached != null && !closed && own.renewal != null) {
+            own.renewal.ask(Instant.now()).ifPresent(attached::renew);
             long wait = Math.max(
                     LEAST_WAIT_MS,
-                    Duration.between(Instant.now(), renewal.next()).toMillis());
+                    Duration.between(Instant.now(), own.renewal.next()).toMillis());
             renewalTimer = loop.schedule(this::renew, wait, TimeUnit.MILLISECONDS);
         }
     }
 
     private void onRenewed(RenewalOutcome outcome) {
-        if (terms.own() instanceof Renewal renewal) {
+        if (own.renewal != null) {
             try {
-                events.renewed(renewal.answered(outcome, Instant.now()));
+                events.renewed(own.renewal.answered(outcome, Instant.now()));
             } catch (IOException e) {
                 events.notRenewed(String.valueOf(e.getMessage()));
             }
@@ -175,6 +224,7 @@ public final class AgentLink implements AutoCloseable {
 
     /** One connection and its attach stream; what comes from an older one than {@code current} is late and ignored. */
     private final class Attempt implements Attachment.Owner {
+        private @Nullable Future<Link> dialling;
         private @Nullable Link link;
         private boolean hasLists;
         private boolean dropped;
@@ -183,6 +233,8 @@ public final class AgentLink implements AutoCloseable {
             dropped = true;
             if (link != null) {
                 link.close();
+            } else if (dialling != null) {
+                dialling.cancel(false);
             }
         }
 
@@ -197,7 +249,7 @@ public final class AgentLink implements AutoCloseable {
                 return;
             }
             link.leaving().addListener(leaving -> ended(null, "the relay takes no more streams"));
-            Attachment.open(link, terms.software(), this);
+            Attachment.open(link, own.software, this);
         }
 
         private void whenCurrent(Runnable action) {
@@ -217,7 +269,9 @@ public final class AgentLink implements AutoCloseable {
                 return false;
             }
             try {
-                terms.beliefs().require(link.peer().orElseThrow());
+                if (link.peer().isPresent()) {
+                    own.beliefs.require(link.peer().get());
+                }
                 return true;
             } catch (IdentityRefused e) {
                 drop();
@@ -282,7 +336,7 @@ public final class AgentLink implements AutoCloseable {
         public boolean revoked(byte[] signed) throws MalformedException {
             boolean taken = false;
             try {
-                terms.beliefs().take(signed);
+                own.beliefs.take(signed);
                 taken = true;
             } catch (IdentityRefused e) {
                 // An older one than another relay brought, or of a project that somebody behind this agent knows.

@@ -161,7 +161,10 @@ public final class Link implements AutoCloseable {
                 } else {
                     LinkCodec.client(ctx.pipeline());
                     ctx.pipeline().remove(this);
-                    promise.trySuccess(new Link(ctx.channel(), witness.found().orElseThrow()));
+                    if (!promise.trySuccess(
+                            new Link(ctx.channel(), witness.found().orElseThrow()))) {
+                        ctx.close();
+                    }
                 }
             } else {
                 ctx.fireUserEventTriggered(event);

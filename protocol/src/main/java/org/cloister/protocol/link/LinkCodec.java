@@ -25,7 +25,10 @@ public final class LinkCodec {
     public static void server(ChannelPipeline pipeline, ChannelHandler streams) {
         install(
                 pipeline,
-                Http2FrameCodecBuilder.forServer().initialSettings(settings().maxConcurrentStreams(LinkLimits.STREAMS)),
+                Http2FrameCodecBuilder.forServer()
+                        .initialSettings(settings().maxConcurrentStreams(LinkLimits.STREAMS))
+                        .decoderEnforceMaxRstFramesPerWindow(
+                                LinkLimits.RESETS, (int) LinkLimits.RESETS_WITHIN.toSeconds()),
                 streams,
                 false);
     }
@@ -34,8 +37,11 @@ public final class LinkCodec {
     public static void client(ChannelPipeline pipeline) {
         install(
                 pipeline,
+                // Resets cost no more than the streams it opened itself: refusals must not end a host's link for all
+                // its VMs.
                 Http2FrameCodecBuilder.forClient()
-                        .initialSettings(settings().pushEnabled(false).maxConcurrentStreams(0)),
+                        .initialSettings(settings().pushEnabled(false).maxConcurrentStreams(0))
+                        .decoderEnforceMaxRstFramesPerWindow(0, 1),
                 new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
@@ -48,10 +54,8 @@ public final class LinkCodec {
     private static void install(
             ChannelPipeline pipeline, Http2FrameCodecBuilder codec, ChannelHandler streams, boolean dialled) {
         pipeline.addLast(new KeepAlive(dialled, LinkLimits.PING.toNanos(), LinkLimits.DEAD.toNanos()));
-        pipeline.addLast(codec.validateHeaders(true)
-                .decoderEnforceMaxRstFramesPerWindow(LinkLimits.RESETS, (int) LinkLimits.RESETS_WITHIN.toSeconds())
-                .gracefulShutdownTimeoutMillis(0)
-                .build());
+        pipeline.addLast(
+                codec.validateHeaders(true).gracefulShutdownTimeoutMillis(0).build());
         pipeline.addLast(new ConnectionWindow());
         pipeline.addLast(new Http2MultiplexHandler(streams));
     }

@@ -39,6 +39,7 @@ public final class LinkLimits {
     public static final int LISTS = 64;
     public static final int MARK_DROPPED_BYTES = 16777216;
     public static final int CHANNEL_UNREAD_BYTES = 1048576;
+    public static final int VM_CIRCUITS = 64;
 
     private LinkLimits() {}
 
@@ -75,6 +76,7 @@ public final class LinkLimits {
         table.put("mark-time", MARK_TIME.toSeconds());
         table.put("mark-dropped", (long) MARK_DROPPED_BYTES);
         table.put("channel-unread", (long) CHANNEL_UNREAD_BYTES);
+        table.put("vm-circuits", (long) VM_CIRCUITS);
         table.put("clear-bytes", 0L);
         return table;
     }

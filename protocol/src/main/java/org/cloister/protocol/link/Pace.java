@@ -8,6 +8,8 @@ public record Pace(Duration atLeast, Duration spread) {
     public static final Duration LONGEST = Duration.ofSeconds(60);
     /** Before any relay has said one. */
     public static final Pace UNTOLD = new Pace(Duration.ofMillis(500), Duration.ofMillis(500));
+    /** Between a VM and its host; docs/protocol.md, section 10. */
+    public static final Pace ON_CHANNEL = new Pace(Duration.ofSeconds(1), Duration.ZERO);
 
     public Pace {
         if (atLeast.isNegative()

@@ -21,15 +21,31 @@ public final class Reconnect {
         ATTACHED
     }
 
-    static final long ATTACH_WITHIN_NS = Duration.ofSeconds(20).toNanos();
-    static final long LONGEST_NS = Duration.ofSeconds(60).toNanos();
+    /**
+     * How patient an agent is.
+     *
+     * @param untold the pace before one was said
+     * @param longest of the waits that grow with each failure
+     * @param attachWithin from dialling
+     */
+    public record Terms(Pace untold, Duration longest, Duration attachWithin) {
+        /** Towards a relay, which many agents dial. */
+        public static final Terms LINK = new Terms(Pace.UNTOLD, Duration.ofSeconds(60), Duration.ofSeconds(20));
 
+        /** Towards a VM's own host: it has nobody else to answer, and may be away for long. */
+        public static final Terms CHANNEL = new Terms(
+                Pace.ON_CHANNEL, Pace.ON_CHANNEL.atLeast(), LinkLimits.MARK_TIME.plus(Duration.ofSeconds(20)));
+    }
+
+    private final Terms terms;
     private State state = State.WAITING;
-    private Pace pace = Pace.UNTOLD;
+    private Pace pace;
     private long until;
     private int failures;
 
-    public Reconnect(long nowNs) {
+    public Reconnect(Terms terms, long nowNs) {
+        this.terms = terms;
+        this.pace = terms.untold;
         this.until = nowNs;
     }
 
@@ -42,7 +58,7 @@ public final class Reconnect {
             return Action.ABANDON;
         }
         state = State.DIALLING;
-        until = nowNs + ATTACH_WITHIN_NS;
+        until = nowNs + terms.attachWithin.toNanos();
         return Action.DIAL;
     }
 
@@ -87,8 +103,8 @@ public final class Reconnect {
             return atLeast + (long) (random * spread);
         }
         double doubled = Math.min(
-                (double) LONGEST_NS,
-                Math.max(Pace.UNTOLD.atLeast().toNanos(), atLeast + spread) * Math.pow(2, failures));
+                (double) terms.longest.toNanos(),
+                Math.max(terms.untold.atLeast().toNanos(), atLeast + spread) * Math.pow(2, failures));
         return (long) (doubled / 2 + random * doubled / 2);
     }
 }

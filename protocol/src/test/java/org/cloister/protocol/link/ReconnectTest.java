@@ -12,7 +12,7 @@ class ReconnectTest {
     private static final long MS = 1_000_000L;
     private static final Pace PACE = new Pace(Duration.ofSeconds(2), Duration.ofSeconds(8));
 
-    private final Reconnect fsm = new Reconnect(0);
+    private final Reconnect fsm = new Reconnect(Reconnect.Terms.LINK, 0);
 
     @Test
     void waits_as_the_relay_said_after_a_loss() {

@@ -1,0 +1,178 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.cloister.lab.GuestJava;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabException;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.Poll;
+import org.cloister.lab.Vm;
+import org.cloister.lab.VmSpec;
+import org.cloister.lab.guest.ChannelScript;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.PemCredential;
+import org.cloister.protocol.link.Trust;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A relay, a host's process and a guest with a virtio-serial port: a device's circuit reaches a program in the guest. */
+@Tag("scenario")
+@Tag("relay")
+@ExtendWith(SharedLab.class)
+class ChannelTest {
+    private static final Pattern NEEDED =
+            Pattern.compile("lab/target/classes|/protocol/target/|netty|protobuf|slf4j-api");
+    /** A Java program begins in a guest under emulation within that time, whatever else the machine does. */
+    private static final Duration LIMIT = Duration.ofMinutes(4);
+
+    private static final String FOLDER = "/run/channel";
+    private static final String SAID = "/run/channel.said";
+
+    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it
+    private Path folder;
+
+    @Test
+    void a_circuit_reaches_a_guest_also_after_its_hosts_agent_was_killed(Lab lab) throws Exception {
+        Path image = LabHome.fromEnvironment().image("lab");
+        try (ChannelSite site = new ChannelSite(folder);
+                Vm vm = lab.host(1).boot(VmSpec.of("chan", image))) {
+            vm.awaitRunner();
+            try {
+                reachTwice(site, vm);
+            } catch (LabException e) {
+                throw new LabException(
+                        e.getMessage() + "\nguest:\n" + said(vm) + "\nhost:\n" + site.log("host") + "\nrelay:\n"
+                                + site.log("relay"),
+                        "compare them",
+                        e);
+            }
+        } finally {
+            loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    private void reachTwice(ChannelSite site, Vm vm) throws Exception {
+        vm.succeed("mkdir", "-m", "700", FOLDER);
+        for (String file : new String[] {"site.pem", "a.pem", "vm.pem", "vm.key"}) {
+            GuestJava.put(vm, FOLDER + "/" + file, Files.readAllBytes(folder.resolve(file)));
+        }
+        GuestJava.install(vm, NEEDED).start(ChannelScript.class, "/run/channel.in", SAID, FOLDER);
+        Process host = ChannelHost.start(site.port, vm.agentSocket(), folder);
+        try {
+            await("the guest's name served", vm, 1, "served from now on");
+            Exchange first = open(site);
+            first.echoes(1_000_000);
+            host.destroyForcibly().waitFor();
+            assertThat(first.ended.get(60, TimeUnit.SECONDS)).contains("lost");
+            host = ChannelHost.start(site.port, vm.agentSocket(), folder);
+            await("the guest's name served again", vm, 2, "served from now on");
+            open(site).echoes(1_000_000);
+            assertThat(said(vm)).contains("lost: ");
+        } finally {
+            host.destroyForcibly();
+        }
+    }
+
+    private static void await(String what, Vm vm, int times, String words) throws IOException {
+        Poll.until(what, LIMIT, "read " + SAID, Duration.ofSeconds(1), () -> said(vm).split(words, -1).length > times);
+    }
+
+    private static String said(Vm vm) throws IOException {
+        return vm.succeed("cat", SAID);
+    }
+
+    /** A guest's first handshake loads what makes one, and may take longer than the other end waits. */
+    private Exchange open(ChannelSite site) throws Exception {
+        Trust trust = ChannelScript.trust(folder);
+        Credential device = PemCredential.read(folder.resolve("device.pem"), folder.resolve("device.key"));
+        Credential member = PemCredential.read(folder.resolve("member.pem"), folder.resolve("member.key"));
+        InetSocketAddress relay = new InetSocketAddress(InetAddress.getLoopbackAddress(), site.port);
+        Link link =
+                Link.dial(loops, relay, device, trust.only(ChannelSite.RELAY)).get(60, TimeUnit.SECONDS);
+        CircuitTerms terms = new CircuitTerms(ChannelSite.MEMBER, ChannelScript.NAME, Digest.sha384("a policy"));
+        String why = "";
+        long endNs = System.nanoTime() + LIMIT.toNanos();
+        while (System.nanoTime() - endNs < 0) {
+            Exchange exchange = new Exchange();
+            try {
+                exchange.circuit = Circuit.open(
+                                link, terms, member, trust, (pipeline, circuit) -> pipeline.addLast(exchange))
+                        .get(60, TimeUnit.SECONDS);
+                return exchange;
+            } catch (ExecutionException e) {
+                why = String.valueOf(e.getMessage());
+            }
+        }
+        throw new LabException("no circuit to the guest: " + why, "read its output");
+    }
+
+    /** The device's end of a circuit. */
+    @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
+    private static final class Exchange extends ChannelInboundHandlerAdapter {
+        final CompletableFuture<String> ended = new CompletableFuture<>();
+        private final CompletableFuture<byte[]> echo = new CompletableFuture<>();
+        private final ByteArrayOutputStream got = new ByteArrayOutputStream();
+        private volatile int wanted;
+        private Circuit circuit;
+
+        void echoes(int bytes) throws Exception {
+            byte[] sent = new byte[bytes];
+            new Random(1).nextBytes(sent);
+            wanted = bytes;
+            circuit.channel().writeAndFlush(Unpooled.wrappedBuffer(sent));
+            assertThat(Arrays.equals(echo.get(LIMIT.toSeconds(), TimeUnit.SECONDS), sent))
+                    .isTrue();
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ByteBuf bytes = (ByteBuf) message;
+            got.writeBytes(ByteBufUtil.getBytes(bytes));
+            bytes.release();
+            if (got.size() >= wanted) {
+                echo.complete(got.toByteArray());
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            ended.complete(String.valueOf(cause.getMessage()));
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            ended.complete("closed");
+        }
+    }
+}

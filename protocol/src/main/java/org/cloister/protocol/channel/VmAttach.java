@@ -1,0 +1,88 @@
+package org.cloister.protocol.channel;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.link.AgentMessage;
+import org.cloister.protocol.link.Close;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.StreamBytes;
+
+/** The host's end of a VM's attach stream: docs/protocol.md, sections 8 and 10. The session ends with it. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+final class VmAttach extends ChannelInboundHandlerAdapter {
+    private final VmSession session;
+    private final Forwarding forwarding;
+    private boolean attached;
+
+    private VmAttach(VmSession session, Forwarding forwarding) {
+        this.session = session;
+        this.forwarding = forwarding;
+    }
+
+    static void install(Channel stream, int version, VmSession session, Forwarding forwarding) {
+        stream.pipeline()
+                .addLast(
+                        new StreamBytes(),
+                        new Framing(LinkLimits.FROM_AGENT_BYTES, AgentMessage::read),
+                        new VmAttach(session, forwarding));
+        VmStream.accept(stream, version);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        ctx.executor()
+                .schedule(
+                        () -> {
+                            if (!attached) {
+                                end(ctx, CloseReason.PROTOCOL);
+                            }
+                        },
+                        LinkLimits.MARK_TIME.toMillis(),
+                        TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
+        if (message instanceof AgentMessage.Attach && !attached) {
+            attached = true;
+            session.attached(ctx.channel());
+            forwarding.attached(session);
+        } else if (!attached || message instanceof AgentMessage.Attach) {
+            throw new MalformedException("attach stream: want Attach once and first");
+        } else if (message instanceof AgentMessage.Serve serve) {
+            forwarding.serve(session, serve.name());
+        } else if (message instanceof AgentMessage.Unserve unserve) {
+            forwarding.unserve(session, unserve.name());
+        } else if (message instanceof AgentMessage.DialRefused refused) {
+            forwarding.refused(session, refused.token(), refused.reason());
+        }
+        // RevocationsKept says what only the VM itself can know; the host answers the relay for itself.
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event == ChannelInputShutdownEvent.INSTANCE) {
+            end(ctx, CloseReason.DONE);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        session.close();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        end(ctx, CloseReason.PROTOCOL);
+    }
+
+    private void end(ChannelHandlerContext ctx, CloseReason why) {
+        ctx.pipeline().get(StreamBytes.class).endOutput(Close.byRelay(why)).addListener(done -> session.close());
+    }
+}

@@ -1,0 +1,101 @@
+package org.cloister.protocol.channel;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.Pace;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The host's end of one VM's port: keeps a session on the Unix socket that QEMU made for it. Whenever it ends, the socket is
+ * opened again, until the port is closed.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+public final class VmPort implements AutoCloseable {
+    private final EventLoop loop;
+    private final Path socket;
+    private final Set<Name> names;
+    private final Forwarding forwarding;
+    private final SecureRandom random = new SecureRandom();
+    private final AtomicInteger onLink = new AtomicInteger();
+    private @Nullable Channel current;
+    private boolean closed;
+
+    VmPort(EventLoop loop, Path socket, Set<Name> names, Forwarding forwarding) {
+        this.loop = loop;
+        this.socket = socket;
+        this.names = Set.copyOf(names);
+        this.forwarding = forwarding;
+        loop.execute(this::open);
+    }
+
+    private void open() {
+        if (closed) {
+            return;
+        }
+        Promise<Channel> session = loop.newPromise();
+        Opening opening = new Opening(random, pipeline -> VmSession.install(pipeline, this, forwarding), session);
+        Channel channel = new Bootstrap()
+                .group(loop)
+                .channel(NioDomainSocketChannel.class)
+                .handler(opening)
+                .connect(UnixDomainSocketAddress.of(socket))
+                .channel();
+        current = channel;
+        session.addListener((Future<Channel> begun) -> forwarding.report(
+                this,
+                begun.isSuccess() ? "session" : String.valueOf(begun.cause().getMessage())));
+        channel.closeFuture().addListener(ended -> {
+            if (!loop.isShuttingDown()) {
+                loop.schedule(this::open, Pace.ON_CHANNEL.atLeast().toMillis(), TimeUnit.MILLISECONDS);
+            }
+        });
+    }
+
+    /** Whom the VM may speak for. */
+    Set<Name> names() {
+        return names;
+    }
+
+    /** @return whether the VM may have one more stream on its host's link; {@link #leave} gives it back */
+    boolean enter() {
+        if (onLink.incrementAndGet() > LinkLimits.VM_CIRCUITS) {
+            onLink.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    void leave() {
+        onLink.decrementAndGet();
+    }
+
+    /** Ends the session and all on it; the names are nobody's any more. */
+    @Override
+    public void close() {
+        forwarding.release(this);
+        loop.execute(() -> {
+            closed = true;
+            if (current != null) {
+                current.close();
+            }
+        });
+    }
+
+    /** The socket, for logs. */
+    @Override
+    public String toString() {
+        return socket.toString();
+    }
+}

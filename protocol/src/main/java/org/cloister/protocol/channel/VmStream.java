@@ -1,0 +1,81 @@
+package org.cloister.protocol.channel;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http2.DefaultHttp2ResetFrame;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2HeadersFrame;
+import io.netty.util.ReferenceCountUtil;
+import java.util.OptionalInt;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.link.Answer;
+import org.cloister.protocol.link.Close;
+import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Request;
+
+/** The first on each stream of a VM: reads the request and hands it on. Bytes that come before the response end the stream. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+final class VmStream extends ChannelInboundHandlerAdapter {
+    private final VmSession session;
+    private final Forwarding forwarding;
+    private boolean asked;
+
+    VmStream(VmSession session, Forwarding forwarding) {
+        this.session = session;
+        this.forwarding = forwarding;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        if (!session.enter(ctx.channel())) {
+            ctx.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.REFUSED_STREAM))
+                    .addListener(done -> ctx.close());
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (message instanceof Http2HeadersFrame headers && !asked && !headers.isEndStream()) {
+            asked = true;
+            answer(ctx.channel(), headers);
+        } else {
+            ReferenceCountUtil.release(message);
+            ctx.close();
+        }
+    }
+
+    private void answer(Channel stream, Http2HeadersFrame headers) {
+        Request request;
+        try {
+            request = Request.parse(headers.headers());
+        } catch (MalformedException e) {
+            Answer.refuse(stream, Close.byRelay(CloseReason.BAD_REQUEST));
+            return;
+        }
+        session.requested();
+        OptionalInt version = Answer.version(request);
+        if (version.isEmpty()) {
+            Answer.refuse(stream, Close.byRelay(CloseReason.VERSION));
+        } else if (request instanceof Request.Circuit circuit) {
+            forwarding.open(session, stream, version.getAsInt(), circuit);
+        } else if (request instanceof Request.DialBack dialBack) {
+            forwarding.dialBack(session, stream, version.getAsInt(), dialBack);
+        } else if (session.claimAttach()) {
+            VmAttach.install(stream, version.getAsInt(), session, forwarding);
+        } else {
+            Answer.refuse(stream, Close.byRelay(CloseReason.LIMIT));
+        }
+    }
+
+    /** Gives a stream its response; on its event loop, once what reads it is in place. */
+    static void accept(Channel stream, int version) {
+        stream.pipeline().remove(VmStream.class);
+        Answer.accept(stream, version);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        ctx.close();
+    }
+}
