@@ -80,8 +80,7 @@ final class Figures {
     /** Ours, which has no peer: the median. */
     void alone(String metric, double[] ours, String unit) {
         keep(metric, "ours", ours);
-        out.println(String.format(
-                Locale.ROOT, "%s %s ours=%.3f unit=%s", bench, metric, quantile(ours, MEDIAN), unit));
+        out.println(String.format(Locale.ROOT, "%s %s ours=%.3f unit=%s", bench, metric, quantile(ours, MEDIAN), unit));
     }
 
     private void rounds(String metric, double[] ours, double[] peer, double[] ratios, String unit) {

@@ -84,7 +84,8 @@ final class RelayBench implements Benches.Bench {
                             .add(Double.parseDouble(words[2]));
                 }
             }
-            figures.roundRates("throughput64k", of(values, "throughput64k ours"), of(values, "throughput64k peer"), "MB/s");
+            figures.roundRates(
+                    "throughput64k", of(values, "throughput64k ours"), of(values, "throughput64k peer"), "MB/s");
             for (String metric : List.of("median_512", "p99_512")) {
                 figures.roundTimes(metric, of(values, metric + " ours"), of(values, metric + " peer"));
             }
@@ -105,8 +106,8 @@ final class RelayBench implements Benches.Bench {
             double[] ours = new double[rounds];
             double[] peer = new double[rounds];
             try (Program relay = relay();
-                    Program openssl =
-                            Program.start("s_server", folder, server(opensslPort)).listening(opensslPort)) {
+                    Program openssl = Program.start("s_server", folder, server(opensslPort))
+                            .listening(opensslPort)) {
                 handshakesPerS(port);
                 handshakesPerS(opensslPort);
                 for (int i = 0; i < rounds; i++) {

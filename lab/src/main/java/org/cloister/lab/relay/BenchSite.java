@@ -1,6 +1,7 @@
 package org.cloister.lab.relay;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -9,12 +10,16 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
 import java.security.SecureRandom;
+import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +59,7 @@ public final class BenchSite {
         return new BenchSite(folder);
     }
 
-    /** @param hosts more hosts of the same key, each with a certificate of its own */
+    /** @param hosts more hosts, of one key and each with a certificate of its own */
     public static BenchSite make(Path folder, int hosts) throws IOException {
         try {
             BenchSite made = new BenchSite(folder);
@@ -65,15 +70,13 @@ public final class BenchSite {
             KeyPair owner = pair(Curve.P384);
             Authority project = Authority.ofProject(
                     "a", key(owner), Signer.of(owner.getPrivate()), Instant.now(), MONTH, new SecureRandom());
-            made.write("anchors/site", List.of(site.certificate()));
-            made.write("anchors/a", List.of(project.certificate()));
-            for (Name name : List.of(RELAY, HOST)) {
-                made.issue(site, name);
-            }
+            write(made.siteCertificate(), List.of(site.certificate()));
+            write(folder.resolve("anchors/a.pem"), List.of(project.certificate()));
+            made.issue(site, RELAY);
+            made.issueMany(site, made.issue(site, HOST), hosts);
             for (Name name : List.of(DEVICE, MEMBER, CONTROLLER)) {
                 made.issue(project, name);
             }
-            made.issueMany(site, hosts);
             return made;
         } catch (GeneralSecurityException e) {
             throw new IOException("bench site: " + e.getMessage(), e);
@@ -106,10 +109,16 @@ public final class BenchSite {
 
     /** The many hosts' credentials. */
     public List<Credential> hosts() throws IOException {
-        Credential all = PemCredential.read(folder.resolve(HOSTS + ".pem"), folder.resolve(HOSTS + ".key"));
-        return all.chain().stream()
-                .map(certificate -> new Credential(all.key(), List.of(certificate)))
-                .toList();
+        PrivateKey key = credential(HOST).key();
+        List<Credential> hosts = new ArrayList<>();
+        try (InputStream all = Files.newInputStream(folder.resolve(HOSTS + ".pem"))) {
+            for (Certificate each : CertificateFactory.getInstance("X.509").generateCertificates(all)) {
+                hosts.add(new Credential(key, List.of((X509Certificate) each)));
+            }
+        } catch (CertificateException e) {
+            throw new IOException(folder + ": " + e.getMessage(), e);
+        }
+        return hosts;
     }
 
     /** The site authority's own certificate, in PEM. */
@@ -134,35 +143,28 @@ public final class BenchSite {
                 .get(0);
     }
 
-    private void issue(Authority authority, Name name) throws GeneralSecurityException, IOException {
+    private KeyPair issue(Authority authority, Name name) throws GeneralSecurityException, IOException {
         KeyPair pair = pair(Role.of(name.role()).orElseThrow().curve());
-        String file = name.id() + "." + name.role();
-        write(file, List.of(authority.issue(name, key(pair), Instant.now(), DAY)));
-        writeKey(file, pair);
+        write(certificate(name), List.of(authority.issue(name, key(pair), Instant.now(), DAY)));
+        Files.writeString(key(name), pem("PRIVATE KEY", pair.getPrivate().getEncoded()));
+        Files.setPosixFilePermissions(key(name), PosixFilePermissions.fromString("rw-------"));
+        return pair;
     }
 
-    private void issueMany(Authority site, int count) throws GeneralSecurityException, IOException {
-        KeyPair pair = pair(Curve.P256);
-        List<byte[]> certificates = new java.util.ArrayList<>();
+    private void issueMany(Authority site, KeyPair pair, int count) throws IOException {
+        List<byte[]> certificates = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             certificates.add(site.issue(new Name("m" + i, "host", Name.SITE), key(pair), Instant.now(), DAY));
         }
-        write(HOSTS, certificates);
-        writeKey(HOSTS, pair);
+        write(folder.resolve(HOSTS + ".pem"), certificates);
     }
 
-    private void write(String file, List<byte[]> certificates) throws IOException {
+    private static void write(Path file, List<byte[]> certificates) throws IOException {
         StringBuilder text = new StringBuilder();
         for (byte[] der : certificates) {
             text.append(pem("CERTIFICATE", der));
         }
-        Files.writeString(folder.resolve(file + ".pem"), text);
-    }
-
-    private void writeKey(String file, KeyPair pair) throws IOException {
-        Path path = folder.resolve(file + ".key");
-        Files.writeString(path, pem("PRIVATE KEY", pair.getPrivate().getEncoded()));
-        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+        Files.writeString(file, text);
     }
 
     private static String pem(String kind, byte[] der) {

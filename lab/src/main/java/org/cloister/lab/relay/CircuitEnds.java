@@ -30,11 +30,13 @@ import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.Trust;
 
 /** Both ends of one circuit: a device that opens it, and a host that serves the controlling VM's name. */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written is missed at the other end
 final class CircuitEnds extends Ends implements AgentEvents {
     private static final long LIMIT_S = 20;
     private static final CircuitTerms TERMS =
             new CircuitTerms(BenchSite.MEMBER, BenchSite.CONTROLLER, Digest.sha384("a policy"));
-    private static final ByteBuf BYTES = Unpooled.unreleasableBuffer(Unpooled.directBuffer(1 << 16).writeZero(1 << 16));
+    private static final ByteBuf BYTES =
+            Unpooled.unreleasableBuffer(Unpooled.directBuffer(1 << 16).writeZero(1 << 16));
 
     private final CountDownLatch served = new CountDownLatch(1);
     private final Promise<Circuit> second;
@@ -53,10 +55,7 @@ final class CircuitEnds extends Ends implements AgentEvents {
         new AgentLink(loops, terms, this, new Random(1));
         await(served);
         Link device = Link.dial(
-                        loops,
-                        BenchSite.loopback(port),
-                        site.credential(BenchSite.DEVICE),
-                        trust.only(BenchSite.RELAY))
+                        loops, BenchSite.loopback(port), site.credential(BenchSite.DEVICE), trust.only(BenchSite.RELAY))
                 .get(LIMIT_S, TimeUnit.SECONDS);
         opened = Circuit.open(device, TERMS, site.credential(BenchSite.MEMBER), trust, (pipeline, circuit) -> {
                     pipeline.addLast(new First());

@@ -48,8 +48,8 @@ public final class Crowd implements AgentEvents {
         int count = Integer.parseInt(args[2]);
         Trust relay = site.trust().only(BenchSite.RELAY);
         List<Credential> hosts = site.hosts();
-        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(
-                2, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());
+        EventLoopGroup loops =
+                new MultiThreadIoEventLoopGroup(2, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());
         List<AgentLink> links = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             BEGINNERS.acquire();
@@ -61,7 +61,7 @@ public final class Crowd implements AgentEvents {
         while (System.in.read() >= 0) {
             // Whoever started this closes its end.
         }
-        System.exit(0);
+        links.forEach(AgentLink::close);
     }
 
     @Override

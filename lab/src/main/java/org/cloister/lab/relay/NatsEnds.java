@@ -26,8 +26,10 @@ import org.cloister.protocol.link.Trust;
  * Two connections to {@code nats-server} with the TLS that links have, in NATS's own protocol: one publishes {@code there}
  * and subscribes to {@code back}, the other does the reverse.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written is missed at the other end
 final class NatsEnds extends Ends {
-    private static final ByteBuf BYTES = Unpooled.unreleasableBuffer(Unpooled.directBuffer(1 << 16).writeZero(1 << 16));
+    private static final ByteBuf BYTES =
+            Unpooled.unreleasableBuffer(Unpooled.directBuffer(1 << 16).writeZero(1 << 16));
     private static final ByteBuf LINE_END = text("\r\n");
 
     private final Connection first;

@@ -26,10 +26,14 @@ public final class Program implements AutoCloseable {
     private static final Path RELAY = Path.of("agent-relay/target");
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    /** Those of the packages' launchers. */
+    /** Those of the package's launcher. */
     private static final List<String> PACKAGED = List.of(
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
+            "-Xms24m",
+            "-Xmx512m",
+            "-Xss512k",
+            "-XX:-UsePerfData",
             "-Dio.netty.jfr.enabled=false",
             "--enable-native-access=ALL-UNNAMED");
 
@@ -59,8 +63,8 @@ public final class Program implements AutoCloseable {
 
     /** A class of ours, with the JVM's own defaults: clients are not what is measured. */
     public static Program java(Class<?> main, Path folder, Object... arguments) throws IOException {
-        List<String> argv = new ArrayList<>(
-                List.of(JAVA, "-Xmx3g", "-cp", System.getProperty("java.class.path"), main.getName()));
+        List<String> argv =
+                new ArrayList<>(List.of(JAVA, "-Xmx3g", "-cp", System.getProperty("java.class.path"), main.getName()));
         for (Object argument : arguments) {
             argv.add(argument.toString());
         }
@@ -77,7 +81,8 @@ public final class Program implements AutoCloseable {
         argv.addAll(PACKAGED);
         argv.addAll(List.of(
                 "-cp",
-                RELAY.resolve("classes") + File.pathSeparator
+                RELAY.resolve("classes")
+                        + File.pathSeparator
                         + Files.readString(libraries).strip(),
                 "org.cloister.relay.Main",
                 config.toString()));

@@ -27,8 +27,8 @@ public final class Traffic {
             throws IOException, InterruptedException, ExecutionException, TimeoutException {
         BenchSite site = BenchSite.at(Path.of(args[0]));
         int rounds = Integer.parseInt(args[3]);
-        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(
-                2, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());
+        EventLoopGroup loops =
+                new MultiThreadIoEventLoopGroup(2, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());
         Ends ours = new CircuitEnds(site, Integer.parseInt(args[1]), loops);
         Ends peer = new NatsEnds(site, Integer.parseInt(args[2]), loops);
         for (int i = -WARM; i < rounds; i++) {
