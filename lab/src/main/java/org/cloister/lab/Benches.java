@@ -17,8 +17,17 @@ final class Benches {
         void run(LabHome home, int rounds, Figures figures) throws IOException;
     }
 
-    private static final Map<String, Bench> ALL = new TreeMap<>(
-            Map.of("boot", new BootBench(), "ipsec", new IpsecBench(), "luks", new LuksBench(), "ovs", new OvsBench()));
+    private static final Map<String, Bench> ALL = new TreeMap<>(Map.of(
+            "boot",
+            new BootBench(),
+            "ipsec",
+            new IpsecBench(),
+            "luks",
+            new LuksBench(),
+            "ovs",
+            new OvsBench(),
+            "relay",
+            new RelayBench()));
 
     /** @param names none for all */
     static void run(List<String> names, int rounds, LabHome home, Path results, PrintStream out) throws IOException {

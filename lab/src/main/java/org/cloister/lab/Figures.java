@@ -52,6 +52,59 @@ final class Figures {
         printTimes(metric + "_p99", quantile(oursSeconds, P99), quantile(peerSeconds, P99));
     }
 
+    /** Rates of rounds in turn: the medians, and the ratio's median, least and most of all rounds. */
+    void roundRates(String metric, double[] ours, double[] peer, String unit) {
+        rounds(metric, ours, peer, ratios(ours, peer), unit);
+    }
+
+    /** The same of times, of which less is better. */
+    void roundTimes(String metric, double[] oursSeconds, double[] peerSeconds) {
+        rounds(metric, oursSeconds, peerSeconds, ratios(peerSeconds, oursSeconds), "s");
+    }
+
+    /** Ours beside a limit, of which less is better: the median. */
+    void within(String metric, double[] ours, double limit, String unit) {
+        keep(metric, "ours", ours);
+        double median = quantile(ours, MEDIAN);
+        out.println(String.format(
+                Locale.ROOT,
+                "%s %s ours=%.3f limit=%.3f ratio=%.2f unit=%s",
+                bench,
+                metric,
+                median,
+                limit,
+                limit / median,
+                unit));
+    }
+
+    /** Ours, which has no peer: the median. */
+    void alone(String metric, double[] ours, String unit) {
+        keep(metric, "ours", ours);
+        out.println(String.format(Locale.ROOT, "%s %s ours=%.3f unit=%s", bench, metric, quantile(ours, MEDIAN), unit));
+    }
+
+    private void rounds(String metric, double[] ours, double[] peer, double[] ratios, String unit) {
+        keep(metric, "ours", ours);
+        keep(metric, "peer", peer);
+        out.println(String.format(
+                Locale.ROOT,
+                "%s %s ours=%.6f peer=%.6f ratio=%.2f ratio_min=%.2f ratio_max=%.2f unit=%s",
+                bench,
+                metric,
+                quantile(ours, MEDIAN),
+                quantile(peer, MEDIAN),
+                quantile(ratios, MEDIAN),
+                quantile(ratios, 0.001),
+                quantile(ratios, 1),
+                unit));
+    }
+
+    private static double[] ratios(double[] better, double[] worse) {
+        double[] ratios = new double[better.length];
+        Arrays.setAll(ratios, i -> better[i] / worse[i]);
+        return ratios;
+    }
+
     void save(Path file) throws IOException {
         new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), raw);
         out.println("raw values: " + file);
