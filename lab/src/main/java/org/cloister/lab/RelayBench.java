@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.lab.relay.BenchSite;
 import org.cloister.lab.relay.Crowd;
 import org.cloister.lab.relay.Program;
+import org.cloister.lab.relay.RelaySite;
 import org.cloister.lab.relay.Traffic;
 
 /**
@@ -38,7 +38,7 @@ final class RelayBench implements Benches.Bench {
     @Override
     public void run(LabHome home, int rounds, Figures figures) throws IOException {
         Path folder = Files.createDirectories(home.root().resolve("bench-relay"));
-        BenchSite site = BenchSite.make(folder, HOSTS);
+        RelaySite site = RelaySite.make(folder, HOSTS);
         int port = Program.port();
         Run run = new Run(site, folder, port, site.relayConfig(port), rounds, figures);
         double idle = run.idle();
@@ -50,9 +50,11 @@ final class RelayBench implements Benches.Bench {
 
     /** One site, and a relay for each part of the bench. */
     @SuppressWarnings("try") // some programs are only there to be used by others
-    private record Run(BenchSite site, Path folder, int port, Path config, int rounds, Figures figures) {
+    private record Run(RelaySite site, Path folder, int port, Path config, int rounds, Figures figures) {
         private Program relay() throws IOException {
-            return Program.relay(folder, config, port);
+            Program relay = Program.relay(folder, config, port);
+            site.deliver();
+            return relay;
         }
 
         double idle() throws IOException {
@@ -71,8 +73,8 @@ final class RelayBench implements Benches.Bench {
             int natsPort = Program.port();
             Path natsConfig = Files.writeString(
                     folder.resolve("nats.conf"),
-                    "listen: \"127.0.0.1:" + natsPort + "\"\ntls { cert_file: \"" + site.certificate(BenchSite.RELAY)
-                            + "\", key_file: \"" + site.key(BenchSite.RELAY) + "\" }\n");
+                    "listen: \"127.0.0.1:" + natsPort + "\"\ntls { cert_file: \"" + site.certificate(RelaySite.RELAY)
+                            + "\", key_file: \"" + site.key(RelaySite.RELAY) + "\" }\n");
             Map<String, List<Double>> values = new TreeMap<>();
             List<String> peer = List.of("nats-server", "--config", natsConfig.toString());
             try (Program relay = relay();
@@ -122,8 +124,8 @@ final class RelayBench implements Benches.Bench {
             List<String> argv = new ArrayList<>(List.of("openssl", "s_server", "-accept", "127.0.0.1:" + opensslPort));
             argv.addAll(List.of("-tls1_3", "-num_tickets", "0", "-no_cache", "-quiet", "-groups", "P-256"));
             argv.addAll(List.of("-Verify", "1", "-verify_return_error", "-CAfile", text(site.siteCertificate())));
-            argv.addAll(List.of("-cert", text(site.certificate(BenchSite.RELAY))));
-            argv.addAll(List.of("-key", text(site.key(BenchSite.RELAY))));
+            argv.addAll(List.of("-cert", text(site.certificate(RelaySite.RELAY))));
+            argv.addAll(List.of("-key", text(site.key(RelaySite.RELAY))));
             return argv;
         }
 
@@ -140,9 +142,9 @@ final class RelayBench implements Benches.Bench {
                             "-connect",
                             "127.0.0.1:" + server,
                             "-cert",
-                            text(site.certificate(BenchSite.HOST)),
+                            text(site.certificate(RelaySite.HOST)),
                             "-key",
-                            text(site.key(BenchSite.HOST)),
+                            text(site.key(RelaySite.HOST)),
                             "-CAfile",
                             text(site.siteCertificate()))
                     .succeed();

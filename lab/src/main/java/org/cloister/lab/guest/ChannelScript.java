@@ -1,6 +1,5 @@
 package org.cloister.lab.guest;
 
-import com.google.protobuf.ByteString;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
@@ -10,53 +9,44 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.channel.PortDialler;
 import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.AgentEvents;
 import org.cloister.protocol.link.AgentLink;
 import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
-import org.cloister.protocol.link.PemCredential;
-import org.cloister.protocol.link.PkixTrust;
-import org.cloister.protocol.link.Reconnect;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.Trust;
 
 /** A VM's agent, reduced to its channel: serves its name, sends back what comes over a circuit, and prints what happens. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a circuit comes as its end
 public final class ChannelScript implements AgentEvents {
-    /** Whose agent this is. */
-    public static final Name NAME = new Name("c", "controller", "a");
-
     private final Credential own;
+    private final Name name;
     private final Trust trust;
 
-    private ChannelScript(Credential own, Trust trust) {
+    private ChannelScript(Credential own, Name name, Trust trust) {
         this.own = own;
+        this.name = name;
         this.trust = trust;
     }
 
-    /** @param folder holds {@code site.pem} and {@code a.pem}, the authorities */
-    public static Trust trust(Path folder) throws IOException {
-        return new PkixTrust(Map.of(
-                "site", PemCredential.certificates(folder.resolve("site.pem")).get(0),
-                "a", PemCredential.certificates(folder.resolve("a.pem")).get(0)));
-    }
-
-    /** @param args the folder of the authorities, of {@code vm.pem} and {@code vm.key} */
+    /** @param args a folder with what {@link RelaySite} wrote for everybody and for the controlling VM */
     public static void main(String[] args) throws IOException, InterruptedException {
         Path folder = Path.of(args[0]);
-        Credential own = PemCredential.read(folder.resolve("vm.pem"), folder.resolve("vm.key"));
-        ChannelScript agent = new ChannelScript(own, trust(folder));
+        RelaySite site = RelaySite.at(folder);
+        Beliefs beliefs = site.beliefs();
+        Name name = site.controller();
+        ChannelScript agent = new ChannelScript(site.credential(name), name, Trust.inParties(beliefs));
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         PortDialler port = new PortDialler(loops.next(), PortDialler.device());
-        try (AgentLink link =
-                new AgentLink(loops.next(), port, "lab", Reconnect.Terms.CHANNEL, agent, new SecureRandom())) {
+        try (AgentLink link = new AgentLink(loops.next(), port, "lab", beliefs, agent, new SecureRandom())) {
             System.out.println("begun " + link.getClass().getSimpleName());
             new CountDownLatch(1).await();
         }
@@ -65,11 +55,11 @@ public final class ChannelScript implements AgentEvents {
     @Override
     public void attached(Attachment attachment) {
         System.out.println("attached");
-        attachment.serve(NAME);
+        attachment.serve(name);
     }
 
     @Override
-    public void served(Name name, Optional<CloseReason> refused) {
+    public void served(Name served, Optional<CloseReason> refused) {
         System.out.println("served " + refused.map(CloseReason::toString).orElse("from now on"));
     }
 
@@ -84,8 +74,8 @@ public final class ChannelScript implements AgentEvents {
     }
 
     @Override
-    public boolean revoked(long number, ByteString signed) {
-        System.out.println("revocations " + number);
+    public boolean revoked(byte[] signed) {
+        System.out.println("revocations");
         return true;
     }
 

@@ -1,6 +1,5 @@
 package org.cloister.lab.relay;
 
-import com.google.protobuf.ByteString;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -19,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.AgentEvents;
 import org.cloister.protocol.link.AgentLink;
@@ -33,33 +33,47 @@ import org.cloister.protocol.link.Trust;
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written is missed at the other end
 final class CircuitEnds extends Ends implements AgentEvents {
     private static final long LIMIT_S = 20;
-    private static final CircuitTerms TERMS =
-            new CircuitTerms(BenchSite.MEMBER, BenchSite.CONTROLLER, Digest.sha384("a policy"));
     private static final ByteBuf BYTES =
             Unpooled.unreleasableBuffer(Unpooled.directBuffer(1 << 16).writeZero(1 << 16));
 
     private final CountDownLatch served = new CountDownLatch(1);
     private final Promise<Circuit> second;
+    private final RelaySite site;
+    private final Beliefs beliefs;
     private final Trust trust;
     private final Credential controller;
     private final Circuit opened;
 
-    CircuitEnds(BenchSite site, int port, EventLoopGroup loops)
+    CircuitEnds(RelaySite site, int port, EventLoopGroup loops)
             throws IOException, InterruptedException, ExecutionException, TimeoutException {
-        trust = site.trust();
-        controller = site.credential(BenchSite.CONTROLLER);
+        this.site = site;
+        this.beliefs = site.beliefs();
+        trust = Trust.inParties(beliefs);
+        controller = site.credential(site.controller());
         second = loops.next().newPromise();
-        Credential host = site.credential(BenchSite.HOST);
+        Credential host = site.credential(RelaySite.HOST);
         AgentLink.Terms terms = new AgentLink.Terms(
-                List.of(BenchSite.loopback(port)), () -> host, trust.only(BenchSite.RELAY), "lab/bench relay");
+                List.of(RelaySite.loopback(port)),
+                () -> host,
+                trust -> trust.only(RelaySite.RELAY),
+                beliefs,
+                "lab/bench relay");
         new AgentLink(loops, terms, this, new Random(1));
         await(served);
         Link device = Link.dial(
-                        loops, BenchSite.loopback(port), site.credential(BenchSite.DEVICE), trust.only(BenchSite.RELAY))
+                        loops,
+                        RelaySite.loopback(port),
+                        site.credential(site.device()),
+                        Trust.inRelays(beliefs).only(RelaySite.RELAY))
                 .get(LIMIT_S, TimeUnit.SECONDS);
-        opened = Circuit.open(device, TERMS, site.credential(BenchSite.MEMBER), trust, (pipeline, circuit) -> {
-                    pipeline.addLast(new First());
-                })
+        opened = Circuit.open(
+                        device,
+                        new CircuitTerms(site.member(), site.controller(), Digest.sha384("a policy")),
+                        site.credential(site.member()),
+                        trust,
+                        (pipeline, circuit) -> {
+                            pipeline.addLast(new First());
+                        })
                 .get(LIMIT_S, TimeUnit.SECONDS);
         second.get(LIMIT_S, TimeUnit.SECONDS);
     }
@@ -81,7 +95,7 @@ final class CircuitEnds extends Ends implements AgentEvents {
 
     @Override
     public void attached(Attachment attachment) {
-        attachment.serve(BenchSite.CONTROLLER);
+        attachment.serve(site.controller());
     }
 
     @Override
@@ -104,7 +118,7 @@ final class CircuitEnds extends Ends implements AgentEvents {
     }
 
     @Override
-    public boolean revoked(long number, ByteString signed) {
+    public boolean revoked(byte[] signed) {
         return false;
     }
 

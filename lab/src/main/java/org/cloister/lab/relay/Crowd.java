@@ -1,6 +1,5 @@
 package org.cloister.lab.relay;
 
-import com.google.protobuf.ByteString;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
@@ -14,6 +13,7 @@ import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.AgentEvents;
 import org.cloister.protocol.link.AgentLink;
@@ -21,7 +21,6 @@ import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.protocol.link.Trust;
 
 /**
  * Program: {@code FOLDER PORT COUNT}. Keeps so many agents attached, says {@code all} whenever all of them are and
@@ -43,10 +42,10 @@ public final class Crowd implements AgentEvents {
     }
 
     public static void main(String[] args) throws IOException, InterruptedException {
-        BenchSite site = BenchSite.at(Path.of(args[0]));
+        RelaySite site = RelaySite.at(Path.of(args[0]));
         int port = Integer.parseInt(args[1]);
         int count = Integer.parseInt(args[2]);
-        Trust relay = site.trust().only(BenchSite.RELAY);
+        Beliefs beliefs = site.beliefs();
         List<Credential> hosts = site.hosts();
         EventLoopGroup loops =
                 new MultiThreadIoEventLoopGroup(2, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());
@@ -54,8 +53,12 @@ public final class Crowd implements AgentEvents {
         for (int i = 0; i < count; i++) {
             BEGINNERS.acquire();
             Credential own = hosts.get(i % hosts.size());
-            AgentLink.Terms terms =
-                    new AgentLink.Terms(List.of(BenchSite.loopback(port)), () -> own, relay, "lab/bench relay");
+            AgentLink.Terms terms = new AgentLink.Terms(
+                    List.of(RelaySite.loopback(port)),
+                    () -> own,
+                    trust -> trust.only(RelaySite.RELAY),
+                    beliefs,
+                    "lab/bench relay");
             links.add(new AgentLink(loops, terms, new Crowd(count), new Random(i)));
         }
         while (System.in.read() >= 0) {
@@ -96,7 +99,7 @@ public final class Crowd implements AgentEvents {
     }
 
     @Override
-    public boolean revoked(long number, ByteString signed) {
+    public boolean revoked(byte[] signed) {
         return false;
     }
 }

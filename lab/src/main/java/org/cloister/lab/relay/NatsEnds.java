@@ -35,10 +35,10 @@ final class NatsEnds extends Ends {
     private final Connection first;
     private final Connection second;
 
-    NatsEnds(BenchSite site, int port, EventLoopGroup loops)
+    NatsEnds(RelaySite site, int port, EventLoopGroup loops)
             throws IOException, InterruptedException, TimeoutException {
-        Trust trust = site.trust().only(BenchSite.RELAY);
-        Credential own = site.credential(BenchSite.HOST);
+        Trust trust = Trust.inRelays(site.beliefs()).only(RelaySite.RELAY);
+        Credential own = site.credential(RelaySite.HOST);
         first = new Connection(loops, port, own, trust, "back", whole -> onFirst(), part -> {});
         second = new Connection(loops, port, own, trust, "there", whole -> {}, this::onSecond);
         await(first.ready);
@@ -95,7 +95,7 @@ final class NatsEnds extends Ends {
                             made.pipeline().addLast(new Greeting(own, trust), new Reader(ready, whole, part));
                         }
                     })
-                    .connect(BenchSite.loopback(port))
+                    .connect(RelaySite.loopback(port))
                     .sync()
                     .channel();
             channel.eventLoop()

@@ -29,7 +29,6 @@ public final class Program implements AutoCloseable {
     /** Those of the package's launcher. */
     private static final List<String> PACKAGED = List.of(
             "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
             "-Xms24m",
             "-Xmx512m",
             "-Xss512k",
@@ -96,7 +95,7 @@ public final class Program implements AutoCloseable {
                 throw new LabException(name + ": exit " + process.exitValue(), "read " + log);
             }
             try (Socket probe = new Socket()) {
-                probe.connect(BenchSite.loopback(port));
+                probe.connect(RelaySite.loopback(port));
                 return true;
             } catch (IOException e) {
                 return false;
@@ -108,7 +107,7 @@ public final class Program implements AutoCloseable {
     /** A port of loopback that was free a moment ago. */
     public static int port() throws IOException {
         try (ServerSocket any = new ServerSocket()) {
-            any.bind(BenchSite.loopback(0));
+            any.bind(RelaySite.loopback(0));
             return any.getLocalPort();
         }
     }

@@ -25,7 +25,7 @@ public final class Traffic {
 
     public static void main(String[] args)
             throws IOException, InterruptedException, ExecutionException, TimeoutException {
-        BenchSite site = BenchSite.at(Path.of(args[0]));
+        RelaySite site = RelaySite.at(Path.of(args[0]));
         int rounds = Integer.parseInt(args[3]);
         EventLoopGroup loops =
                 new MultiThreadIoEventLoopGroup(2, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());

@@ -1,6 +1,5 @@
 package org.cloister.lab.scenario;
 
-import com.google.protobuf.ByteString;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
@@ -13,7 +12,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import org.cloister.lab.guest.ChannelScript;
+import org.cloister.lab.relay.Program;
+import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.channel.Forwarding;
 import org.cloister.protocol.channel.VmPort;
 import org.cloister.protocol.identity.Name;
@@ -22,39 +22,35 @@ import org.cloister.protocol.link.AgentLink;
 import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
-import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.link.RelayMessage;
 
 /** A host's agent, reduced to its link and one VM's port, as a process that can be killed. */
 final class ChannelHost implements AgentEvents {
     private ChannelHost() {}
 
-    /** Arguments: the relay's port on loopback, the socket of the VM's port, the folder of {@code ChannelSite}. */
+    /** Arguments: the relay's port on loopback, the socket of the VM's port, the folder of {@code RelaySite}. */
     public static void main(String[] args) throws IOException, InterruptedException {
         Path folder = Path.of(args[2]);
-        Credential own = PemCredential.read(folder.resolve("host.pem"), folder.resolve("host.key"));
+        RelaySite site = RelaySite.at(folder);
+        Credential own = site.credential(RelaySite.HOST);
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         AgentLink.Terms terms = new AgentLink.Terms(
                 List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[0]))),
                 () -> own,
-                ChannelScript.trust(folder).only(ChannelSite.RELAY),
+                trust -> trust.only(RelaySite.RELAY),
+                site.beliefs(),
                 "lab");
         Forwarding forwarding = new Forwarding(
-                ChannelSite.HOST, new ChannelHost(), List::of, (port, what) -> System.out.println(port + ": " + what));
+                RelaySite.HOST, new ChannelHost(), (port, what) -> System.out.println(port + ": " + what));
         try (AgentLink link = new AgentLink(loops, terms, forwarding, new SecureRandom());
-                VmPort port = forwarding.open(loops.next(), Path.of(args[1]), Set.of(ChannelScript.NAME))) {
+                VmPort port = forwarding.open(loops.next(), Path.of(args[1]), Set.of(site.controller()))) {
             System.out.println("begun " + link.getClass().getSimpleName() + " " + port);
             new CountDownLatch(1).await();
         }
     }
 
-    static Process start(int relay, Path socket, Path folder) throws IOException {
-        return ChannelSite.java(
-                folder.resolve("host.log"),
-                ChannelHost.class.getName(),
-                Integer.toString(relay),
-                socket.toString(),
-                folder.toString());
+    static Program start(int relay, Path socket, Path folder) throws IOException {
+        return Program.java(ChannelHost.class, folder, relay, socket, folder);
     }
 
     @Override
@@ -71,7 +67,7 @@ final class ChannelHost implements AgentEvents {
     }
 
     @Override
-    public boolean revoked(long number, ByteString signed) {
+    public boolean revoked(byte[] signed) {
         return true;
     }
 

@@ -12,12 +12,11 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -31,12 +30,15 @@ import org.cloister.lab.Poll;
 import org.cloister.lab.Vm;
 import org.cloister.lab.VmSpec;
 import org.cloister.lab.guest.ChannelScript;
+import org.cloister.lab.relay.Program;
+import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Link;
-import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.link.Trust;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -63,44 +65,47 @@ class ChannelTest {
     private Path folder;
 
     @Test
+    @SuppressWarnings("try") // the relay is there to be used by others
     void a_circuit_reaches_a_guest_also_after_its_hosts_agent_was_killed(Lab lab) throws Exception {
         Path image = LabHome.fromEnvironment().image("lab");
-        try (ChannelSite site = new ChannelSite(folder);
+        RelaySite site = RelaySite.make(folder, 0);
+        int port = Program.port();
+        try (Program relay = Program.relay(folder, site.relayConfig(port), port);
                 Vm vm = lab.host(1).boot(VmSpec.of("chan", image))) {
+            site.deliver();
             vm.awaitRunner();
             try {
-                reachTwice(site, vm);
+                reachTwice(site, port, vm);
             } catch (LabException e) {
                 throw new LabException(
-                        e.getMessage() + "\nguest:\n" + said(vm) + "\nhost:\n" + site.log("host") + "\nrelay:\n"
-                                + site.log("relay"),
-                        "compare them",
-                        e);
+                        e.getMessage() + "\nguest:\n" + said(vm) + "\nhost and relay:\n" + logs(), "compare them", e);
             }
         } finally {
             loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
         }
     }
 
-    private void reachTwice(ChannelSite site, Vm vm) throws Exception {
+    private void reachTwice(RelaySite site, int port, Vm vm) throws Exception {
         vm.succeed("mkdir", "-m", "700", FOLDER);
-        for (String file : new String[] {"site.pem", "a.pem", "vm.pem", "vm.key"}) {
-            GuestJava.put(vm, FOLDER + "/" + file, Files.readAllBytes(folder.resolve(file)));
+        Name name = site.controller();
+        for (Path file : List.of(
+                site.siteCertificate(), folder.resolve("genesis.json"), site.certificate(name), site.key(name))) {
+            GuestJava.put(vm, FOLDER + "/" + file.getFileName(), Files.readAllBytes(file));
         }
         GuestJava.install(vm, NEEDED).start(ChannelScript.class, "/run/channel.in", SAID, FOLDER);
-        Process host = ChannelHost.start(site.port, vm.agentSocket(), folder);
+        Program host = ChannelHost.start(port, vm.agentSocket(), folder);
         try {
             await("the guest's name served", vm, 1, "served from now on");
-            Exchange first = open(site);
+            Exchange first = open(site, port);
             first.echoes(1_000_000);
-            host.destroyForcibly().waitFor();
+            host.kill();
             assertThat(first.ended.get(60, TimeUnit.SECONDS)).contains("lost");
-            host = ChannelHost.start(site.port, vm.agentSocket(), folder);
+            host = ChannelHost.start(port, vm.agentSocket(), folder);
             await("the guest's name served again", vm, 2, "served from now on");
-            open(site).echoes(1_000_000);
+            open(site, port).echoes(1_000_000);
             assertThat(said(vm)).contains("lost: ");
         } finally {
-            host.destroyForcibly();
+            host.close();
         }
     }
 
@@ -108,19 +113,33 @@ class ChannelTest {
         Poll.until(what, LIMIT, "read " + SAID, Duration.ofSeconds(1), () -> said(vm).split(words, -1).length > times);
     }
 
+    private String logs() throws IOException {
+        StringBuilder logs = new StringBuilder();
+        for (String each : List.of("ChannelHost.log", "agent-relay.log")) {
+            Path log = folder.resolve(each);
+            logs.append(each).append(":\n").append(Files.exists(log) ? Files.readString(log) : "nothing\n");
+        }
+        return logs.toString();
+    }
+
     private static String said(Vm vm) throws IOException {
         return vm.succeed("cat", SAID);
     }
 
     /** A guest's first handshake loads what makes one, and may take longer than the other end waits. */
-    private Exchange open(ChannelSite site) throws Exception {
-        Trust trust = ChannelScript.trust(folder);
-        Credential device = PemCredential.read(folder.resolve("device.pem"), folder.resolve("device.key"));
-        Credential member = PemCredential.read(folder.resolve("member.pem"), folder.resolve("member.key"));
-        InetSocketAddress relay = new InetSocketAddress(InetAddress.getLoopbackAddress(), site.port);
-        Link link =
-                Link.dial(loops, relay, device, trust.only(ChannelSite.RELAY)).get(60, TimeUnit.SECONDS);
-        CircuitTerms terms = new CircuitTerms(ChannelSite.MEMBER, ChannelScript.NAME, Digest.sha384("a policy"));
+    private Exchange open(RelaySite site, int port) throws Exception {
+        Beliefs beliefs = site.beliefs();
+        beliefs.take(Files.readAllBytes(folder.resolve("site.crl")));
+        beliefs.take(Files.readAllBytes(folder.resolve("owner.crl")));
+        Trust trust = Trust.inParties(beliefs);
+        Credential member = site.credential(site.member());
+        Link link = Link.dial(
+                        loops,
+                        RelaySite.loopback(port),
+                        site.credential(site.device()),
+                        Trust.inRelays(beliefs).only(RelaySite.RELAY))
+                .get(60, TimeUnit.SECONDS);
+        CircuitTerms terms = new CircuitTerms(site.member(), site.controller(), Digest.sha384("a policy"));
         String why = "";
         long endNs = System.nanoTime() + LIMIT.toNanos();
         while (System.nanoTime() - endNs < 0) {

@@ -1,0 +1,262 @@
+package org.cloister.lab.relay;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.math.BigInteger;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
+import java.security.SecureRandom;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import org.cloister.lab.LabException;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Anchors;
+import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Owners;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.PemCredential;
+
+/** A site with a relay, hosts, and one project, as files that several processes read. Its keys are worth nothing. */
+public final class RelaySite {
+    public static final Name RELAY = new Name("r1", "relay", Name.SITE);
+    public static final Name HOST = new Name("n1", "host", Name.SITE);
+
+    private static final Duration DAY = Duration.ofHours(24);
+    private static final Duration MONTH = DAY.multipliedBy(30);
+    private static final String SITE = "site.pem";
+    private static final String HOSTS = "hosts.pem";
+    /** What a new relay is told, in an order that it takes. */
+    private static final List<String> DELIVERIES = List.of("genesis.json", "approval.json", "site.crl", "owner.crl");
+
+    private final Path folder;
+    private final String project;
+
+    private RelaySite(Path folder) throws IOException {
+        this.folder = folder;
+        this.project = ProjectHistory.begin(Files.readAllBytes(folder.resolve("genesis.json")))
+                .id();
+    }
+
+    /** What {@link #make} has written. */
+    public static RelaySite at(Path folder) throws IOException {
+        return new RelaySite(folder);
+    }
+
+    /** @param hosts more hosts, of one key and each with a certificate of its own */
+    public static RelaySite make(Path folder, int hosts) throws IOException {
+        try {
+            SigningKey siteKey = SigningKey.of(pair(Curve.P256));
+            Authority site = Authority.ofSite(
+                    SubjectKey.of(siteKey.verificationKey()), siteKey::sign, Instant.now(), MONTH, new SecureRandom());
+            SigningKey owner = SigningKey.of(pair(Curve.P384));
+            SigningKey second = SigningKey.of(pair(Curve.P384));
+            byte[] genesis = genesis(owner, second);
+            Files.write(folder.resolve("genesis.json"), genesis);
+            RelaySite made = new RelaySite(folder);
+            Authority project = Authority.ofProject(
+                    made.project,
+                    SubjectKey.of(owner.verificationKey()),
+                    owner::sign,
+                    Instant.now(),
+                    MONTH,
+                    new SecureRandom());
+            Files.write(folder.resolve("approval.json"), approval(made.project, siteKey));
+            Files.write(folder.resolve("site.crl"), list(site));
+            Files.write(folder.resolve("owner.crl"), list(project));
+            write(made.siteCertificate(), List.of(site.certificate()));
+            made.issue(site, RELAY);
+            made.issueMany(site, made.issue(site, HOST), hosts);
+            for (Name name : List.of(made.device(), made.member(), made.controller())) {
+                made.issue(project, name);
+            }
+            return made;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("site of the lab: " + e.getMessage(), e);
+        }
+    }
+
+    public Name device() {
+        return new Name("p1", Role.DEVICE.toString(), project);
+    }
+
+    public Name member() {
+        return new Name("p1", Role.MEMBER.toString(), project);
+    }
+
+    public Name controller() {
+        return new Name("c", Role.CONTROLLER.toString(), project);
+    }
+
+    /** The relay's configuration, for a port of loopback. */
+    public Path relayConfig(int port) throws IOException {
+        Path state = Files.createDirectories(folder.resolve("state"));
+        String text = "listen = \"127.0.0.1:" + port + "\"\n"
+                + "certificate = \"" + certificate(RELAY) + "\"\n"
+                + "key = \"" + key(RELAY) + "\"\n"
+                + "site = \"" + siteCertificate() + "\"\n"
+                + "state = \"" + state + "\"\n"
+                + "socket = \"" + socket() + "\"\n";
+        return Files.writeString(folder.resolve("relay.toml"), text);
+    }
+
+    private Path socket() {
+        return folder.resolve("s");
+    }
+
+    /** Tells the relay, which listens, whom it serves. */
+    public void deliver() throws IOException {
+        for (String each : DELIVERIES) {
+            byte[] body = Files.readAllBytes(folder.resolve(each));
+            try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket()))) {
+                String head = "POST /deliveries HTTP/1.1\r\nHost: x\r\nContent-Length: " + body.length + "\r\n\r\n";
+                ByteBuffer request = ByteBuffer.allocate(head.length() + body.length);
+                request.put(head.getBytes(StandardCharsets.US_ASCII)).put(body).flip();
+                while (request.hasRemaining()) {
+                    channel.write(request);
+                }
+                String answer = new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+                if (!answer.startsWith("HTTP/1.1 200 ")) {
+                    throw new LabException("agent-relay: " + each + ": " + answer, "read its log");
+                }
+            }
+        }
+    }
+
+    /** Of a party that has heard no list yet. */
+    public Beliefs beliefs() throws IOException {
+        List<VerificationKey> keys = new ArrayList<>();
+        for (X509Certificate each : PemCredential.certificates(siteCertificate())) {
+            keys.add(VerificationKey.of(each.getPublicKey()));
+        }
+        ProjectHistory history = ProjectHistory.begin(Files.readAllBytes(folder.resolve("genesis.json")));
+        Anchors anchors = Anchors.none().withSite(keys).withProject(history);
+        return new Beliefs(anchors, RevocationLists.none(), InstantSource.system());
+    }
+
+    public Credential credential(Name name) throws IOException {
+        return PemCredential.read(certificate(name), key(name));
+    }
+
+    /** The many hosts' credentials. */
+    public List<Credential> hosts() throws IOException {
+        PrivateKey key = credential(HOST).key();
+        List<Credential> hosts = new ArrayList<>();
+        try (InputStream all = Files.newInputStream(folder.resolve(HOSTS))) {
+            for (Certificate each : CertificateFactory.getInstance("X.509").generateCertificates(all)) {
+                hosts.add(new Credential(key, List.of((X509Certificate) each)));
+            }
+        } catch (CertificateException e) {
+            throw new IOException(folder + ": " + e.getMessage(), e);
+        }
+        return hosts;
+    }
+
+    /** The site authority's own certificate, in PEM. */
+    public Path siteCertificate() {
+        return folder.resolve(SITE);
+    }
+
+    public Path certificate(Name name) {
+        return folder.resolve(name.id() + "." + name.role() + ".pem");
+    }
+
+    public Path key(Name name) {
+        return folder.resolve(name.id() + "." + name.role() + ".key");
+    }
+
+    public static InetSocketAddress loopback(int port) {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    private static byte[] genesis(SigningKey owner, SigningKey second) throws GeneralSecurityException {
+        Owners owners = new Owners(
+                2,
+                List.of(
+                        new Owners.Owner("ann", owner.verificationKey()),
+                        new Owners.Owner("ben", second.verificationKey())));
+        byte[] payload = ProjectDocument.genesis(owners, Instant.now(), new SecureRandom());
+        return Envelope.sign(ProjectDocument.GENESIS, payload, owner)
+                .countersign(second)
+                .bytes();
+    }
+
+    private static byte[] approval(String project, SigningKey site) throws GeneralSecurityException {
+        Approval.Quota quota = new Approval.Quota(4, 64, 1 << 18, 8, 1000, 1000);
+        Instant from = Instant.now().minusSeconds(60);
+        Approval approval = new Approval(project, 1, "lab", from, from.plus(MONTH), quota);
+        return Envelope.sign(Approval.TYPE, approval.payload(), site).bytes();
+    }
+
+    private static byte[] list(Authority of) throws IOException {
+        return of.revoke(List.of(), BigInteger.ONE, Instant.now(), DAY);
+    }
+
+    private KeyPair issue(Authority authority, Name name) throws GeneralSecurityException, IOException {
+        KeyPair pair = pair(Role.of(name.role()).orElseThrow().curve());
+        SubjectKey subject = SubjectKey.of(VerificationKey.of(pair.getPublic()));
+        write(certificate(name), List.of(authority.issue(name, subject, Instant.now(), DAY)));
+        Files.writeString(key(name), pem("PRIVATE KEY", pair.getPrivate().getEncoded()));
+        Files.setPosixFilePermissions(key(name), PosixFilePermissions.fromString("rw-------"));
+        return pair;
+    }
+
+    private void issueMany(Authority site, KeyPair pair, int count) throws IOException {
+        SubjectKey subject = SubjectKey.of(VerificationKey.of(pair.getPublic()));
+        List<byte[]> certificates = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            certificates.add(site.issue(new Name("m" + i, "host", Name.SITE), subject, Instant.now(), DAY));
+        }
+        write(folder.resolve(HOSTS), certificates);
+    }
+
+    private static void write(Path file, List<byte[]> certificates) throws IOException {
+        StringBuilder text = new StringBuilder();
+        for (byte[] der : certificates) {
+            text.append(pem("CERTIFICATE", der));
+        }
+        Files.writeString(file, text);
+    }
+
+    private static String pem(String kind, byte[] der) {
+        return "-----BEGIN " + kind + "-----\n" + Base64.getMimeEncoder().encodeToString(der) + "\n-----END " + kind
+                + "-----\n";
+    }
+
+    private static KeyPair pair(Curve curve) throws GeneralSecurityException {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+        generator.initialize(new ECGenParameterSpec(curve.standardName()));
+        return generator.generateKeyPair();
+    }
+}
