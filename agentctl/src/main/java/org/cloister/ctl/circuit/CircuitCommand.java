@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,27 +17,35 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.LoginFolder;
+import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.project.ProjectOption;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.circuit.OpenCircuits;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.EnvelopeRefused;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.AgentLink;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.link.Trust;
+import org.cloister.protocol.policy.Policy;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -54,6 +63,7 @@ import picocli.CommandLine.Spec;
 public final class CircuitCommand implements Callable<Integer> {
     private static final Pattern ADDRESS = Pattern.compile("(\\[[0-9a-fA-F:.]+]|[0-9A-Za-z.-]+):([0-9]{1,5})");
     private static final int WAIT_S = 60;
+    private static final int ENVELOPE_BYTES = 2 * Policy.MAX_BYTES;
 
     @Parameters(paramLabel = "NAME", description = "The VM's name: ID.ROLE.PROJECT.cloister.internal.")
     private String target;
@@ -61,8 +71,11 @@ public final class CircuitCommand implements Callable<Integer> {
     @Option(names = "--relay", required = true, paramLabel = "HOST:PORT", description = "Where the relay listens.")
     private String relay;
 
-    @Option(names = "--relay-name", required = true, paramLabel = "NAME", description = "The relay's name.")
-    private String relayName;
+    @Option(
+            names = "--relay-name",
+            paramLabel = "NAME",
+            description = "Whom of the site's relays it takes, by name; each of them unless given.")
+    private @Nullable String relayName;
 
     @Option(names = "--site", required = true, paramLabel = "FILE", description = "The site's authority, PEM.")
     private Path site;
@@ -71,25 +84,24 @@ public final class CircuitCommand implements Callable<Integer> {
     private ProjectOption project;
 
     @Option(
-            names = "--device",
-            required = true,
-            paramLabel = "PATH",
-            description = "This device's credential for the link: PATH.pem and PATH.key.")
-    private Path device;
+            names = "--login",
+            paramLabel = "DIR",
+            description = "Where agentctl project login wrote; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
+    private @Nullable Path login;
 
     @Option(
-            names = "--person",
-            required = true,
-            paramLabel = "PATH",
-            description = "The person's credential inside the circuit: PATH.pem and PATH.key.")
-    private Path person;
+            names = "--role",
+            paramLabel = "ROLE",
+            defaultValue = "member",
+            description = "As what: owner, opener, member or exporter; default: ${DEFAULT-VALUE}.")
+    private Role role;
 
     @Option(
             names = "--policy",
             required = true,
-            paramLabel = "SHA384",
-            description = "The policy by which the VM is judged: its digest, 96 hex digits.")
-    private String policy;
+            paramLabel = "FILE",
+            description = "The owners' policy by which the VM is judged, signed by enough of them.")
+    private Path policy;
 
     @Spec
     private CommandSpec spec;
@@ -98,19 +110,19 @@ public final class CircuitCommand implements Callable<Integer> {
     @SuppressWarnings("try") // the link is only there to be closed
     public Integer call() throws IOException, InterruptedException {
         Name to = name("NAME", target);
+        ProjectHistory owners = project.read();
         Beliefs beliefs = new Beliefs(
-                Anchors.none().withSite(siteKeys()).withProject(project.read()),
+                Anchors.none().withSite(siteKeys()).withProject(owners),
                 RevocationLists.none(),
                 InstantSource.system());
-        Credential own = credential(person);
-        CircuitTerms terms = new CircuitTerms(named(beliefs, own), to, digest());
-        Credential onLink = credential(device);
-        AgentLink.Terms link = new AgentLink.Terms(
-                List.of(address()),
-                () -> onLink,
-                trust -> trust.only(name("--relay-name", relayName)),
-                beliefs,
-                "agentctl");
+        LoginFolder folder = login == null
+                ? LoginFolder.usual(System.getenv("XDG_RUNTIME_DIR"), owners.id())
+                : new LoginFolder(login);
+        Credential own = folder.read(role);
+        Credential device = folder.read(Role.DEVICE);
+        CircuitTerms terms = new CircuitTerms(named(beliefs, own), to, hash(owners));
+        UnaryOperator<Trust> only = relayName == null ? each -> each : only(name("--relay-name", relayName));
+        AgentLink.Terms link = new AgentLink.Terms(List.of(address()), () -> device, only, beliefs, "agentctl");
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         Arrival arrival = new Arrival();
         try (AgentLink attached = new AgentLink(loops, link, arrival, new SecureRandom());
@@ -132,8 +144,24 @@ public final class CircuitCommand implements Callable<Integer> {
         return keys;
     }
 
-    private static Credential credential(Path path) throws IOException {
-        return PemCredential.read(Path.of(path + ".pem"), Path.of(path + ".key"));
+    private static UnaryOperator<Trust> only(Name relay) {
+        return trust -> trust.only(relay);
+    }
+
+    private Digest hash(ProjectHistory owners) throws IOException {
+        Envelope envelope = Envelope.parse(Pem.bytes(policy, ENVELOPE_BYTES), ENVELOPE_BYTES);
+        try {
+            byte[] payload = envelope.verify(
+                    Policy.TYPE, owners.ownerKeys(), owners.owners().threshold());
+            Policy signed = Policy.parse(payload);
+            if (!signed.project().equals(owners.id()) || !signed.isValid(Instant.now())) {
+                throw new IOException(policy + ": want a policy of " + owners.id() + " that holds now, have one of "
+                        + signed.project() + " from " + signed.from() + " to " + signed.until());
+            }
+            return Policy.hash(payload);
+        } catch (EnvelopeRefused e) {
+            throw new IOException(policy + ": " + e.getMessage(), e);
+        }
     }
 
     private Name named(Beliefs beliefs, Credential own) throws IOException {
@@ -141,7 +169,7 @@ public final class CircuitCommand implements Callable<Integer> {
             return beliefs.verifyUnlisted(Chain.of(own.chain()), Set.of(Role.values()))
                     .name();
         } catch (IdentityRefused e) {
-            throw new IOException(person + ".pem: " + e.getMessage(), e);
+            throw new IOException(role + ".pem: " + e.getMessage() + "; agentctl project login", e);
         }
     }
 
@@ -173,14 +201,6 @@ public final class CircuitCommand implements Callable<Integer> {
             return Name.parse(text);
         } catch (MalformedException e) {
             throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
-        }
-    }
-
-    private Digest digest() {
-        try {
-            return new Digest(Digest.Algorithm.SHA384, policy);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--policy: " + e.getMessage(), e);
         }
     }
 }
