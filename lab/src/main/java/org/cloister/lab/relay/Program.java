@@ -1,7 +1,6 @@
 package org.cloister.lab.relay;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.ServerSocket;
@@ -23,7 +22,6 @@ import org.cloister.lab.Poll;
 public final class Program implements AutoCloseable {
     private static final Duration START = Duration.ofSeconds(30);
     private static final Duration END = Duration.ofSeconds(10);
-    private static final Path RELAY = Path.of("agent-relay/target");
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();
     /** Those of the package's launcher. */
@@ -72,19 +70,10 @@ public final class Program implements AutoCloseable {
 
     /** The relay as it was built, with the options that its package gives the JVM; it listens when this returns. */
     public static Program relay(Path folder, Path config, int port) throws IOException {
-        Path libraries = RELAY.resolve("classpath");
-        if (!Files.exists(libraries)) {
-            throw new LabException("agent-relay: not built: no " + libraries, "run lab/setup");
-        }
         List<String> argv = new ArrayList<>(List.of(JAVA));
         argv.addAll(PACKAGED);
-        argv.addAll(List.of(
-                "-cp",
-                RELAY.resolve("classes")
-                        + File.pathSeparator
-                        + Files.readString(libraries).strip(),
-                "org.cloister.relay.Main",
-                config.toString()));
+        argv.addAll(
+                List.of("-cp", System.getProperty("java.class.path"), "org.cloister.relay.Main", config.toString()));
         return start("agent-relay", folder, argv).listening(port);
     }
 
