@@ -2,14 +2,12 @@ package org.cloister.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.link.Credential;
@@ -158,47 +156,6 @@ class RelayProcessTest {
             assertThat(RelayProcess.ask(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
             assertThat(first.isAlive()).isTrue();
         }
-    }
-
-    /** From the list, the package makes its archive of classes: what is not in it is loaded slower, and takes more memory. */
-    @Test
-    void the_packages_list_of_classes_is_that_of_a_relay_at_work() throws Exception {
-        Path loaded = folder.resolve("loaded");
-        try (Agent host = new Agent(cast, cast.credential(Cast.HOST), address());
-                RelayProcess relay = RelayProcess.start(
-                        words, Map.of(), List.of("-XX:DumpLoadedClassList=" + loaded), config.toString())) {
-            relay.serving(port).told(socket, cast.site);
-            circuitWorks(host, Tap.keeping());
-            RelayProcess.ask(
-                    socket, "POST /deliveries", Site.list(cast.site.authority, 2, cast.credential(Cast.OTHER_HOST)));
-            assertThat(RelayProcess.ask(socket, "GET /metrics")).startsWith("HTTP/1.1 200");
-            assertThat(RelayProcess.ask(socket, "GET /status")).startsWith("HTTP/1.1 200");
-            relay.terminate();
-            relay.status();
-        }
-        Path root = Path.of(System.getProperty("cloister.root"));
-        Path now = root.resolve("agent-relay/target/classes-loaded");
-        Files.write(now, named(loaded));
-        Set<String> listed = Set.copyOf(Files.readAllLines(root.resolve("packaging/src/agent-relay/classes")));
-        List<String> ours = Files.readAllLines(now).stream()
-                .filter(name -> name.startsWith("org/cloister/") || name.startsWith("io/netty/"))
-                .toList();
-        assertThat(ours).hasSizeGreaterThan(300);
-        assertThat(ours.stream().filter(name -> !listed.contains(name)).toList())
-                .as("loaded and not in packaging/src/agent-relay/classes; copy %s there", now)
-                .hasSizeLessThan(ours.size() / 10);
-    }
-
-    /** Names of classes and lambdas, in order: neither Java's own list of such, nor what it makes as it goes. */
-    private static List<String> named(Path loaded) throws IOException {
-        Set<String> javas = Set.copyOf(Files.readAllLines(Path.of(System.getProperty("java.home"), "lib/classlist")));
-        return Files.readAllLines(loaded).stream()
-                .filter(line -> line.matches("[\\w/$]+|@lambda-proxy (org/cloister|io/netty)/.*"))
-                .filter(line -> !line.contains("$$Lambda") && !line.contains("$Proxy"))
-                .filter(line -> !line.startsWith("java/lang/invoke/") && !javas.contains(line))
-                .distinct()
-                .sorted()
-                .toList();
     }
 
     /** The host serves a VM as soon as it is attached, and a member reaches it. */

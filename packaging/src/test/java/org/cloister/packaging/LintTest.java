@@ -48,7 +48,6 @@ class LintTest {
             "packaging/src/deb/control/prerm",
             "packaging/src/rpm/posttrans",
             "packaging/target/scripts/relay/agent-relay",
-            "packaging/target/scripts/relay/make-archive",
             "packaging/src/build/stage-relay",
             "packaging/src/deb/relay/postinst",
             "packaging/src/deb/relay/prerm",

@@ -12,7 +12,6 @@ final class Packages {
     static final Path RELAY_RPM = Path.of(property("cloister.relay-rpm"));
     static final String VERSION = property("cloister.version");
     static final String ARCHIVE = "/var/cache/cloister/agentctl.jsa";
-    static final String RELAY_ARCHIVE = "/var/cache/cloister/agent-relay.jsa";
 
     private Packages() {}
 

@@ -19,8 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 class RelayPackagesTest {
     private static final String JARS = "usr/share/cloister/agent-relay";
     private static final String LAUNCHER = "usr/libexec/cloister/agent-relay";
-    private static final String MAKE_ARCHIVE = JARS + "/make-archive";
-    private static final Set<String> PROGRAMS = Set.of("/" + LAUNCHER, "/" + MAKE_ARCHIVE);
+    private static final Set<String> PROGRAMS = Set.of("/" + LAUNCHER);
     private static final String CONFIG = "/etc/cloister/agent-relay.toml";
 
     @TempDir
@@ -51,10 +50,9 @@ class RelayPackagesTest {
                 assertThat(program).as(line).isEqualTo(PROGRAMS.contains(name));
             }
         }
-        // The DEB refers to Debian's own copy of the licence; the archive is the RPM's by name alone.
+        // The DEB refers to Debian's own copy of the licence.
         assertThat(rpm.remove("/usr/share/licenses/cloister-agent-relay/LICENSE"))
                 .isTrue();
-        assertThat(rpm.remove(Packages.RELAY_ARCHIVE)).isTrue();
         assertThat(deb.remove("/usr/share/lintian/overrides/cloister-agent-relay"))
                 .isTrue();
         assertThat(rpm).isEqualTo(deb);
@@ -100,16 +98,13 @@ class RelayPackagesTest {
 
     @Test
     void the_launcher_names_exactly_the_jars_of_the_package_and_the_unit_names_the_launcher() throws IOException {
-        for (String script : List.of(LAUNCHER, MAKE_ARCHIVE)) {
-            String text = Files.readString(tree.resolve(script));
-            assertThat(text).doesNotContain("[[").doesNotContain("@CLASS").doesNotContain("${relay");
-            String path = text.substring(text.indexOf("-cp \"") + 5);
-            List<String> named = List.of(path.substring(0, path.indexOf('"')).split(":"));
-            Set<String> jars =
-                    jars().stream().map(jar -> "/" + JARS + "/" + jar).collect(Collectors.toSet());
-            assertThat(named).as(script).containsExactlyInAnyOrderElementsOf(jars);
-            assertThat(named.get(0)).endsWith("/agent-relay-" + Packages.VERSION + ".jar");
-        }
+        String text = Files.readString(tree.resolve(LAUNCHER));
+        assertThat(text).doesNotContain("[[").doesNotContain("@CLASS").doesNotContain("${relay");
+        String path = text.substring(text.indexOf("-cp \"") + 5);
+        List<String> named = List.of(path.substring(0, path.indexOf('"')).split(":"));
+        Set<String> jars = jars().stream().map(jar -> "/" + JARS + "/" + jar).collect(Collectors.toSet());
+        assertThat(named).containsExactlyInAnyOrderElementsOf(jars);
+        assertThat(named.get(0)).endsWith("/agent-relay-" + Packages.VERSION + ".jar");
         assertThat(Files.readAllLines(tree.resolve("usr/lib/systemd/system/agent-relay.service")))
                 .anyMatch(line -> line.startsWith("ExecStart=/" + LAUNCHER + " "));
     }
