@@ -107,7 +107,7 @@ class RelayInstallationTest {
             root.text("dpkg", "--install", root.give(Packages.RELAY_DEB), root.give(Packages.DEB));
             Command.Result early = root.run(LAUNCHER, CONFIG);
             assertThat(early.status()).as(early.text()).isEqualTo(1);
-            assertThat(early.text()).contains("/var/lib/cloister/relay/").contains("no such file; enrol the relay");
+            assertThat(early.text()).contains("/etc/cloister/site.pem: no such file; enrol the relay");
 
             root.text("sh", "-c", ENROL);
             String said = root.text("sh", "-c", SERVE);
