@@ -18,12 +18,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.project.ProjectOption;
+import org.cloister.ctl.relay.RelayAddress;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.circuit.Circuit;
@@ -61,15 +60,19 @@ import picocli.CommandLine.Spec;
                 "Passes standard input and output through a circuit to a VM of the project; ProxyCommand for ssh.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class CircuitCommand implements Callable<Integer> {
-    private static final Pattern ADDRESS = Pattern.compile("(\\[[0-9a-fA-F:.]+]|[0-9A-Za-z.-]+):([0-9]{1,5})");
     private static final int WAIT_S = 60;
     private static final int ENVELOPE_BYTES = 2 * Policy.MAX_BYTES;
 
     @Parameters(paramLabel = "NAME", description = "The VM's name: ID.ROLE.PROJECT.cloister.internal.")
     private String target;
 
-    @Option(names = "--relay", required = true, paramLabel = "HOST:PORT", description = "Where the relay listens.")
-    private String relay;
+    @Option(
+            names = "--relay",
+            required = true,
+            paramLabel = "HOST:PORT",
+            converter = RelayAddress.class,
+            description = "Where the relay listens.")
+    private InetSocketAddress relay;
 
     @Option(
             names = "--relay-name",
@@ -122,7 +125,7 @@ public final class CircuitCommand implements Callable<Integer> {
         Credential device = folder.read(Role.DEVICE);
         CircuitTerms terms = new CircuitTerms(named(beliefs, own), to, hash(owners));
         UnaryOperator<Trust> only = relayName == null ? each -> each : only(name("--relay-name", relayName));
-        AgentLink.Terms link = new AgentLink.Terms(List.of(address()), () -> device, only, beliefs, "agentctl");
+        AgentLink.Terms link = new AgentLink.Terms(List.of(relay), () -> device, only, beliefs, "agentctl");
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         Arrival arrival = new Arrival();
         try (AgentLink attached = new AgentLink(loops, link, arrival, new SecureRandom());
@@ -185,15 +188,6 @@ public final class CircuitCommand implements Callable<Integer> {
             }
             throw new IOException("circuit: " + e.getCause(), e);
         }
-    }
-
-    private InetSocketAddress address() {
-        Matcher matcher = ADDRESS.matcher(relay);
-        int port = matcher.matches() ? Integer.parseInt(matcher.group(2)) : -1;
-        if (port < 1 || port > 65535) {
-            throw new ParameterException(spec.commandLine(), "--relay: want HOST:PORT, have " + relay);
-        }
-        return InetSocketAddress.createUnresolved(matcher.group(1), port);
     }
 
     private Name name(String option, String text) {

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.KeyOptions;
@@ -31,13 +30,9 @@ import picocli.CommandLine.Parameters;
         description =
                 "Certifies the signing key that a controlling VM made at its boot, for its own name and its workers': by an owner's key, or an opener's with --certificate. Compare the key with what the VM showed as its evidence.")
 final class ProjectControllerCommand implements Callable<Integer> {
-    @Option(
-            names = "--project",
-            paramLabel = "FILE",
-            required = true,
-            description = "The project's genesis, then its successor documents in order.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private List<Path> history;
+    private ProjectOption of;
 
     @Option(
             names = "--certificate",
@@ -76,7 +71,7 @@ final class ProjectControllerCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        ProjectHistory project = Documents.history(history);
+        ProjectHistory project = of.read();
         CertificateRequest request = request(project.id());
         Issuer issuer = Issuer.of(project, certificate, keys.open(null));
         Duration life = issuer.life(Duration.ofDays(days), now);

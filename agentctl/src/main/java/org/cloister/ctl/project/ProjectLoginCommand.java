@@ -38,13 +38,9 @@ import picocli.CommandLine.Option;
         description =
                 "Makes new keys and certificates of 24 hours for this device and for each of the person's roles, in a folder in memory, in the place of those before.")
 final class ProjectLoginCommand implements Callable<Integer> {
-    @Option(
-            names = "--project",
-            paramLabel = "FILE",
-            required = true,
-            description = "The project's genesis, then its successor documents in order.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private List<Path> history;
+    private ProjectOption of;
 
     @Option(
             names = "--certificate",
@@ -74,7 +70,7 @@ final class ProjectLoginCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ProjectHistory project = Documents.history(history);
+        ProjectHistory project = of.read();
         LoginFolder folder = named == null
                 ? LoginFolder.usual(System.getenv("XDG_RUNTIME_DIR"), project.id())
                 : new LoginFolder(named);

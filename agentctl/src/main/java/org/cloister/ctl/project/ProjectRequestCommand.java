@@ -2,7 +2,6 @@ package org.cloister.ctl.project;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
@@ -26,13 +25,9 @@ import picocli.CommandLine.Parameters;
         description =
                 "Asks an owner for roles: writes a request that the person's own key signs. Send it to the owner, and tell the owner the key's id on another way.")
 final class ProjectRequestCommand implements Callable<Integer> {
-    @Option(
-            names = "--project",
-            paramLabel = "FILE",
-            required = true,
-            description = "The project's genesis, then its successor documents in order.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private List<Path> history;
+    private ProjectOption of;
 
     @Option(
             names = "--role",
@@ -60,7 +55,7 @@ final class ProjectRequestCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        String project = Documents.history(history).id();
+        String project = of.read().id();
         if (!Name.isLabel(id)) {
             throw new MalformedException(
                     "id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));

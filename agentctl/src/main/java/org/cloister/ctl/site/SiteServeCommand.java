@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -22,6 +21,7 @@ import org.cloister.ctl.BuildVersion;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.output.Table;
+import org.cloister.ctl.relay.RelayAddress;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.link.AgentLink;
 import org.cloister.protocol.link.Credential;
@@ -31,7 +31,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code agentctl site serve}: the desk of the site's CA. */
@@ -40,23 +39,18 @@ import picocli.CommandLine.Spec;
         description =
                 "Runs until it is stopped: dials the relays, renews the certificates of hosts and relays, keeps the revocation list fresh and delivers it. Prints a line for each thing it does; lines with ALARM or error want a person.")
 final class SiteServeCommand implements Callable<Integer> {
-    private static final int MAX_PORT = 65535;
-
-    @Option(
-            names = "--site",
-            paramLabel = "DIR",
-            required = true,
-            description = "The CA's folder, on a machine that is no relay.")
+    @Mixin
     @SuppressWarnings("NullAway.Init")
-    private Path folder;
+    private SiteOption at;
 
     @Option(
             names = "--relay",
             paramLabel = "HOST:PORT",
+            converter = RelayAddress.class,
             required = true,
             description = "Where a relay listens; once for each relay.")
     @SuppressWarnings("NullAway.Init")
-    private List<String> relays;
+    private List<InetSocketAddress> relays;
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -68,11 +62,7 @@ final class SiteServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<InetSocketAddress> addresses = new ArrayList<>();
-        for (String relay : relays) {
-            addresses.add(address(relay));
-        }
-        SiteFolder site = SiteFolder.open(folder, keys);
+        SiteFolder site = at.open(keys);
         site.close();
         SiteDesk office = new SiteDesk(site);
         if (office.newest().isEmpty()) {
@@ -83,7 +73,7 @@ final class SiteServeCommand implements Callable<Integer> {
             // What cannot be issued now will not be later.
             say("desk " + DeskCredential.NAME + " with "
                     + VerificationKey.of(own.get().chain().get(0).getPublicKey()));
-            serve(office, own, addresses);
+            serve(office, own, relays);
         } catch (UncheckedIOException e) {
             throw new IOException("certificate of the desk: " + e.getMessage(), e);
         } catch (InterruptedException e) {
@@ -114,18 +104,5 @@ final class SiteServeCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + Table.visible(line));
         out.flush();
-    }
-
-    private InetSocketAddress address(String text) {
-        int colon = text.lastIndexOf(':');
-        try {
-            int port = Integer.parseInt(text.substring(colon + 1));
-            if (colon > 0 && port > 0 && port <= MAX_PORT) {
-                return InetSocketAddress.createUnresolved(text.substring(0, colon), port);
-            }
-        } catch (NumberFormatException e) {
-            // Said below.
-        }
-        throw new ParameterException(spec.commandLine(), "--relay: want HOST:PORT, have " + text);
     }
 }

@@ -142,7 +142,7 @@ class SiteServeTest {
         for (String wrong : List.of("relay", "relay:", ":7443", "relay:0", "relay:65536", "relay:x")) {
             Cli.Result result = cli.runWithSecret("site", "serve", "--site", at("ca"), "--relay", wrong);
             assertThat(result.status()).isEqualTo(64);
-            assertThat(result.err()).contains("--relay: want HOST:PORT, have " + wrong);
+            assertThat(result.err()).contains("--relay", "want HOST:PORT, have " + wrong);
         }
         Files.delete(folder.resolve("ca/key.json"));
         assertThat(cli.runWithSecret("site", "serve", "--site", at("ca"), "--relay", "relay:7443")
