@@ -46,7 +46,8 @@ class LinkCodecTest {
     @AfterEach
     void stop() {
         dialled.close().syncUninterruptibly();
-        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        // The other side closes on its own loop.
+        loops.shutdownGracefully(100, 5000, TimeUnit.MILLISECONDS).syncUninterruptibly();
     }
 
     @Test
