@@ -17,6 +17,7 @@ import org.cloister.protocol.channel.PtyPort;
 import org.cloister.protocol.channel.VmPort;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.AgentLink;
 import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.CloseReason;
@@ -250,7 +251,7 @@ class ForwardingTest {
         for (int i = 0; i < 2 * LinkLimits.RESETS; i++) {
             assertThatThrownBy(() -> Cast.get(Circuit.open(
                             workers.link(),
-                            Cast.terms(cast.worker, new Name("nobody", "worker", "a")),
+                            Cast.terms(cast.worker, cast.site.a.name("nobody", Role.WORKER)),
                             cast.credential(cast.worker),
                             cast.trust,
                             Tap.keeping().application())))
