@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -78,8 +79,15 @@ final class RelayProcess implements AutoCloseable {
         throw new AssertionError("port " + port + ": no relay there; it said: " + said());
     }
 
-    /** Tells a new relay whom it serves. */
-    RelayProcess told(Path socket, Site site) throws IOException, GeneralSecurityException {
+    /** Tells a new relay whom it serves. It listens for agents first and for operators a little later. */
+    RelayProcess told(Path socket, Site site) throws IOException, GeneralSecurityException, InterruptedException {
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+        while (!listens(socket)) {
+            if (!process.isAlive() || System.nanoTime() - endNs >= 0) {
+                throw new AssertionError(socket + ": no relay there; it said: " + said());
+            }
+            process.waitFor(50, TimeUnit.MILLISECONDS);
+        }
         for (byte[] each : site.deliveries()) {
             String answer = ask(socket, "POST /deliveries", each);
             if (!answer.startsWith("HTTP/1.1 200 ")) {
@@ -87,6 +95,14 @@ final class RelayProcess implements AutoCloseable {
             }
         }
         return this;
+    }
+
+    private static boolean listens(Path socket) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            return channel.isConnected();
+        } catch (SocketException e) {
+            return false;
+        }
     }
 
     /** SIGKILL. */

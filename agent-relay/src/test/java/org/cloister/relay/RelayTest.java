@@ -80,18 +80,8 @@ class RelayTest {
         Link device = cast.link(cast.device);
         Circuit first = open(device, Tap.keeping());
         Circuit there = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
-        there.channel()
-                .eventLoop()
-                .submit(() -> there.channel().config().setAutoRead(false))
-                .get();
-        byte[] piece = new byte[64 * 1024];
-        int written = 0;
-        while (first.channel().isWritable() && written < 64 << 20) {
-            first.channel()
-                    .writeAndFlush(io.netty.buffer.Unpooled.wrappedBuffer(piece))
-                    .await(200);
-            written += piece.length;
-        }
+        holdBack(there, true);
+        int written = fill(first);
         assertThat(written).as("what windows and buffers hold").isLessThan(8 << 20);
         Tap moving = Tap.keeping();
         serve(moving);
@@ -99,11 +89,50 @@ class RelayTest {
         open(device, sender);
         sender.send(new byte[3_000_000]);
         assertThat(moving.await(3_000_000)).hasSize(3_000_000);
-        there.channel()
-                .eventLoop()
-                .submit(() -> there.channel().config().setAutoRead(true))
-                .get();
+        holdBack(there, false);
         assertThat(stalled.await(written)).hasSize(written);
+    }
+
+    /** What its stream still holds unread must not keep the circuit and its project's place. */
+    @Test
+    void a_circuit_that_stalls_ends_with_its_openers_link() throws Exception {
+        start(RelayLimits.DEFAULT);
+        Tap stalled = Tap.keeping();
+        serve(stalled);
+        Link device = cast.link(cast.device);
+        Circuit first = open(device, Tap.keeping());
+        Circuit there = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
+        holdBack(there, true);
+        fill(first);
+        device.close();
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (cast.relay.exchange().openCircuits() > 0 && System.nanoTime() - endNs < 0) {
+            Thread.sleep(10);
+        }
+        assertThat(cast.relay.exchange().openCircuits()).isZero();
+        holdBack(there, false);
+        // From the reset alone: the trailers would have come behind what it did not take.
+        assertThat(stalled.awaitGone()).hasMessageContaining("lost");
+    }
+
+    private static void holdBack(Circuit circuit, boolean held) throws Exception {
+        circuit.channel()
+                .eventLoop()
+                .submit(() -> circuit.channel().config().setAutoRead(!held))
+                .get();
+    }
+
+    /** @return how many bytes went into it until it took no more */
+    private static int fill(Circuit circuit) throws Exception {
+        byte[] piece = new byte[64 * 1024];
+        int written = 0;
+        while (circuit.channel().isWritable() && written < 64 << 20) {
+            circuit.channel()
+                    .writeAndFlush(io.netty.buffer.Unpooled.wrappedBuffer(piece))
+                    .await(200);
+            written += piece.length;
+        }
+        return written;
     }
 
     @Test

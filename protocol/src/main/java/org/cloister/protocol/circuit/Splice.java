@@ -1,6 +1,7 @@
 package org.cloister.protocol.circuit;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
@@ -173,13 +174,19 @@ public final class Splice {
             this.other = otherSide.stream;
         }
 
+        /** A stream that holds bytes unread is open after its connection has ended, until they are read. */
         @Override
         public void handlerAdded(ChannelHandlerContext ctx) {
-            other.closeFuture().addListener(closed -> {
+            ChannelFutureListener gone = closed -> {
                 if (!ctx.executor().isShuttingDown()) {
                     ctx.executor().execute(this::onOtherGone);
                 }
-            });
+            };
+            other.closeFuture().addListener(gone);
+            other.parent().closeFuture().addListener(gone);
+            ctx.channel()
+                    .closeFuture()
+                    .addListener(closed -> other.parent().closeFuture().removeListener(gone));
         }
 
         @Override

@@ -6,12 +6,15 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelPipeline;
-import io.netty.handler.codec.http2.DefaultHttp2WindowUpdateFrame;
-import io.netty.handler.codec.http2.Http2CodecUtil;
-import io.netty.handler.codec.http2.Http2ConnectionPrefaceAndSettingsFrameWrittenEvent;
+import io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameCodec;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2LocalFlowController;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
 import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
 
 /**
  * HTTP/2 as links and channels want it: docs/protocol.md, sections 7 and 13. Each stream is a channel of its own on its
@@ -54,9 +57,10 @@ public final class LinkCodec {
     private static void install(
             ChannelPipeline pipeline, Http2FrameCodecBuilder codec, ChannelHandler streams, boolean dialled) {
         pipeline.addLast(new KeepAlive(dialled, LinkLimits.PING.toNanos(), LinkLimits.DEAD.toNanos()));
-        pipeline.addLast(
-                codec.validateHeaders(true).gracefulShutdownTimeoutMillis(0).build());
-        pipeline.addLast(new ConnectionWindow());
+        Http2FrameCodec http2 =
+                codec.validateHeaders(true).gracefulShutdownTimeoutMillis(0).build();
+        pipeline.addLast(http2);
+        pipeline.addLast(new ConnectionWindow(http2.connection()));
         pipeline.addLast(new Http2MultiplexHandler(streams));
     }
 
@@ -67,15 +71,43 @@ public final class LinkCodec {
                 .maxHeaderListSize(LinkLimits.HEADER_LIST_BYTES);
     }
 
-    /** Big enough for every stream's window, so that streams that are not read take nothing from the others. */
+    /**
+     * Big enough for every stream's window, so that streams that are not read take nothing from the others. Opened by
+     * hand: SETTINGS say nothing of it (RFC 9113, section 6.9.2), and of Netty's codec only the client's tells when it has
+     * sent them.
+     */
     private static final class ConnectionWindow extends ChannelInboundHandlerAdapter {
+        /** Told anew when so little of it has been read: with all other streams unread, the last one has its own window. */
+        private static final float TOLD_AT =
+                1 - LinkLimits.STREAM_WINDOW_BYTES / (2f * LinkLimits.CONNECTION_WINDOW_BYTES);
+
+        private final Http2Connection connection;
+
+        ConnectionWindow(Http2Connection connection) {
+            this.connection = connection;
+        }
+
+        /** The codec, which stands in front, has sent its SETTINGS: now, or as soon as the channel is active. */
         @Override
-        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-            if (event instanceof Http2ConnectionPrefaceAndSettingsFrameWrittenEvent) {
-                ctx.writeAndFlush(new DefaultHttp2WindowUpdateFrame(
-                        LinkLimits.CONNECTION_WINDOW_BYTES - Http2CodecUtil.DEFAULT_WINDOW_SIZE));
+        public void handlerAdded(ChannelHandlerContext ctx) throws Http2Exception {
+            if (ctx.channel().isActive()) {
+                open(ctx);
             }
-            ctx.fireUserEventTriggered(event);
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) throws Http2Exception {
+            open(ctx);
+            ctx.fireChannelActive();
+        }
+
+        private void open(ChannelHandlerContext ctx) throws Http2Exception {
+            Http2LocalFlowController window = connection.local().flowController();
+            Http2Stream all = connection.connectionStream();
+            ((DefaultHttp2LocalFlowController) window).windowUpdateRatio(all, TOLD_AT);
+            // Netty has widened it a little of its own accord.
+            window.incrementWindowSize(all, LinkLimits.CONNECTION_WINDOW_BYTES - window.initialWindowSize(all));
+            ctx.flush();
         }
     }
 }
