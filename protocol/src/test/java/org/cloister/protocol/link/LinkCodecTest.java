@@ -22,7 +22,9 @@ import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
 import io.netty.handler.codec.http2.Http2DataFrame;
 import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
 import io.netty.util.ReferenceCountUtil;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -41,10 +43,13 @@ class LinkCodecTest {
     /** The dialled side's streams, in the order in which they were opened. */
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
 
+    private final Queue<Channel> streams = new ConcurrentLinkedQueue<>();
     private Channel dialled;
 
     @AfterEach
     void stop() {
+        // What a stream holds unread outlives its connection.
+        streams.forEach(stream -> stream.close().syncUninterruptibly());
         dialled.close().syncUninterruptibly();
         // The other side closes on its own loop.
         loops.shutdownGracefully(100, 5000, TimeUnit.MILLISECONDS).syncUninterruptibly();
@@ -89,6 +94,7 @@ class LinkCodecTest {
                             @Override
                             protected void initChannel(Channel stream) {
                                 stream.config().setAutoRead(!held);
+                                streams.add(stream);
                                 accepted.add(stream);
                             }
                         });
@@ -112,11 +118,12 @@ class LinkCodecTest {
         return dialled;
     }
 
-    private static Channel open(Channel dialler, boolean held) throws Exception {
+    private Channel open(Channel dialler, boolean held) throws Exception {
         Channel stream = new Http2StreamChannelBootstrap(dialler)
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel opening) {
+                        streams.add(opening);
                         opening.config().setAutoRead(!held);
                     }
                 })
