@@ -43,7 +43,8 @@ class KillTest {
                 killed("remake", file);
                 try (Volume volume = bench.cryptsetup.open(file)) {
                     if (!volume.slots().isEmpty()) {
-                        assertThat(volume.check(Key.ofSlot(key))).isZero();
+                        // Killed while erasing: a slot is overwritten before it is taken out of the header.
+                        assertThat(opens(volume, key)).isIn(0, NONE);
                     }
                 } catch (VolumeException.NotLuks | VolumeException.DamagedHeader e) {
                     // erase finishes it
