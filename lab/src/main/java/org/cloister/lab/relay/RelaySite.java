@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.math.BigInteger;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -30,6 +31,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import org.cloister.lab.LabException;
+import org.cloister.lab.Poll;
 import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
@@ -54,6 +56,7 @@ public final class RelaySite {
     public static final Name HOST = new Name("n1", "host", Name.SITE);
 
     private static final Duration DAY = Duration.ofHours(24);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Duration MONTH = DAY.multipliedBy(30);
     private static final String SITE = "site.pem";
     private static final String HOSTS = "hosts.pem";
@@ -135,8 +138,20 @@ public final class RelaySite {
         return folder.resolve("s");
     }
 
-    /** Tells the relay, which listens, whom it serves. */
+    /** A relay listens for agents before it does for operators, and one that was killed leaves its socket's name. */
+    public static void awaitOperators(Path socket) throws IOException {
+        Poll.until("operators' socket " + socket, PATIENCE, "read the relay's log", () -> {
+            try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+                return channel.isConnected();
+            } catch (SocketException e) {
+                return false;
+            }
+        });
+    }
+
+    /** Tells the relay whom it serves. */
     public void deliver() throws IOException {
+        awaitOperators(socket());
         for (String each : DELIVERIES) {
             byte[] body = Files.readAllBytes(folder.resolve(each));
             try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket()))) {

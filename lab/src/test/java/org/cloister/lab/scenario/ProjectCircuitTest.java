@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.cloister.lab.Command;
 import org.cloister.lab.relay.Program;
+import org.cloister.lab.relay.RelaySite;
 import org.cloister.lab.relay.Shell;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Authority;
@@ -312,6 +313,7 @@ class ProjectCircuitTest {
                 at("genesis.json"));
         try (Program relay = Program.relay(folder, relayConfig(), port);
                 Program shell = sshd()) {
+            RelaySite.awaitOperators(folder.resolve("s"));
             deliver("genesis.json", "approval.json", "ca/revocations.crl", "ann.crl");
             try (Program vm = Program.java(
                     Shell.class, folder, port, sshd, at("ca/authority.pem"), at("genesis.json"), at("h1"), at("c1"))) {
