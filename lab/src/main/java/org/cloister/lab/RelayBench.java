@@ -37,7 +37,10 @@ final class RelayBench implements Benches.Bench {
 
     @Override
     public void run(LabHome home, int rounds, Figures figures) throws IOException {
-        Path folder = Files.createDirectories(home.root().resolve("bench-relay"));
+        Path folder = home.root().resolve("bench-relay");
+        // A relay believes one site for life, and each run makes another.
+        Command.of("rm", "-rf", folder.toString()).succeed();
+        Files.createDirectories(folder);
         RelaySite site = RelaySite.make(folder, HOSTS);
         int port = Program.port();
         Run run = new Run(site, folder, port, site.relayConfig(port), rounds, figures);
@@ -53,8 +56,13 @@ final class RelayBench implements Benches.Bench {
     private record Run(RelaySite site, Path folder, int port, Path config, int rounds, Figures figures) {
         private Program relay() throws IOException {
             Program relay = Program.relay(folder, config, port);
-            site.deliver();
-            return relay;
+            try {
+                site.deliver();
+                return relay;
+            } catch (IOException e) {
+                relay.close();
+                throw e;
+            }
         }
 
         double idle() throws IOException {
