@@ -91,15 +91,13 @@ public sealed interface Request {
 
     /** A machine's name as it came from outside. */
     static Name name(String field, String text) throws MalformedException {
-        String[] labels = text.length() > 253 ? new String[0] : text.split("\\.", -1);
-        if (labels.length != 5 || !labels[3].equals("cloister") || !labels[4].equals("internal")) {
-            throw new MalformedException(field + ": want ID.ROLE.PROJECT.cloister.internal, have " + text.length()
-                    + " characters of another form");
-        }
         try {
-            return new Name(labels[0], labels[1], labels[2]);
-        } catch (IllegalArgumentException e) {
-            throw new MalformedException(field + ": want labels of a-z, 0-9 and -", e);
+            return Name.parse(text);
+        } catch (MalformedException e) {
+            // Without the cause: its text has what the peer sent, and this one goes into logs.
+            throw new MalformedException(
+                    field + ": want ID.ROLE.PROJECT.cloister.internal, labels of a-z, 0-9 and -, have " + text.length()
+                            + " characters of another form");
         }
     }
 
