@@ -243,7 +243,7 @@ class ForwardingTest {
     }
 
     @Test
-    void a_vm_takes_its_share_of_the_hosts_link_and_refusals_end_nobodys() throws Exception {
+    void circuits_that_the_relay_refuses_one_vm_end_nobodys_link() throws Exception {
         Attachment workers = worker.attachment();
         workers.serve(cast.worker);
         assertThat(worker.served.poll(20, TimeUnit.SECONDS)).isEmpty();
