@@ -14,8 +14,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
 import org.cloister.protocol.dsse.Envelope;
@@ -48,6 +50,8 @@ final class Deliveries implements AutoCloseable {
     private final Map<String, ProjectHistory> projects = new ConcurrentHashMap<>();
     private final Map<String, Approval> approvals = new ConcurrentHashMap<>();
     private final Beliefs beliefs;
+    /** Projects whose approvals held at the last look. */
+    private Set<String> served;
 
     private Deliveries(Path folder, FileChannel lock, Collection<VerificationKey> site, InstantSource clock)
             throws IOException {
@@ -60,6 +64,7 @@ final class Deliveries implements AutoCloseable {
         for (Path project : entries(folder.resolve(PROJECTS))) {
             readProject(project);
         }
+        this.served = served(clock.instant());
         this.beliefs = new Beliefs(anchors(clock.instant()), keptLists(), clock);
     }
 
@@ -105,7 +110,22 @@ final class Deliveries implements AutoCloseable {
 
     /** Believes whom the site serves at this moment: an approval may have begun or ended. */
     synchronized void look() {
-        beliefs.believe(anchors(clock.instant()));
+        Instant now = clock.instant();
+        if (!served(now).equals(served)) {
+            believe(now);
+        }
+    }
+
+    private void believe(Instant now) {
+        served = served(now);
+        beliefs.believe(anchors(now));
+    }
+
+    private Set<String> served(Instant now) {
+        return approvals.values().stream()
+                .filter(approval -> approval.holds(now))
+                .map(Approval::project)
+                .collect(Collectors.toSet());
     }
 
     /**
@@ -128,7 +148,7 @@ final class Deliveries implements AutoCloseable {
                 throw new MalformedException("delivery: want a project's document, an approval or a revocation list,"
                         + " have " + StrictJson.quoted(type));
         };
-        look();
+        believe(clock.instant());
         return taken;
     }
 
