@@ -1,0 +1,32 @@
+package org.cloister.daemon;
+
+import java.util.concurrent.CountDownLatch;
+
+/** SIGTERM and SIGINT. The JVM halts when its hooks return, so the hook waits until everything else is closed. */
+public final class StopSignal implements AutoCloseable {
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    /** The first resource of main, hence closed last. */
+    public StopSignal() {
+        Runtime.getRuntime().addShutdownHook(new Thread(this::onShutdown, "stop"));
+    }
+
+    private void onShutdown() {
+        asked.countDown();
+        try {
+            closed.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    public void await() throws InterruptedException {
+        asked.await();
+    }
+
+    @Override
+    public void close() {
+        closed.countDown();
+    }
+}
