@@ -1,0 +1,103 @@
+package org.cloister.protocol.audit;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+
+/**
+ * What happened, before it has a number in the chain.
+ *
+ * @param event id in the relay's outbox; 0 for what comes from none
+ * @param key id of the key that authorised it, if one did
+ * @param facts a {@code String} or a {@code Long} each
+ */
+public record AuditEvent(long event, Instant time, String kind, Optional<String> key, Map<Fact, Object> facts) {
+
+    /** @throws IllegalArgumentException if a value is out of its range */
+    public AuditEvent {
+        if (event < 0 || event > AuditRecord.MAX_NUMBER) {
+            throw new IllegalArgumentException("event: want 0 to " + AuditRecord.MAX_NUMBER + ", have " + event);
+        }
+        time = time.truncatedTo(ChronoUnit.SECONDS);
+        if (!AuditRecord.isKind(kind)) {
+            throw new IllegalArgumentException("kind: want " + AuditRecord.KIND + ", have " + StrictJson.quoted(kind));
+        }
+        if (key.isPresent() && !AuditRecord.KEY.matcher(key.get()).matches()) {
+            throw new IllegalArgumentException("key: want the id of a key, have " + StrictJson.quoted(key.get()));
+        }
+        Map<Fact, Object> sorted = new EnumMap<>(Fact.class);
+        facts.forEach((fact, value) -> {
+            fact.require(value);
+            sorted.put(fact, value);
+        });
+        facts = Collections.unmodifiableMap(sorted);
+    }
+
+    public static AuditEvent of(Instant time, String kind) {
+        return new AuditEvent(0, time, kind, Optional.empty(), Map.of());
+    }
+
+    /** @param id of the key that authorised it */
+    public AuditEvent by(String id) {
+        return new AuditEvent(event, time, kind, Optional.of(id), facts);
+    }
+
+    public AuditEvent with(Fact fact, String value) {
+        return withValue(fact, value);
+    }
+
+    public AuditEvent with(Fact fact, long value) {
+        return withValue(fact, value);
+    }
+
+    /** @param id in the outbox */
+    public AuditEvent numbered(long id) {
+        return new AuditEvent(id, time, kind, key, facts);
+    }
+
+    /** For an outbox, without the id that it gives. */
+    public byte[] json() {
+        return AuditRecord.json(0, time, kind, 0, key, AuditRecord.named(facts))
+                .toString()
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** @param event id in the outbox that {@link #json} was kept in */
+    public static AuditEvent parse(byte[] json, long event) throws MalformedException {
+        StrictJson document = StrictJson.read(json, AuditRecord.MAX_LINE);
+        Map<Fact, Object> facts = new EnumMap<>(Fact.class);
+        for (Map.Entry<String, Object> each : document.scalars("facts", AuditRecord.MAX_FACTS, AuditRecord.TEXT)
+                .entrySet()) {
+            facts.put(
+                    Fact.of(each.getKey())
+                            .orElseThrow(() -> new MalformedException(
+                                    "facts." + each.getKey() + ": unknown; take a version that knows it")),
+                    each.getValue());
+        }
+        try {
+            AuditEvent read = new AuditEvent(
+                    event,
+                    document.time("time"),
+                    document.text("kind"),
+                    document.has("key") ? Optional.of(document.text("key")) : Optional.empty(),
+                    facts);
+            document.requireNothingElse();
+            return read;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    private AuditEvent withValue(Fact fact, Object value) {
+        Map<Fact, Object> more = new EnumMap<>(Fact.class);
+        more.putAll(facts);
+        more.put(fact, value);
+        return new AuditEvent(event, time, kind, key, more);
+    }
+}

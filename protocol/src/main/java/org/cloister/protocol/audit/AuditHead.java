@@ -1,0 +1,74 @@
+package org.cloister.protocol.audit;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.regex.Pattern;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/**
+ * A relay's word on its whole log up to a record.
+ *
+ * @param relay its dNSName
+ * @param log its id, of the log's first start
+ * @param count of records so far, which is the number of the last
+ * @param hash of the chain over every line before the head's own
+ */
+public record AuditHead(String relay, String log, long count, Digest hash, Instant time) {
+    public static final String TYPE = "application/vnd.cloister.audit-head.v1+json";
+    /** Of the envelope, with countersignatures. */
+    public static final int MAX_BYTES = AuditRecord.MAX_LINE;
+
+    static final Pattern RELAY = Pattern.compile("[a-z0-9.-]{1,253}");
+    static final Pattern LOG = Pattern.compile("[a-z2-7]{26}");
+    private static final String FORMAT = "cloister-audit-head-v1";
+
+    public AuditHead {
+        time = time.truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    /** The payload to sign. */
+    public byte[] payload() {
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("format", FORMAT)
+                .put("relay", relay)
+                .put("log", log)
+                .put("count", count)
+                .put("hash", hash.hex())
+                .put("time", time.toString())
+                .toString()
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    public SignedHead sign(SigningKey key) throws GeneralSecurityException {
+        return new SignedHead(this, Envelope.sign(TYPE, payload(), key));
+    }
+
+    /** @throws org.cloister.protocol.dsse.EnvelopeRefused if none of the keys signed it */
+    public static SignedHead verify(Envelope envelope, Collection<VerificationKey> relay) throws IOException {
+        return new SignedHead(parse(envelope.verify(TYPE, relay, 1)), envelope);
+    }
+
+    static AuditHead parse(byte[] payload) throws MalformedException {
+        StrictJson json = StrictJson.read(payload, MAX_BYTES);
+        json.requireFormat(FORMAT);
+        AuditHead head = new AuditHead(
+                json.text("relay", RELAY),
+                json.text("log", LOG),
+                json.number("count", 1, AuditRecord.MAX_NUMBER),
+                json.digest("hash", Digest.Algorithm.SHA256),
+                json.time("time"));
+        json.requireNothingCritical();
+        return head;
+    }
+}

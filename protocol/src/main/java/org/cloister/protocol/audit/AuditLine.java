@@ -1,0 +1,35 @@
+package org.cloister.protocol.audit;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.cloister.protocol.MalformedException;
+
+/** What a line of a segment is: its first member says it. Each has one spelling. */
+public sealed interface AuditLine permits AuditRecord, SegmentStart, HeadLine {
+
+    /** @param line without its end */
+    static AuditLine parse(byte[] line) throws MalformedException {
+        if (startsWith(line, "{\"number\":")) {
+            return AuditRecord.parse(line);
+        }
+        if (startsWith(line, "{\"payload\":")) {
+            return HeadLine.parse(line);
+        }
+        if (startsWith(line, "{\"format\":")) {
+            return SegmentStart.parse(line);
+        }
+        throw new MalformedException("line: want a record, a head or a segment's start, have none of them");
+    }
+
+    /** Refuses another spelling of the same values. */
+    static void requireSame(byte[] want, byte[] have) throws MalformedException {
+        if (!Arrays.equals(want, have)) {
+            throw new MalformedException("line: want members in their order without spaces, have another spelling");
+        }
+    }
+
+    private static boolean startsWith(byte[] line, String prefix) {
+        byte[] want = prefix.getBytes(StandardCharsets.US_ASCII);
+        return line.length >= want.length && Arrays.equals(line, 0, want.length, want, 0, want.length);
+    }
+}

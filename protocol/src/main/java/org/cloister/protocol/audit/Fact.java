@@ -1,0 +1,95 @@
+package org.cloister.protocol.audit;
+
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.cloister.protocol.StrictJson;
+
+/**
+ * What a relay may write into a record beside time, kind and key: numbers, ids and names of the site. The set is closed and
+ * each has a pattern or a range, so that a secret finds no place.
+ */
+public enum Fact {
+    ACCOUNT("account", "[A-Za-z0-9_.-]{1,64}"),
+    ADDRESS("address", "[0-9.]{7,15}"),
+    BYTES("bytes", 0, Fact.MAX),
+    CLAUSE("clause", Fact.WORD),
+    CONTROLLER("controller", Fact.NAME),
+    COUNT("count", 0, Fact.MAX),
+    CPUS("cpus", 0, 1 << 24),
+    /** SHA-256 over the payload of what was signed, in base32. */
+    DIGEST("digest", Fact.KEY),
+    END("end", Fact.WORD),
+    EPOCH("epoch", 1, Fact.MAX),
+    GLOBAL_JOB("globalJob", 1, Fact.MAX),
+    HOST("host", Fact.NAME),
+    MEMORY_MIB("memoryMiB", 0, 1L << 40),
+    MINUTES("minutes", 1, 527_040),
+    NETWORK("network", "[0-9.]{7,15}/[0-9]{1,2}"),
+    NODE("node", "[A-Za-z0-9_.-]{1,64}"),
+    NODES("nodes", 0, 1 << 16),
+    /** Of an approval or a revocation list. */
+    NUMBER("number", 1, Fact.MAX),
+    PROJECT("project", Fact.KEY),
+    /** As Global Slurm words it. */
+    REASON("reason", "[ -~]{1,128}"),
+    SEQUENCE("sequence", 1, Fact.MAX),
+    /** Id of the key that signs heads from here on. */
+    SIGNER("signer", Fact.KEY),
+    SLOT("slot", 0, 1 << 16),
+    STATE("state", Fact.WORD),
+    TICKET("ticket", "[a-z2-7]{26}"),
+    /** Unix id of an operator. */
+    USER("user", 0, 0xffff_ffffL),
+    VERSION("version", "[A-Za-z0-9.+~-]{1,64}"),
+    VLAN("vlan", 1, 4094);
+
+    private static final String KEY = "[a-z2-7]{52}";
+    private static final String NAME = "[a-z0-9.-]{1,253}";
+    private static final String WORD = "[a-z]+(-[a-z]+){0,7}";
+    private static final long MAX = (1L << 53) - 1;
+
+    private final String member;
+    private final Optional<Pattern> pattern;
+    private final long least;
+    private final long most;
+
+    Fact(String member, String pattern) {
+        this.member = member;
+        this.pattern = Optional.of(Pattern.compile(pattern));
+        this.least = 0;
+        this.most = 0;
+    }
+
+    Fact(String member, long least, long most) {
+        this.member = member;
+        this.pattern = Optional.empty();
+        this.least = least;
+        this.most = most;
+    }
+
+    /** Its name in a record. */
+    public String member() {
+        return member;
+    }
+
+    static Optional<Fact> of(String member) {
+        return Arrays.stream(values())
+                .filter(fact -> fact.member.equals(member))
+                .findFirst();
+    }
+
+    /** @throws IllegalArgumentException if the value is not one of its kind */
+    void require(Object value) {
+        if (pattern.isPresent()) {
+            if (!(value instanceof String text)
+                    || text.length() > AuditRecord.MAX_TEXT
+                    || !pattern.get().matcher(text).matches()) {
+                throw new IllegalArgumentException(
+                        member + ": want " + pattern.get() + ", have " + StrictJson.quoted(value.toString()));
+            }
+        } else if (!(value instanceof Long number) || number < least || number > most) {
+            throw new IllegalArgumentException(member + ": want " + least + " to " + most + ", have " + value);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package org.cloister.protocol.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.junit.jupiter.api.Test;
+
+/** Holds section 14 of docs/protocol.md, its vectors and its tables, against the code. */
+class AuditDocumentTest {
+    private static final Pattern VECTORS = Pattern.compile("```vectors\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern ROW = Pattern.compile("\n\\| `([A-Za-z-]+)` \\|");
+    private static final int LINES = 5;
+
+    private final String section;
+    private final Map<String, String> vectors = new HashMap<>();
+
+    AuditDocumentTest() throws IOException {
+        String document = Files.readString(
+                Path.of(System.getProperty("cloister.root", "..")).resolve("docs/protocol.md"));
+        int from = document.indexOf("\n## 14. The audit chain\n");
+        section = document.substring(from, document.indexOf("\n## ", from + 1));
+        Matcher block = VECTORS.matcher(section);
+        assertThat(block.find()).isTrue();
+        block.group(1).lines().forEach(line -> {
+            int colon = line.indexOf(": ");
+            vectors.put(line.substring(0, colon), line.substring(colon + 2));
+        });
+    }
+
+    private String text(String name) {
+        assertThat(vectors).containsKey(name);
+        return vectors.getOrDefault(name, "");
+    }
+
+    private byte[] bytes(String name) {
+        return text(name).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private List<String> rows(String head) {
+        int from = section.indexOf("\n| " + head + " | ");
+        List<String> rows = new ArrayList<>();
+        Matcher matcher = ROW.matcher(section.substring(from, section.indexOf("\n\n", from + 1)));
+        while (matcher.find()) {
+            rows.add(matcher.group(1));
+        }
+        return rows;
+    }
+
+    @Test
+    void the_chain_comes_to_the_hashes_that_the_document_gives() throws Exception {
+        HashChain chain = new HashChain(HashChain.EMPTY);
+        for (int i = 1; i <= LINES; i++) {
+            AuditLine.parse(bytes("line-" + i));
+            chain.add(bytes("line-" + i));
+            assertThat(chain.value().hex()).isEqualTo(text("hash-" + i));
+        }
+    }
+
+    @Test
+    void the_log_holds_and_its_last_head_is_what_the_witness_kept() throws Exception {
+        StringBuilder log = new StringBuilder();
+        for (int i = 1; i <= LINES; i++) {
+            log.append(text("line-" + i)).append('\n');
+        }
+        byte[] segment = log.toString().getBytes(StandardCharsets.UTF_8);
+        SegmentStart start = (SegmentStart) AuditLine.parse(bytes("line-1"));
+        assertThat(start.key().id()).isEqualTo(text("relay-key-id"));
+        Verification verification = new AuditVerifier(Set.of(start.key()), 1)
+                .verify(
+                        List.of(new Segment("vectors", () -> new ByteArrayInputStream(segment))),
+                        List.of(new WitnessedHead("witness", bytes("witnessed"))));
+        assertThat(verification.findings()).isEmpty();
+        assertThat(new String(verification.newest().orElseThrow().head().payload(), StandardCharsets.UTF_8))
+                .isEqualTo(text("head-payload"));
+        VerificationKey witness = VerificationKey.parse(BinaryText.fromBase64(text("witness-key"), 256));
+        assertThat(Envelope.parse(bytes("witnessed"), AuditHead.MAX_BYTES)
+                        .verify(AuditHead.TYPE, Set.of(start.key(), witness), 2))
+                .isEqualTo(bytes("head-payload"));
+    }
+
+    @Test
+    void facts_and_findings_are_those_of_the_tables() {
+        assertThat(rows("fact"))
+                .containsExactlyElementsOf(
+                        Arrays.stream(Fact.values()).map(Fact::member).toList());
+        assertThat(rows("finding"))
+                .containsExactlyElementsOf(Arrays.stream(Finding.Kind.values())
+                        .map(kind -> kind.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                        .toList());
+    }
+}

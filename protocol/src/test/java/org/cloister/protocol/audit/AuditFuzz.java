@@ -1,0 +1,35 @@
+package org.cloister.protocol.audit;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import org.cloister.protocol.MalformedException;
+
+/** Whatever bytes come: a line that is written as it was read, or a refusal; and a verifier that ends with findings. */
+class AuditFuzz {
+    @FuzzTest(maxDuration = "60s")
+    void reads_lines_and_logs(byte[] bytes) throws IOException {
+        try {
+            AuditLine line = AuditLine.parse(bytes);
+            byte[] again = line instanceof AuditRecord record
+                    ? record.line()
+                    : line instanceof SegmentStart start
+                            ? start.line()
+                            : ((HeadLine) line).envelope().bytes();
+            if (!Arrays.equals(again, bytes)) {
+                throw new IllegalStateException("written again, it is another");
+            }
+        } catch (MalformedException e) {
+            if (e.getMessage() == null || e.getMessage().length() > 1000) {
+                throw new IllegalStateException("not a message for an operator", e);
+            }
+        }
+        Verification verification = new AuditVerifier(List.of(), 1)
+                .verify(List.of(new Segment("segment", () -> new ByteArrayInputStream(bytes))), List.of());
+        if (verification.holds()) {
+            throw new IllegalStateException("nobody signed this, and it holds");
+        }
+    }
+}
