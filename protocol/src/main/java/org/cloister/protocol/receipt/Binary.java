@@ -1,0 +1,57 @@
+package org.cloister.protocol.receipt;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+
+/**
+ * Somebody else's bytes as a receipt carries them: an envelope, a certificate.
+ *
+ * @param base64 with padding
+ */
+public record Binary(String base64) {
+    private static final int SHOWN = 16;
+    private static final Pattern BASE64 = Pattern.compile("[A-Za-z0-9+/]+={0,2}");
+
+    public static Binary of(byte[] bytes) {
+        return new Binary(BinaryText.base64(bytes));
+    }
+
+    /** @param max bytes */
+    static Binary read(StrictJson json, String key, int max) throws MalformedException {
+        return of(json.base64(key, max));
+    }
+
+    /** @param count at most so many, at least one */
+    static List<Binary> readAll(StrictJson json, String key, int count, int max) throws MalformedException {
+        List<Binary> all = new ArrayList<>();
+        for (String each : json.texts(key, count, BASE64)) {
+            try {
+                all.add(of(BinaryText.fromBase64(each, max)));
+            } catch (IllegalArgumentException e) {
+                throw json.at(key, new MalformedException(e.getMessage(), e));
+            }
+        }
+        return all;
+    }
+
+    static List<Binary> all(List<byte[]> all) {
+        return all.stream().map(Binary::of).toList();
+    }
+
+    static List<byte[]> bytes(List<Binary> all) {
+        return all.stream().map(Binary::bytes).toList();
+    }
+
+    public byte[] bytes() {
+        return BinaryText.fromBase64(base64, Integer.MAX_VALUE / 2);
+    }
+
+    @Override
+    public String toString() {
+        return base64.length() <= SHOWN ? base64 : base64.substring(0, SHOWN) + "...";
+    }
+}

@@ -1,0 +1,59 @@
+package org.cloister.protocol.receipt;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.evidence.Nonce;
+import org.cloister.protocol.identity.Chain;
+
+/**
+ * That the controlling VM gave a worker what it needs.
+ *
+ * @param certificates the worker's chain, the leaf first
+ * @param nonce SHA-256 of the one that was spent with it
+ */
+public record HandOver(Instant time, List<Binary> certificates, Digest nonce) {
+    static final int MAX_CERTIFICATES = 3;
+
+    public HandOver {
+        time = time.truncatedTo(ChronoUnit.SECONDS);
+        certificates = List.copyOf(certificates);
+    }
+
+    /** @param chain in DER, the leaf first */
+    public static HandOver of(Instant time, List<byte[]> chain, Nonce nonce) {
+        return new HandOver(time, Binary.all(chain), digest(nonce));
+    }
+
+    static Digest digest(Nonce nonce) {
+        return Digest.sha256(BinaryText.fromBase64(nonce.base64(), Nonce.BYTES));
+    }
+
+    static HandOver read(StrictJson json) throws MalformedException {
+        HandOver handOver = new HandOver(
+                json.time("time"), readChain(json, "certificates"), json.digest("nonce", Digest.Algorithm.SHA256));
+        json.requireNothingCritical();
+        return handOver;
+    }
+
+    void write(ObjectNode json) {
+        json.put("time", time.toString());
+        writeChain(json, "certificates", certificates);
+        json.put("nonce", nonce.hex());
+    }
+
+    static List<Binary> readChain(StrictJson json, String key) throws MalformedException {
+        return Binary.readAll(json, key, MAX_CERTIFICATES, Chain.MAX_CERTIFICATE);
+    }
+
+    static void writeChain(ObjectNode json, String key, List<Binary> chain) {
+        ArrayNode list = json.putArray(key);
+        chain.forEach(each -> list.add(each.base64()));
+    }
+}

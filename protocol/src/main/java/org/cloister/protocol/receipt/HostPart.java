@@ -1,0 +1,104 @@
+package org.cloister.protocol.receipt;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.security.GeneralSecurityException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.Shape;
+import org.cloister.protocol.policy.Sharing;
+import org.cloister.protocol.policy.VmRole;
+import org.cloister.protocol.ticket.Ticket;
+
+/**
+ * A host's word about the worker VM of one slot, from its ledger, when nothing of it is left; docs/protocol.md, section 15.
+ *
+ * @param facts as its evidence has them
+ * @param digest of the ticket's payload
+ * @param globalJob of the caller's cgroup
+ * @param started when the VM was resumed, by the host's clock as all times here
+ * @param ended when the VM's process was gone
+ * @param end why
+ * @param removed when disk, port, flows and image overlay were verified to be gone; empty if they could not be
+ */
+public record HostPart(
+        VmFacts facts,
+        Digest digest,
+        long globalJob,
+        Instant started,
+        Instant ended,
+        VmEnd end,
+        Optional<Instant> removed) {
+    public static final String TYPE = InToto.TYPE;
+    public static final String PREDICATE = "urn:cloister:receipt-host:v1";
+    /** Of the payload, and of its envelope. */
+    public static final int MAX_BYTES = 8 * 1024;
+
+    public HostPart {
+        if (facts.role() != VmRole.WORKER || !Ticket.ID.matcher(facts.ticket()).matches()) {
+            throw new IllegalArgumentException("facts: want those of a ticket's worker, have " + facts);
+        }
+        started = started.truncatedTo(ChronoUnit.SECONDS);
+        ended = ended.truncatedTo(ChronoUnit.SECONDS);
+        removed = removed.map(time -> time.truncatedTo(ChronoUnit.SECONDS));
+    }
+
+    /** @param payload of an envelope that was verified */
+    public static HostPart parse(byte[] payload) throws MalformedException {
+        InToto frame = InToto.read(payload, PREDICATE, MAX_BYTES, MAX_BYTES);
+        StrictJson json = frame.predicate();
+        try {
+            HostPart part = new HostPart(
+                    new VmFacts(
+                            json.text("project", Policy.PROJECT),
+                            json.text("vm", VmFacts.ID),
+                            VmRole.WORKER,
+                            frame.ticket(),
+                            json.number("slot", 0, VmFacts.MAX_SLOT),
+                            json.digest("image", Digest.Algorithm.SHA384),
+                            Shape.read(json.object("shape")),
+                            Sharing.read(json, "sharing")),
+                    frame.digest(),
+                    json.number("globalJob", 1, Ticket.MAX_COUNT),
+                    json.time("started"),
+                    json.time("ended"),
+                    VmEnd.read(json, "end"),
+                    json.has("removed") ? Optional.of(json.time("removed")) : Optional.empty());
+            frame.requireNothingCritical();
+            return part;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    /** The payload to sign. */
+    public byte[] payload() {
+        ObjectNode json = JsonNodeFactory.instance
+                .objectNode()
+                .put("project", facts.project())
+                .put("slot", facts.slot())
+                .put("vm", facts.vm())
+                .put("image", facts.image().hex());
+        facts.shape().write(json.putObject("shape"));
+        json.put("sharing", facts.sharing().toString())
+                .put("globalJob", globalJob)
+                .put("started", started.toString())
+                .put("ended", ended.toString())
+                .put("end", end.toString());
+        removed.ifPresent(time -> json.put("removed", time.toString()));
+        return InToto.write(facts.ticket(), digest, PREDICATE, json);
+    }
+
+    /** @param key the host's */
+    public Envelope sign(SigningKey key) throws GeneralSecurityException {
+        return Envelope.sign(TYPE, payload(), key);
+    }
+}

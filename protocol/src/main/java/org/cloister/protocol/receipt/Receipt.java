@@ -1,0 +1,157 @@
+package org.cloister.protocol.receipt;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.security.GeneralSecurityException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.TicketEnd;
+
+/**
+ * What became of a ticket, with everybody's signed words in it; docs/protocol.md, section 15. One that exists is well-formed
+ * and nothing more: {@link ReceiptVerifier} says what of it holds.
+ *
+ * @param digest of the ticket's payload
+ * @param request the ticket, as an envelope
+ * @param requester the chain of who signed the ticket; empty if it was the receipt's own signer
+ * @param controller the chain of the receipt's signer
+ * @param relay the chain of who signed allocation and audit head
+ * @param globalJob empty if the ticket had none
+ * @param allocation an envelope; empty if the ticket never had nodes
+ * @param policy SHA-384 of the owners' policy in force, as {@link Policy#hash}; empty if nothing was handed over
+ * @param audit the newest head of the relay's audit chain, as an envelope
+ * @param documents the project's, from its genesis on; may be empty
+ */
+public record Receipt(
+        String project,
+        String ticket,
+        Digest digest,
+        Binary request,
+        List<Binary> requester,
+        List<Binary> controller,
+        List<Binary> relay,
+        Optional<Long> globalJob,
+        Optional<Binary> allocation,
+        List<ReceiptSlot> slots,
+        Optional<Digest> policy,
+        TicketEnd end,
+        Instant ended,
+        Instant issued,
+        Binary audit,
+        List<Binary> documents) {
+    public static final String TYPE = InToto.TYPE;
+    public static final String PREDICATE = "urn:cloister:receipt:v1";
+    /** Of the audit head's payload. */
+    public static final String AUDIT_HEAD = "application/vnd.cloister.audit-head.v1+json";
+    /** Of the payload: 4,096 slots with about 11 KiB each, and an allocation. */
+    public static final int MAX_BYTES = 64 << 20;
+    /** The same in base64, and signatures. */
+    public static final int MAX_ENVELOPE = 96 << 20;
+
+    public static final int MAX_DOCUMENTS = 16;
+
+    private static final int MAX_AUDIT = 8 * 1024;
+    private static final int MAX_STRING = 2 * Allocation.MAX_ENVELOPE;
+    private static final Pattern ENDS = Pattern.compile(TicketEnd.WORDS);
+
+    public Receipt {
+        requester = List.copyOf(requester);
+        controller = List.copyOf(controller);
+        relay = List.copyOf(relay);
+        slots = List.copyOf(slots);
+        documents = List.copyOf(documents);
+        ended = ended.truncatedTo(ChronoUnit.SECONDS);
+        issued = issued.truncatedTo(ChronoUnit.SECONDS);
+        for (int i = 0; i < slots.size(); i++) {
+            if (slots.get(i).slot() != i) {
+                throw new IllegalArgumentException("slots[" + i + "].slot: want " + i + ", have "
+                        + slots.get(i).slot());
+            }
+        }
+    }
+
+    /** @param payload of an envelope that was verified, or is about to be */
+    public static Receipt parse(byte[] payload) throws MalformedException {
+        InToto frame = InToto.read(payload, PREDICATE, MAX_BYTES, MAX_STRING);
+        StrictJson json = frame.predicate();
+        List<ReceiptSlot> slots = new ArrayList<>();
+        if (json.has("slots")) {
+            for (StrictJson each : json.objects("slots", ResourceRequest.MAX_NODES)) {
+                slots.add(ReceiptSlot.read(each));
+            }
+        }
+        try {
+            Receipt receipt = new Receipt(
+                    json.text("project", Policy.PROJECT),
+                    frame.ticket(),
+                    frame.digest(),
+                    Binary.read(json, "request", Ticket.MAX_BYTES),
+                    json.has("requester") ? HandOver.readChain(json, "requester") : List.of(),
+                    HandOver.readChain(json, "controller"),
+                    HandOver.readChain(json, "relay"),
+                    json.has("globalJob")
+                            ? Optional.of(json.number("globalJob", 1, Ticket.MAX_COUNT))
+                            : Optional.empty(),
+                    json.has("allocation")
+                            ? Optional.of(Binary.read(json, "allocation", Allocation.MAX_ENVELOPE))
+                            : Optional.empty(),
+                    slots,
+                    json.has("policy") ? Optional.of(json.digest("policy", Digest.Algorithm.SHA384)) : Optional.empty(),
+                    TicketEnd.of(json.text("end", ENDS)).orElseThrow(),
+                    json.time("ended"),
+                    json.time("issued"),
+                    Binary.read(json, "audit", MAX_AUDIT),
+                    json.has("documents")
+                            ? Binary.readAll(json, "documents", MAX_DOCUMENTS, ProjectDocument.MAX_BYTES)
+                            : List.of());
+            frame.requireNothingCritical();
+            return receipt;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    /** The payload to sign. */
+    public byte[] payload() {
+        ObjectNode json =
+                JsonNodeFactory.instance.objectNode().put("project", project).put("request", request.base64());
+        if (!requester.isEmpty()) {
+            HandOver.writeChain(json, "requester", requester);
+        }
+        HandOver.writeChain(json, "controller", controller);
+        HandOver.writeChain(json, "relay", relay);
+        globalJob.ifPresent(job -> json.put("globalJob", job));
+        allocation.ifPresent(value -> json.put("allocation", value.base64()));
+        if (!slots.isEmpty()) {
+            slots.forEach(each -> each.write(json.withArray("slots").addObject()));
+        }
+        policy.ifPresent(hash -> json.put("policy", hash.hex()));
+        json.put("end", end.toString())
+                .put("ended", ended.toString())
+                .put("issued", issued.toString())
+                .put("audit", audit.base64());
+        if (!documents.isEmpty()) {
+            HandOver.writeChain(json, "documents", documents);
+        }
+        return InToto.write(ticket, digest, PREDICATE, json);
+    }
+
+    /** @param key the controlling VM's */
+    public Envelope sign(SigningKey key) throws GeneralSecurityException {
+        return Envelope.sign(TYPE, payload(), key);
+    }
+}

@@ -1,0 +1,202 @@
+package org.cloister.protocol.receipt;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.ClaimCheck;
+import org.cloister.protocol.ticket.SignedTicket;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.TicketRefused;
+
+/**
+ * Says what of a receipt holds, from the receipt and the keys that the asker believes, without a network or a clock. It looks
+ * at everything that it can still look at, and says all of it.
+ */
+public final class ReceiptVerifier {
+    private final Receipt receipt;
+    private final Signers signers;
+    private final boolean hasSite;
+    private final Findings findings;
+
+    private ReceiptVerifier(Receipt receipt, Signers signers, boolean hasSite, Findings findings) {
+        this.receipt = receipt;
+        this.signers = signers;
+        this.hasSite = hasSite;
+        this.findings = findings;
+    }
+
+    /**
+     * @param project its documents; if empty, those that the receipt carries, which prove the project's id and nothing about
+     *     who has it
+     * @param site keys of the site's CA, of all times that matter; without one nothing of relay and hosts can be said
+     * @throws MalformedException if it is no receipt
+     */
+    public static Verification verify(
+            byte[] envelope, Optional<ProjectHistory> project, Collection<VerificationKey> site) throws IOException {
+        Findings findings = new Findings();
+        Receipt claimed = read(envelope);
+        Optional<ProjectHistory> history = project.isPresent() ? project : carried(claimed, findings);
+        if (history.isEmpty()) {
+            findings.unknown("project", "the receipt carries no documents; give the project's");
+            return new Verification(claimed, findings.all());
+        }
+        Signers signers = Signers.of(history.get(), site, findings);
+        if (!history.get().id().equals(claimed.project())) {
+            findings.wrong("project", "want " + history.get().id() + ", have " + claimed.project());
+            return new Verification(claimed, findings.all());
+        }
+        Optional<Identity> controller =
+                signers.verify("controller", claimed.controller(), Role.CONTROLLER, List.of(claimed.issued()));
+        Optional<Receipt> signed = controller.flatMap(
+                identity -> findings.signed("receipt", envelope, Receipt.TYPE, identity.key(), Receipt::parse));
+        if (controller.isEmpty() || signed.isEmpty()) {
+            return new Verification(claimed, findings.all());
+        }
+        findings.holds("receipt", "signed by " + controller.get().name() + " of this project");
+        new ReceiptVerifier(signed.get(), signers, !site.isEmpty(), findings).verifyAll(controller.get());
+        return new Verification(signed.get(), findings.all());
+    }
+
+    /**
+     * As it says itself, for people to look at; nothing of it is verified.
+     *
+     * @throws MalformedException if it is no receipt
+     */
+    public static Receipt read(byte[] envelope) throws MalformedException {
+        return Receipt.parse(claimedPayload(envelope, Receipt.MAX_ENVELOPE));
+    }
+
+    private static Optional<ProjectHistory> carried(Receipt claimed, Findings findings) {
+        if (claimed.documents().isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            ProjectHistory history = ProjectHistory.of(Binary.bytes(claimed.documents()));
+            findings.claim("project", "by the documents in the receipt: compare its id, " + history.id());
+            return Optional.of(history);
+        } catch (IOException e) {
+            findings.wrong("project", String.valueOf(e.getMessage()));
+            return Optional.empty();
+        }
+    }
+
+    private void verifyAll(Identity controller) {
+        Optional<SignedTicket> ticket = verifyTicket(controller);
+        if (hasSite) {
+            Optional<Instant> allocated = receipt.allocation().flatMap(bytes -> claimedTime(bytes.bytes()));
+            signers.verify(
+                            "relay",
+                            receipt.relay(),
+                            Role.RELAY,
+                            List.of(receipt.issued(), allocated.orElse(receipt.issued())))
+                    .ifPresent(relay -> verifySite(ticket, relay));
+        } else {
+            findings.unknown("site", "relay and hosts cannot be verified; give the certificate of the site's CA");
+        }
+        new Completeness(receipt.end(), findings).require(receipt);
+        ticket.ifPresent(signed -> new Times(findings, "times")
+                .then("ticket", signed.ticket().issued())
+                .then("end", receipt.ended())
+                .then("receipt", receipt.issued()));
+        findings.claim("end", receipt.end() + " at " + receipt.ended() + ", as the controlling VM says");
+        receipt.policy()
+                .ifPresent(hash -> findings.claim("policy", hash + ": compare with that of the owners' document"));
+        findings.claim("times", "those of the signers' own clocks; whether a certificate was revoked is not said here");
+    }
+
+    private Optional<SignedTicket> verifyTicket(Identity controller) {
+        Optional<Identity> signer = Optional.of(controller);
+        try {
+            byte[] bytes = receipt.request().bytes();
+            if (!receipt.requester().isEmpty()) {
+                Instant issued =
+                        Ticket.parse(claimedPayload(bytes, Ticket.MAX_BYTES)).issued();
+                signer = signers.verify(
+                        "ticket", receipt.requester(), Role.CONTROLLER, List.of(receipt.issued(), issued));
+            }
+            if (signer.isEmpty()) {
+                return Optional.empty();
+            }
+            SignedTicket signed = SignedTicket.read(bytes, signer.get());
+            findings.equal(
+                    "ticket", "project", receipt.project(), signed.ticket().project());
+            findings.equal("ticket", "id", receipt.ticket(), signed.ticket().id());
+            findings.equal("ticket", "digest", receipt.digest(), signed.digest());
+            findings.holds(
+                    "ticket",
+                    signed.ticket().id() + ", signed by " + signed.signer().name());
+            return Optional.of(signed);
+        } catch (IOException e) {
+            findings.wrong("ticket", String.valueOf(e.getMessage()));
+            return Optional.empty();
+        }
+    }
+
+    private void verifySite(Optional<SignedTicket> ticket, Identity relay) {
+        findings.signed("audit", receipt.audit().bytes(), Receipt.AUDIT_HEAD, relay.key(), payload -> payload)
+                .ifPresent(head -> findings.holds("audit", "a head signed by " + relay.name()));
+        receipt.allocation().ifPresent(bytes -> {
+            try {
+                verifyAllocation(ClaimCheck.read(bytes.bytes(), relay), ticket);
+            } catch (TicketRefused e) {
+                findings.wrong("allocation", String.valueOf(e.getMessage()));
+            }
+        });
+    }
+
+    private void verifyAllocation(Allocation allocation, Optional<SignedTicket> ticket) {
+        String at = "allocation";
+        findings.equal(at, "project", receipt.project(), allocation.project());
+        findings.equal(at, "ticket", receipt.ticket(), allocation.ticket());
+        findings.equal(at, "ticket's digest", receipt.digest(), allocation.digest());
+        String job = receipt.globalJob().map(Object::toString).orElse("none");
+        findings.equal(at, "Global job", job, Long.toString(allocation.globalJob()));
+        ticket.ifPresent(signed -> {
+            findings.equal(
+                    at,
+                    "slots",
+                    signed.ticket().request().nodes(),
+                    allocation.slots().size());
+            new Times(findings, at).then("ticket", signed.ticket().issued()).then(at, allocation.issued());
+        });
+        findings.holds(
+                at,
+                "Global job " + allocation.globalJob() + ", "
+                        + allocation.slots().size() + " slots, signed by " + allocation.relay());
+        if (receipt.slots().size() != allocation.slots().size()) {
+            findings.wrong(
+                    "slots",
+                    "want " + allocation.slots().size() + ", have "
+                            + receipt.slots().size());
+            return;
+        }
+        receipt.slots().forEach(slot -> new SlotVerifier(receipt, allocation, slot, signers, findings).verify());
+    }
+
+    /** To know for which time a chain must hold; nothing else of it is used. */
+    private static Optional<Instant> claimedTime(byte[] allocation) {
+        try {
+            byte[] payload = claimedPayload(allocation, Allocation.MAX_ENVELOPE);
+            return Optional.of(Allocation.parse(payload).issued());
+        } catch (MalformedException e) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Of any envelope, though nobody's signature was looked at: a receipt names its signer itself, and people want to see
+     * what it says.
+     */
+    public static byte[] claimedPayload(byte[] envelope, int max) throws MalformedException {
+        return StrictJson.read(envelope, max, max).base64InEitherAlphabet("payload", max);
+    }
+}

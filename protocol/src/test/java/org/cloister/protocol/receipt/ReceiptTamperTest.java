@@ -1,0 +1,79 @@
+package org.cloister.protocol.receipt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.receipt.Finding.Level;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.junit.jupiter.api.Test;
+
+class ReceiptTamperTest {
+    private final ReceiptWorld world = new ReceiptWorld(2);
+
+    ReceiptTamperTest() throws Exception {}
+
+    private void assertWrong(Receipt receipt, String place) throws Exception {
+        assertThat(world.verify(receipt).findings())
+                .as(place)
+                .anyMatch(each -> each.level() == Level.WRONG && each.place().startsWith(place));
+    }
+
+    private Receipt withSlots(ReceiptSlot first, ReceiptSlot second) throws Exception {
+        return world.receipt(TicketEnd.COMPLETED, true, List.of(first, second));
+    }
+
+    /** Changed and signed again by the controlling VM itself: what others signed in it does not hold any more. */
+    @Test
+    void a_byte_changed_in_what_others_signed_is_found_though_the_controlling_VM_signs_it() throws Exception {
+        SecureRandom random = new SecureRandom();
+        Receipt whole = world.completed();
+        ReceiptSlot slot = whole.slots().get(0);
+        ReceiptSlot second = whole.slots().get(1);
+        for (int i = 0; i < 25; i++) {
+            byte[] evidence = flipped(slot.evidence().orElseThrow(), random);
+            assertWrong(withSlots(slot.withEvidence(evidence), second), "slot 0");
+            assertWrong(withSlots(slot.withPart(flipped(slot.part().orElseThrow(), random)), second), "slot 0");
+            assertWrong(withSlots(slot.withWorker(flipped(slot.worker().orElseThrow(), random)), second), "slot 0");
+            Binary request = Binary.of(flipped(whole.request(), random));
+            assertWrong(ReceiptWorld.changed(whole, request, whole.allocation(), whole.audit()), "ticket");
+            Binary allocated = Binary.of(flipped(whole.allocation().orElseThrow(), random));
+            assertWrong(
+                    ReceiptWorld.changed(whole, whole.request(), Optional.of(allocated), whole.audit()), "allocation");
+            Binary head = Binary.of(flipped(whole.audit(), random));
+            assertWrong(ReceiptWorld.changed(whole, whole.request(), whole.allocation(), head), "audit");
+            List<byte[]> chain = new ArrayList<>(Binary.bytes(slot.host()));
+            chain.set(0, flipped(slot.host().get(0), random));
+            assertWrong(withSlots(slot.withHost(chain), second), "slot 0");
+        }
+    }
+
+    @Test
+    void every_byte_of_a_receipt_counts() throws Exception {
+        byte[] envelope = world.sign(world.refused());
+        assertThat(world.verify(envelope).isVerified()).isTrue();
+        SecureRandom random = new SecureRandom();
+        List<Integer> unnoticed = new ArrayList<>();
+        for (int i = 0; i < envelope.length; i++) {
+            byte[] changed = envelope.clone();
+            changed[i] ^= (byte) (1 << random.nextInt(8));
+            try {
+                if (world.verify(changed).isVerified()) {
+                    unnoticed.add(i);
+                }
+            } catch (MalformedException e) {
+                assertThat(e.getMessage()).isNotEmpty();
+            }
+        }
+        assertThat(unnoticed).isEmpty();
+    }
+
+    private static byte[] flipped(Binary of, SecureRandom random) {
+        byte[] bytes = of.bytes();
+        bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+        return bytes;
+    }
+}
