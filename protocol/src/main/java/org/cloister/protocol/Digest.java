@@ -42,11 +42,14 @@ public record Digest(Algorithm algorithm, String hex) {
     }
 
     private static final int READ_BYTES = 1 << 18;
+    /** A digest of another kind is shown whole, to be recognised. */
+    private static final int LONGEST_SHOWN = 128;
 
     public Digest {
         if (hex.length() != 2 * algorithm.bytes || !hex.chars().allMatch(Digest::isLowerHex)) {
             throw new IllegalArgumentException(algorithm.javaName + " digest: want " + 2 * algorithm.bytes
-                    + " lower-case hex digits, have \"" + hex + "\"");
+                    + " lower-case hex digits, have "
+                    + (hex.length() > LONGEST_SHOWN ? StrictJson.quoted(hex) : StrictJson.literal(hex)));
         }
     }
 

@@ -17,7 +17,9 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -190,6 +192,52 @@ public final class StrictJson {
             texts.add(value.textValue());
         }
         return texts;
+    }
+
+    /** @return 1 to {@code count} of them, each of the range and higher than the one before */
+    public List<Integer> ascending(String key, int count, int min, int max) throws MalformedException {
+        List<Integer> numbers = new ArrayList<>();
+        int least = min;
+        for (JsonNode value : requireArray(key, count, "numbers")) {
+            if (!value.isIntegralNumber()
+                    || !value.canConvertToInt()
+                    || value.intValue() < least
+                    || value.intValue() > max) {
+                throw new MalformedException(path + key + "[" + numbers.size() + "]: want an integer from " + least
+                        + " to " + max + ", have " + quoted(value));
+            }
+            numbers.add(value.intValue());
+            least = value.intValue() + 1;
+        }
+        return numbers;
+    }
+
+    /**
+     * An object of members that the format leaves open, in the document's order.
+     *
+     * @return at most {@code max}: a {@code String} of the pattern or a {@code Long} each
+     */
+    public Map<String, Object> scalars(String key, int max, Pattern want) throws MalformedException {
+        JsonNode object = requireObject(path + key, require(key));
+        if (object.size() > max) {
+            throw new MalformedException(path + key + ": want at most " + max + " members, have " + object.size());
+        }
+        Map<String, Object> scalars = new LinkedHashMap<>();
+        for (Map.Entry<String, JsonNode> each : object.properties()) {
+            String place = path + key + "." + StrictJson.quoted(each.getKey());
+            JsonNode value = each.getValue();
+            if (!MEMBER.matcher(each.getKey()).matches()) {
+                throw new MalformedException(place + ": want a name of " + MEMBER);
+            }
+            if (value.isTextual() && want.matcher(value.textValue()).matches()) {
+                scalars.put(each.getKey(), value.textValue());
+            } else if (value.isIntegralNumber() && value.canConvertToLong()) {
+                scalars.put(each.getKey(), value.longValue());
+            } else {
+                throw new MalformedException(place + ": want an integer or " + want + ", have " + quoted(value));
+            }
+        }
+        return scalars;
     }
 
     public List<StrictJson> objects(String key, int max) throws MalformedException {

@@ -156,6 +156,18 @@ public final class Forwarding implements AgentEvents {
         }
     }
 
+    /** A VM's stream of tickets: the relay asks the VM who it is, and believes the host nothing of it. */
+    void tickets(VmSession session, Channel stream, int version, Request.Tickets request) {
+        Attachment link = up;
+        if (request.from().filter(session.port.names()::contains).isEmpty()) {
+            Answer.refuse(stream, Close.byRelay(CloseReason.NOT_ALLOWED));
+        } else if (link == null) {
+            Answer.refuse(stream, Close.byRelay(CloseReason.DRAINING));
+        } else {
+            forward(session.port, stream, version, request, link.link(), Close.Side.OPENER);
+        }
+    }
+
     void dialBack(VmSession session, Channel stream, int version, Request.DialBack request) {
         Optional<Dialled> dialled = take(session, request.token());
         if (dialled.isEmpty()) {

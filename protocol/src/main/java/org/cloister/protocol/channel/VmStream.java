@@ -61,6 +61,8 @@ final class VmStream extends ChannelInboundHandlerAdapter {
             forwarding.open(session, stream, version.getAsInt(), circuit);
         } else if (request instanceof Request.DialBack dialBack) {
             forwarding.dialBack(session, stream, version.getAsInt(), dialBack);
+        } else if (request instanceof Request.Tickets tickets) {
+            forwarding.tickets(session, stream, version.getAsInt(), tickets);
         } else if (session.claimAttach()) {
             VmAttach.install(stream, version.getAsInt(), session, forwarding);
         } else {

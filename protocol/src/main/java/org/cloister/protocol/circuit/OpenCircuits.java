@@ -1,28 +1,25 @@
 package org.cloister.protocol.circuit;
 
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.OpenIdentities;
 import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.link.Looking;
 
 /** A party's open circuits: each ends within a second of its peer's being believed no more. From any thread. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
 public final class OpenCircuits implements AutoCloseable {
-    private static final long LOOK_S = 1;
-
     private final Beliefs beliefs;
     private final OpenIdentities<Circuit> open = new OpenIdentities<>();
     private final Consumer<OpenIdentities.Ended<Circuit>> hearer;
-    private final ScheduledFuture<?> looking;
+    private final Looking looking;
 
     /** @param hearer told of each circuit that is ended, for the log, on {@code loop} */
     public OpenCircuits(Beliefs beliefs, EventLoop loop, Consumer<OpenIdentities.Ended<Circuit>> hearer) {
         this.beliefs = beliefs;
         this.hearer = hearer;
-        this.looking = loop.scheduleAtFixedRate(this::look, LOOK_S, LOOK_S, TimeUnit.SECONDS);
+        this.looking = new Looking(loop, this::look);
     }
 
     public void add(Circuit circuit) {
@@ -40,6 +37,6 @@ public final class OpenCircuits implements AutoCloseable {
     /** Looks no more; the circuits stay. */
     @Override
     public void close() {
-        looking.cancel(false);
+        looking.close();
     }
 }

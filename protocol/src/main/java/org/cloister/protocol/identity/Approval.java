@@ -1,5 +1,6 @@
 package org.cloister.protocol.identity;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
@@ -8,6 +9,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
+import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
@@ -20,8 +23,10 @@ import org.cloister.protocol.dsse.VerificationKey;
  *
  * @param number of two approvals of a project the higher one holds
  * @param account charged by Global Slurm
+ * @param features of Global Slurm's nodes, which tickets name by their place in this list
  */
-public record Approval(String project, long number, String account, Instant from, Instant until, Quota quota) {
+public record Approval(
+        String project, long number, String account, Instant from, Instant until, Quota quota, List<String> features) {
     public static final String TYPE = "application/vnd.cloister.approval.v1+json";
     public static final int MAX_BYTES = 16 * 1024;
     public static final Duration LONGEST = Duration.ofDays(366);
@@ -31,9 +36,23 @@ public record Approval(String project, long number, String account, Instant from
     private static final long MAX_MEMORY_MIB = 1L << 40;
     private static final int MAX_CPUS = 1 << 24;
     private static final int MAX_COUNT = 0xffff;
+    /** Tickets in flight where an approval does not say. */
+    private static final int TICKETS = 64;
 
-    /** What the project may have at one time. */
-    public record Quota(int nodes, int cpus, long memoryMiB, int vms, int circuits, int links) {
+    private static final int MAX_FEATURES = 32;
+    private static final Pattern FEATURE = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
+
+    /**
+     * What the project may have at one time.
+     *
+     * @param tickets in flight: accepted and not ended
+     */
+    public record Quota(int nodes, int cpus, long memoryMiB, int vms, int circuits, int links, int tickets) {
+        /** With as many tickets in flight as where an approval does not say. */
+        public Quota(int nodes, int cpus, long memoryMiB, int vms, int circuits, int links) {
+            this(nodes, cpus, memoryMiB, vms, circuits, links, TICKETS);
+        }
+
         public Quota {
             require("nodes", nodes, MAX_COUNT);
             require("cpus", cpus, MAX_CPUS);
@@ -41,7 +60,38 @@ public record Approval(String project, long number, String account, Instant from
             require("vms", vms, MAX_COUNT);
             require("circuits", circuits, MAX_COUNT);
             require("links", links, MAX_COUNT);
+            require("tickets", tickets, MAX_COUNT);
         }
+
+        private static Quota read(StrictJson json) throws MalformedException {
+            Quota quota = new Quota(
+                    (int) json.number("nodes", 0, MAX_COUNT),
+                    (int) json.number("cpus", 0, MAX_CPUS),
+                    json.number("memoryMiB", 0, MAX_MEMORY_MIB),
+                    (int) json.number("vms", 0, MAX_COUNT),
+                    (int) json.number("circuits", 0, MAX_COUNT),
+                    (int) json.number("links", 0, MAX_COUNT),
+                    json.has("tickets") ? (int) json.number("tickets", 0, MAX_COUNT) : TICKETS);
+            json.requireNothingCritical();
+            return quota;
+        }
+
+        private void write(ObjectNode json) {
+            json.put("nodes", nodes)
+                    .put("cpus", cpus)
+                    .put("memoryMiB", memoryMiB)
+                    .put("vms", vms)
+                    .put("circuits", circuits)
+                    .put("links", links);
+            if (tickets != TICKETS) {
+                json.put("tickets", tickets);
+            }
+        }
+    }
+
+    /** One that maps no features. */
+    public Approval(String project, long number, String account, Instant from, Instant until, Quota quota) {
+        this(project, number, account, from, until, quota, List.of());
     }
 
     /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
@@ -60,6 +110,8 @@ public record Approval(String project, long number, String account, Instant from
             throw new IllegalArgumentException(
                     "until: want a time up to " + LONGEST.toDays() + " days after " + from + ", have " + until);
         }
+        features = List.copyOf(features);
+        requireFeatures(features);
     }
 
     /** The payload to sign. */
@@ -72,13 +124,11 @@ public record Approval(String project, long number, String account, Instant from
                 .put("account", account)
                 .put("from", from.toString())
                 .put("until", until.toString());
-        json.putObject("quota")
-                .put("nodes", quota.nodes)
-                .put("cpus", quota.cpus)
-                .put("memoryMiB", quota.memoryMiB)
-                .put("vms", quota.vms)
-                .put("circuits", quota.circuits)
-                .put("links", quota.links);
+        quota.write(json.putObject("quota"));
+        if (!features.isEmpty()) {
+            ArrayNode list = json.putArray("features");
+            features.forEach(list::add);
+        }
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
@@ -99,7 +149,6 @@ public record Approval(String project, long number, String account, Instant from
     static Approval parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
-        StrictJson quota = json.object("quota");
         try {
             Approval approval = new Approval(
                     json.text("project", ProjectDocument.ID),
@@ -107,14 +156,8 @@ public record Approval(String project, long number, String account, Instant from
                     json.text("account", ACCOUNT),
                     json.time("from"),
                     json.time("until"),
-                    new Quota(
-                            (int) quota.number("nodes", 0, MAX_COUNT),
-                            (int) quota.number("cpus", 0, MAX_CPUS),
-                            quota.number("memoryMiB", 0, MAX_MEMORY_MIB),
-                            (int) quota.number("vms", 0, MAX_COUNT),
-                            (int) quota.number("circuits", 0, MAX_COUNT),
-                            (int) quota.number("links", 0, MAX_COUNT)));
-            quota.requireNothingCritical();
+                    Quota.read(json.object("quota")),
+                    json.has("features") ? json.texts("features", MAX_FEATURES, FEATURE) : List.of());
             json.requireNothingCritical();
             return approval;
         } catch (IllegalArgumentException e) {
@@ -124,6 +167,18 @@ public record Approval(String project, long number, String account, Instant from
 
     public boolean holds(Instant now) {
         return !now.isBefore(from) && now.isBefore(until);
+    }
+
+    private static void requireFeatures(List<String> features) {
+        if (features.size() > MAX_FEATURES || Set.copyOf(features).size() < features.size()) {
+            throw new IllegalArgumentException(
+                    "features: want at most " + MAX_FEATURES + ", each once, have " + features.size());
+        }
+        for (String each : features) {
+            if (!FEATURE.matcher(each).matches()) {
+                throw new IllegalArgumentException("features: want " + FEATURE + ", have " + StrictJson.quoted(each));
+            }
+        }
     }
 
     private static void require(String name, long value, long max) {

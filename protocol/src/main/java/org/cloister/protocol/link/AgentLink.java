@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
 public final class AgentLink implements AutoCloseable {
-    private static final long LOOK_S = 1;
-
     /**
      * Whom an agent dials, and as whom.
      *
@@ -68,7 +66,7 @@ public final class AgentLink implements AutoCloseable {
     private final RandomGenerator random;
     private final Reconnect reconnect;
     private @Nullable Attempt current;
-    private final ScheduledFuture<?> looking;
+    private final Looking looking;
     private @Nullable Attachment attached;
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable ScheduledFuture<?> renewalTimer;
@@ -115,7 +113,7 @@ public final class AgentLink implements AutoCloseable {
         this.random = random;
         this.reconnect = new Reconnect(patience, System.nanoTime());
         loop.execute(this::step);
-        this.looking = loop.scheduleAtFixedRate(this::look, LOOK_S, LOOK_S, TimeUnit.SECONDS);
+        this.looking = new Looking(loop, this::look);
     }
 
     private static Dialler inTurn(EventLoopGroup loops, Terms terms) {
@@ -134,7 +132,7 @@ public final class AgentLink implements AutoCloseable {
     public void close() {
         loop.execute(() -> {
             closed = true;
-            looking.cancel(false);
+            looking.close();
             if (timer != null) {
                 timer.cancel(false);
             }

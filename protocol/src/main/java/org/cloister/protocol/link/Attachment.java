@@ -20,6 +20,7 @@ public final class Attachment {
     private final Link link;
     private final Channel stream;
     private final Owner owner;
+    private volatile ByteString head = ByteString.EMPTY;
 
     /** Who keeps the link: hears of its life, in this order, on its event loop. */
     interface Owner {
@@ -68,6 +69,11 @@ public final class Attachment {
         return link;
     }
 
+    /** The relay's newest audit head when it answered, an envelope to keep as a witness; empty if it has none. */
+    public ByteString head() {
+        return head;
+    }
+
     public void serve(Name name) {
         say(new AgentMessage.Serve(name));
     }
@@ -109,6 +115,7 @@ public final class Attachment {
             if (message instanceof RelayMessage.Attached hello && pace == null) {
                 pace = hello.pace();
                 listsToCome = hello.lists();
+                head = hello.head();
                 begin(hello.pace());
             } else if (pace == null || message instanceof RelayMessage.Attached) {
                 throw new MalformedException("attach stream: want Attached once and first");

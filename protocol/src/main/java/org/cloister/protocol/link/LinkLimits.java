@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The limits of docs/protocol.md, section 13, that are the same for everybody. The reason for each stands there. */
+/** The limits of docs/protocol.md, section 16, that are the same for everybody. The reason for each stands there. */
 public final class LinkLimits {
     public static final Duration TLS_HANDSHAKE = Duration.ofSeconds(10);
     public static final Duration FIRST_REQUEST = Duration.ofSeconds(10);
@@ -34,6 +34,10 @@ public final class LinkLimits {
     public static final Duration RENEWAL_PAUSE = Duration.ofSeconds(5);
     public static final int RENEWALS = 32;
     public static final int HELLO_BYTES = 1024;
+    public static final int FROM_PARTY_BYTES = 16384;
+    public static final int FROM_OFFICE_BYTES = 3162112;
+    public static final int UNANSWERED = 64;
+    public static final int UNTOLD = 8192;
     public static final int ATTACH_QUEUE = 64;
     public static final int SERVED = 64;
     public static final int LISTS = 64;
@@ -62,6 +66,10 @@ public final class LinkLimits {
         table.put("renewal-time", RENEWAL_TIME.toSeconds());
         table.put("renewal-pause", RENEWAL_PAUSE.toSeconds());
         table.put("renewals", (long) RENEWALS);
+        table.put("from-party", (long) FROM_PARTY_BYTES);
+        table.put("from-office", (long) FROM_OFFICE_BYTES);
+        table.put("unanswered", (long) UNANSWERED);
+        table.put("untold", (long) UNTOLD);
         table.put("hello", (long) HELLO_BYTES);
         table.put("hello-time", HELLO_TIME.toSeconds());
         table.put("message-time", MESSAGE_TIME.toSeconds());

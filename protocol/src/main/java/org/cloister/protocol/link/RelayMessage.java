@@ -14,8 +14,14 @@ public sealed interface RelayMessage {
     /**
      * @param relay the name of the process, for logs
      * @param lists how many revocation lists follow at once
+     * @param head the newest of the relay's audit log, to be kept as a witness; empty if it has none
      */
-    record Attached(String relay, Pace pace, int lists) implements RelayMessage {}
+    record Attached(String relay, Pace pace, int lists, ByteString head) implements RelayMessage {
+        /** Of one that has no audit log. */
+        public Attached(String relay, Pace pace, int lists) {
+            this(relay, pace, lists, ByteString.EMPTY);
+        }
+    }
 
     /** @param refused why not, if not */
     record Served(Name name, Optional<CloseReason> refused) implements RelayMessage {}
@@ -54,7 +60,8 @@ public sealed interface RelayMessage {
                 new Attached(
                         relay(message.getAttached().getRelay()),
                         Pace.of(message.getAttached().getPace()),
-                        lists(message.getAttached().getLists()));
+                        lists(message.getAttached().getLists()),
+                        message.getAttached().getHead());
             case SERVED -> served(message.getServed());
             case DIAL -> dial(message.getDial());
             case REVOCATIONS -> new Revocations(message.getRevocations().getSigned());
@@ -78,7 +85,8 @@ public sealed interface RelayMessage {
             message.setAttached(org.cloister.protocol.link.wire.Attached.newBuilder()
                     .setRelay(attached.relay)
                     .setPace(attached.pace.wire())
-                    .setLists(attached.lists));
+                    .setLists(attached.lists)
+                    .setHead(attached.head));
         } else if (this instanceof Served served) {
             message.setServed(org.cloister.protocol.link.wire.Served.newBuilder()
                     .setName(served.name.toString())

@@ -45,6 +45,18 @@ public sealed interface Request {
         }
     }
 
+    /**
+     * Where tickets are asked for and claimed.
+     *
+     * @param from a controlling VM, whose host forwards the stream; empty for the agent of the link itself
+     */
+    record Tickets(Versions versions, Optional<Name> from) implements Request {
+        @Override
+        public String path() {
+            return "/tickets";
+        }
+    }
+
     default Http2Headers headers() {
         Http2Headers headers = new DefaultHttp2Headers()
                 .method("POST")
@@ -55,6 +67,8 @@ public sealed interface Request {
         if (this instanceof Circuit circuit) {
             headers.set(FROM, circuit.from.toString());
             headers.set(POLICY, circuit.policy.hex());
+        } else if (this instanceof Tickets tickets) {
+            tickets.from.ifPresent(name -> headers.set(FROM, name.toString()));
         }
         return headers;
     }
@@ -69,6 +83,11 @@ public sealed interface Request {
         if (path.equals("/attach")) {
             return new Attach(versions);
         }
+        if (path.equals("/tickets")) {
+            Optional<Name> from =
+                    headers.contains(FROM) ? Optional.of(name(FROM, required(headers, FROM))) : Optional.empty();
+            return new Tickets(versions, from);
+        }
         if (path.startsWith("/dialback/")) {
             return new DialBack(versions, Token.parse(path.substring("/dialback/".length())));
         }
@@ -76,7 +95,8 @@ public sealed interface Request {
             Name to = name("path", path.substring("/circuit/".length()));
             return new Circuit(versions, to, name(FROM, required(headers, FROM)), digest(required(headers, POLICY)));
         }
-        throw new MalformedException("path: want /attach, /circuit/NAME or /dialback/TOKEN, have another one");
+        throw new MalformedException(
+                "path: want /attach, /tickets, /circuit/NAME or /dialback/TOKEN, have another one");
     }
 
     /** What a response or trailers say about the end, if they say it well. */

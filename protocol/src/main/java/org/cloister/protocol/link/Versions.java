@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.protocol.MalformedException;
 
-/** The versions of the protocol that a program speaks: its own and the one before; docs/protocol.md, section 14. */
+/** The versions of the protocol that a program speaks: its own and the one before; docs/protocol.md, section 17. */
 public record Versions(int lowest, int highest) {
     /** What this code speaks. */
     public static final Versions OURS = new Versions(1, 1);

@@ -110,7 +110,7 @@ class LinkDocumentTest {
     @Test
     void the_limits_are_the_codes() {
         Map<String, Long> said = new HashMap<>();
-        rows("## 13. Limits", 4).forEach((name, value) -> said.put(name, Long.parseLong(value)));
+        rows("## 16. Limits", 4).forEach((name, value) -> said.put(name, Long.parseLong(value)));
         said.keySet().removeIf(name -> document.contains("| `" + name + "`*"));
         assertThat(said).isEqualTo(LinkLimits.table());
     }

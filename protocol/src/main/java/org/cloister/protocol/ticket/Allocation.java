@@ -1,0 +1,154 @@
+package org.cloister.protocol.ticket;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.policy.Policy;
+
+/**
+ * What a ticket was given, signed by the relay that submitted it; docs/protocol.md, section 13. Slots are there from 0 on,
+ * in Global Slurm's order of nodes; no node, key or address is there twice.
+ *
+ * @param ticket its id
+ * @param digest of the ticket's payload, SHA-256
+ * @param issued by the relay's clock
+ * @param vlan of the project's VMs
+ */
+public record Allocation(
+        Name relay,
+        String project,
+        String ticket,
+        Digest digest,
+        long globalJob,
+        Instant issued,
+        int vlan,
+        Network network,
+        List<Slot> slots) {
+    public static final String TYPE = "application/vnd.cloister.allocation.v1+json";
+    /** Of the payload: as many slots as there may be, with the longest names. */
+    public static final int MAX_BYTES = 2 << 20;
+    /** The same in base64, and signatures. */
+    public static final int MAX_ENVELOPE = 3 << 20;
+
+    private static final String FORMAT = "cloister-allocation-v1";
+    private static final int MAX_VLAN = 4094;
+    private static final int DIGEST_BYTES = 32;
+    private static final Pattern DIGEST = Pattern.compile("[a-z2-7]{51}[aq]");
+
+    /** @throws IllegalArgumentException if a value is out of its range, or something is there twice */
+    public Allocation {
+        if (!relay.role().equals(Role.RELAY.toString()) || !relay.project().equals(Name.SITE)) {
+            throw new IllegalArgumentException("relay: want a relay of the site, have " + relay);
+        }
+        Ticket.require("project", project, Policy.PROJECT);
+        Ticket.require("ticket", ticket, Ticket.ID);
+        if (digest.algorithm() != Digest.Algorithm.SHA256) {
+            throw new IllegalArgumentException("digest: want SHA-256, have " + digest.algorithm());
+        }
+        Ticket.requireCount("globalJob", globalJob);
+        issued = issued.truncatedTo(ChronoUnit.SECONDS);
+        if (vlan < 1 || vlan > MAX_VLAN) {
+            throw new IllegalArgumentException("vlan: want 1 to " + MAX_VLAN + ", have " + vlan);
+        }
+        slots = List.copyOf(slots);
+        requireSlots(slots, network);
+    }
+
+    /** @param payload of an envelope that was verified */
+    public static Allocation parse(byte[] payload) throws MalformedException {
+        StrictJson json = StrictJson.read(payload, MAX_BYTES);
+        json.requireFormat(FORMAT);
+        try {
+            List<Slot> slots = new ArrayList<>();
+            for (StrictJson each : json.objects("slots", ResourceRequest.MAX_NODES)) {
+                slots.add(Slot.read(each));
+            }
+            Allocation allocation = new Allocation(
+                    Name.parse(json.text("relay")),
+                    json.text("project", Policy.PROJECT),
+                    json.text("ticket", Ticket.ID),
+                    readDigest(json, "digest"),
+                    json.number("globalJob", 1, Ticket.MAX_COUNT),
+                    json.time("issued"),
+                    (int) json.number("vlan", 1, MAX_VLAN),
+                    Network.parse(json.text("network")),
+                    slots);
+            json.requireNothingCritical();
+            return allocation;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    /** The payload to sign. */
+    public byte[] payload() {
+        ObjectNode json = JsonNodeFactory.instance
+                .objectNode()
+                .put("format", FORMAT)
+                .put("relay", relay.toString())
+                .put("project", project)
+                .put("ticket", ticket)
+                .put("digest", BinaryText.base32(digest.bytes()))
+                .put("globalJob", globalJob)
+                .put("issued", issued.toString())
+                .put("vlan", vlan)
+                .put("network", network.toString());
+        ArrayNode list = json.putArray("slots");
+        slots.forEach(each -> each.write(list.addObject()));
+        return json.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** @param key the relay's */
+    public Envelope sign(SigningKey key) throws GeneralSecurityException {
+        return Envelope.sign(TYPE, payload(), key);
+    }
+
+    public Optional<Slot> slot(long slot) {
+        return slot >= 0 && slot < slots.size() ? Optional.of(slots.get((int) slot)) : Optional.empty();
+    }
+
+    /** SHA-256 in base32, as payloads name other signed objects. */
+    static Digest readDigest(StrictJson json, String key) throws MalformedException {
+        return Digest.of(Digest.Algorithm.SHA256, BinaryText.fromBase32(json.text(key, DIGEST), DIGEST_BYTES));
+    }
+
+    private static void requireSlots(List<Slot> slots, Network network) {
+        if (slots.isEmpty() || slots.size() > ResourceRequest.MAX_NODES) {
+            throw new IllegalArgumentException(
+                    "slots: want 1 to " + ResourceRequest.MAX_NODES + ", have " + slots.size());
+        }
+        Set<Object> seen = new HashSet<>();
+        for (int i = 0; i < slots.size(); i++) {
+            Slot slot = slots.get(i);
+            if (slot.slot() != i) {
+                throw new IllegalArgumentException("slots[" + i + "].slot: want " + i + ", have " + slot.slot());
+            }
+            if (!network.isForWorkers(slot.address())) {
+                throw new IllegalArgumentException(
+                        "slots[" + i + "].address: want one for workers in " + network + ", have " + slot.address());
+            }
+            if (!seen.add(slot.node()) || !seen.add(slot.key()) || !seen.add(slot.address())) {
+                throw new IllegalArgumentException("slots[" + i + "]: want each node, key and address once, have "
+                        + slot.node() + ", " + slot.key() + " or " + slot.address() + " again");
+            }
+        }
+    }
+}

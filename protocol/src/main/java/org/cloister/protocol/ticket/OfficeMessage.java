@@ -1,0 +1,216 @@
+package org.cloister.protocol.ticket;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.link.Critical;
+import org.cloister.protocol.ticket.wire.FromOffice;
+
+/** What the relay says on a stream of tickets; docs/protocol.md, section 13. Envelopes in it are unread. */
+public sealed interface OfficeMessage {
+    /**
+     * To a controlling VM, first.
+     *
+     * @param nonce 32 random bytes
+     * @param relay its name, to be held against who the VM means to reach
+     */
+    record Challenge(ByteString nonce, String relay) implements OfficeMessage {}
+
+    /** @param head the newest of the relay's audit log */
+    record Welcome(ByteString head) implements OfficeMessage {}
+
+    /**
+     * How a ticket stands.
+     *
+     * @param end why it ended, if it has
+     * @param text for people
+     * @param job of Global Slurm; 0 while there is none
+     * @param allocation empty while there is none
+     */
+    record Update(
+            String ticket,
+            TicketState state,
+            Optional<TicketEnd> end,
+            String text,
+            long job,
+            ByteString allocation,
+            ByteString head)
+            implements OfficeMessage {
+        /** @throws IllegalArgumentException if it has ended for no reason, or has a reason and goes on */
+        public Update {
+            if ((state == TicketState.ENDED) != end.isPresent()) {
+                throw new IllegalArgumentException("update: want an end with the state ended alone, have " + state);
+            }
+        }
+    }
+
+    /** @param ticket empty if it could not be read */
+    record Refused(String ticket, TicketClause clause, String text) implements OfficeMessage {}
+
+    record Claimed(ByteString ticket, List<ByteString> chain, ByteString allocation, ByteString head)
+            implements OfficeMessage {
+        public Claimed {
+            chain = List.copyOf(chain);
+        }
+    }
+
+    /** A host's part of the receipt is on the relay's disk. */
+    record Reported(String ticket, int slot, ByteString head) implements OfficeMessage {}
+
+    /** A host's part of the receipt, for the controlling VM. */
+    record Part(String ticket, int slot, ByteString statement) implements OfficeMessage {}
+
+    /** What a project may have and has; shares in the order of the approval's quota. */
+    record Quota(String account, Instant until, List<Share> shares) implements OfficeMessage {
+        public Quota {
+            shares = List.copyOf(shares);
+        }
+    }
+
+    /** @param most at one time */
+    record Share(String name, long used, long most) {}
+
+    /** Of a later version, to be skipped. */
+    record Skipped() implements OfficeMessage {}
+
+    static OfficeMessage read(byte[] bytes) throws MalformedException {
+        FromOffice message;
+        try {
+            message = FromOffice.parseFrom(bytes);
+        } catch (InvalidProtocolBufferException e) {
+            throw new MalformedException("message of the relay: " + e.getMessage(), e);
+        }
+        Critical.require(message.getCriticalList(), FromOffice.PART_FIELD_NUMBER);
+        return switch (message.getKindCase()) {
+            case CHALLENGE -> challenge(message.getChallenge());
+            case WELCOME -> new Welcome(message.getWelcome().getHead());
+            case UPDATE -> update(message.getUpdate());
+            case REFUSED -> refused(message.getRefused());
+            case CLAIMED ->
+                new Claimed(
+                        message.getClaimed().getTicket(),
+                        message.getClaimed().getChainList(),
+                        message.getClaimed().getAllocation(),
+                        message.getClaimed().getHead());
+            case REPORTED ->
+                new Reported(
+                        TicketWords.id(message.getReported().getTicket()),
+                        TicketWords.slot(message.getReported().getSlot()),
+                        message.getReported().getHead());
+            case PART ->
+                new Part(
+                        TicketWords.id(message.getPart().getTicket()),
+                        TicketWords.slot(message.getPart().getSlot()),
+                        message.getPart().getStatement());
+            case QUOTA -> quota(message.getQuota());
+            case KIND_NOT_SET -> new Skipped();
+        };
+    }
+
+    default FromOffice wire() {
+        FromOffice.Builder message = FromOffice.newBuilder();
+        if (this instanceof Challenge challenge) {
+            message.setChallenge(org.cloister.protocol.ticket.wire.Challenge.newBuilder()
+                    .setNonce(challenge.nonce)
+                    .setRelay(challenge.relay));
+        } else if (this instanceof Welcome welcome) {
+            message.setWelcome(
+                    org.cloister.protocol.ticket.wire.Welcome.newBuilder().setHead(welcome.head));
+        } else if (this instanceof Update update) {
+            message.setUpdate(org.cloister.protocol.ticket.wire.Update.newBuilder()
+                    .setTicket(update.ticket)
+                    .setState(update.state.toString())
+                    .setEnd(update.end.map(TicketEnd::toString).orElse(""))
+                    .setText(TicketWords.printable(update.text))
+                    .setJob(update.job)
+                    .setAllocation(update.allocation)
+                    .setHead(update.head));
+        } else if (this instanceof Refused refused) {
+            message.setRefused(org.cloister.protocol.ticket.wire.Refused.newBuilder()
+                    .setTicket(refused.ticket)
+                    .setClause(refused.clause.toString())
+                    .setText(TicketWords.printable(refused.text)));
+        } else if (this instanceof Claimed claimed) {
+            message.setClaimed(org.cloister.protocol.ticket.wire.Claimed.newBuilder()
+                    .setTicket(claimed.ticket)
+                    .addAllChain(claimed.chain)
+                    .setAllocation(claimed.allocation)
+                    .setHead(claimed.head));
+        } else if (this instanceof Reported reported) {
+            message.setReported(org.cloister.protocol.ticket.wire.Reported.newBuilder()
+                    .setTicket(reported.ticket)
+                    .setSlot(reported.slot)
+                    .setHead(reported.head));
+        } else if (this instanceof Part part) {
+            message.setPart(org.cloister.protocol.ticket.wire.Part.newBuilder()
+                    .setTicket(part.ticket)
+                    .setSlot(part.slot)
+                    .setStatement(part.statement));
+        } else if (this instanceof Quota quota) {
+            org.cloister.protocol.ticket.wire.Quota.Builder wire = org.cloister.protocol.ticket.wire.Quota.newBuilder()
+                    .setAccount(quota.account)
+                    .setUntil(quota.until.getEpochSecond());
+            quota.shares.forEach(share -> wire.addShares(org.cloister.protocol.ticket.wire.Share.newBuilder()
+                    .setName(share.name)
+                    .setUsed(share.used)
+                    .setMost(share.most)));
+            message.setQuota(wire);
+        }
+        return message.build();
+    }
+
+    private static Challenge challenge(org.cloister.protocol.ticket.wire.Challenge challenge)
+            throws MalformedException {
+        if (challenge.getNonce().size() != StreamProof.NONCE_BYTES) {
+            throw new MalformedException("challenge: want " + StreamProof.NONCE_BYTES + " bytes, have "
+                    + challenge.getNonce().size());
+        }
+        return new Challenge(challenge.getNonce(), TicketWords.text(challenge.getRelay()));
+    }
+
+    private static Update update(org.cloister.protocol.ticket.wire.Update update) throws MalformedException {
+        try {
+            return new Update(
+                    TicketWords.id(update.getTicket()),
+                    TicketState.of(update.getState()).orElseThrow(() -> unknown("state", update.getState())),
+                    update.getEnd().isEmpty()
+                            ? Optional.empty()
+                            : Optional.of(
+                                    TicketEnd.of(update.getEnd()).orElseThrow(() -> unknown("end", update.getEnd()))),
+                    TicketWords.text(update.getText()),
+                    update.getJob() == 0 ? 0 : TicketWords.job(update.getJob()),
+                    update.getAllocation(),
+                    update.getHead());
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    private static Refused refused(org.cloister.protocol.ticket.wire.Refused refused) throws MalformedException {
+        return new Refused(
+                refused.getTicket().isEmpty() ? "" : TicketWords.id(refused.getTicket()),
+                TicketClause.of(refused.getClause()).orElseThrow(() -> unknown("clause", refused.getClause())),
+                TicketWords.text(refused.getText()));
+    }
+
+    private static Quota quota(org.cloister.protocol.ticket.wire.Quota quota) throws MalformedException {
+        if (quota.getSharesCount() > TicketWords.MAX_SHARES) {
+            throw new MalformedException(
+                    "quota: want at most " + TicketWords.MAX_SHARES + " shares, have " + quota.getSharesCount());
+        }
+        List<Share> shares = new ArrayList<>();
+        for (org.cloister.protocol.ticket.wire.Share share : quota.getSharesList()) {
+            shares.add(new Share(TicketWords.text(share.getName()), share.getUsed(), share.getMost()));
+        }
+        return new Quota(TicketWords.text(quota.getAccount()), TicketWords.time(quota.getUntil()), shares);
+    }
+
+    private static MalformedException unknown(String what, String word) {
+        return new MalformedException(what + ": want one of section 13, have " + StrictJson.quoted(word));
+    }
+}

@@ -1,0 +1,126 @@
+package org.cloister.protocol.ticket;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.regex.Pattern;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.policy.Policy;
+
+/**
+ * A project's request for nodes, signed by its controlling VM; docs/protocol.md, section 13. Its digest is that of the
+ * payload as it was signed, {@link Envelope#payloadSha256}, not of what {@link #payload} would write again.
+ *
+ * @param id also the Global job's name
+ * @param epoch the controlling VM's, one higher at each of its boots
+ * @param sequence one higher at each ticket of an epoch
+ * @param issued by the controlling VM's clock
+ * @param expires after which a relay takes it no more
+ */
+public record Ticket(
+        String id,
+        String project,
+        long epoch,
+        long sequence,
+        Instant issued,
+        Instant expires,
+        ResourceRequest request) {
+    public static final String TYPE = "application/vnd.cloister.ticket.v1+json";
+    /** Of the payload, and of its envelope. */
+    public static final int MAX_BYTES = 4 * 1024;
+
+    public static final Pattern ID = Pattern.compile("[a-z2-7]{26}");
+    /** The largest that every JSON reader holds exactly. */
+    public static final long MAX_COUNT = (1L << 53) - 1;
+
+    public static final Duration LONGEST = Duration.ofHours(1);
+
+    private static final String FORMAT = "cloister-ticket-v1";
+    private static final int ID_BYTES = 16;
+
+    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    public Ticket {
+        require("id", id, ID);
+        require("project", project, Policy.PROJECT);
+        requireCount("epoch", epoch);
+        requireCount("sequence", sequence);
+        issued = issued.truncatedTo(ChronoUnit.SECONDS);
+        expires = expires.truncatedTo(ChronoUnit.SECONDS);
+        if (!issued.isBefore(expires) || Duration.between(issued, expires).compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "expires: want a time up to " + LONGEST.toSeconds() + " s after " + issued + ", have " + expires);
+        }
+    }
+
+    /** 128 random bits. */
+    public static String newId(SecureRandom random) {
+        byte[] bytes = new byte[ID_BYTES];
+        random.nextBytes(bytes);
+        return BinaryText.base32(bytes);
+    }
+
+    /** @param payload of an envelope that was verified */
+    public static Ticket parse(byte[] payload) throws MalformedException {
+        StrictJson json = StrictJson.read(payload, MAX_BYTES);
+        json.requireFormat(FORMAT);
+        try {
+            Ticket ticket = new Ticket(
+                    json.text("id", ID),
+                    json.text("project", Policy.PROJECT),
+                    json.number("epoch", 1, MAX_COUNT),
+                    json.number("sequence", 1, MAX_COUNT),
+                    json.time("issued"),
+                    json.time("expires"),
+                    ResourceRequest.read(json));
+            json.requireNothingCritical();
+            return ticket;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    public Position position() {
+        return new Position(epoch, sequence);
+    }
+
+    /** The payload to sign. */
+    public byte[] payload() {
+        ObjectNode json = JsonNodeFactory.instance
+                .objectNode()
+                .put("format", FORMAT)
+                .put("id", id)
+                .put("project", project)
+                .put("epoch", epoch)
+                .put("sequence", sequence)
+                .put("issued", issued.toString())
+                .put("expires", expires.toString());
+        request.write(json);
+        return json.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** @param key the controlling VM's */
+    public Envelope sign(SigningKey key) throws GeneralSecurityException {
+        return Envelope.sign(TYPE, payload(), key);
+    }
+
+    static void requireCount(String name, long value) {
+        if (value < 1 || value > MAX_COUNT) {
+            throw new IllegalArgumentException(name + ": want 1 to " + MAX_COUNT + ", have " + value);
+        }
+    }
+
+    static void require(String name, String value, Pattern want) {
+        if (!want.matcher(value).matches()) {
+            throw new IllegalArgumentException(name + ": want " + want + ", have " + StrictJson.quoted(value));
+        }
+    }
+}

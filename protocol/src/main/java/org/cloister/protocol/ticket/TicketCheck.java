@@ -1,0 +1,94 @@
+package org.cloister.protocol.ticket;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.cloister.protocol.identity.Approval;
+
+/**
+ * What a relay demands of a ticket before it takes it; docs/protocol.md, section 13. A ticket whose id the relay has already
+ * with the same digest was taken, and is asked nothing again: it is what a controlling VM sends after a lost answer.
+ */
+public final class TicketCheck {
+    /** How far apart clocks may be: as far as certificates allow. */
+    public static final Duration TOLERANCE = Duration.ofMinutes(2);
+
+    private TicketCheck() {}
+
+    /**
+     * All of it, in the order in which a refusal helps most.
+     *
+     * @param newest of the project's tickets that the relay has ever taken
+     * @param usage of the project, in the same transaction in which the ticket is recorded
+     */
+    public static void require(SignedTicket signed, Position newest, Approval approval, Usage usage, Instant now)
+            throws TicketRefused {
+        requireTime(signed.ticket(), now);
+        requireNewer(signed.ticket(), newest);
+        requireFeatures(signed.ticket(), approval);
+        requireQuota(signed.ticket(), approval, usage);
+    }
+
+    /**
+     * Keeps out what lay somewhere for long, and nothing else: the time in a ticket is the word of a guest's clock, and that
+     * is its host's. Against a second use there are ids and counts.
+     */
+    public static void requireTime(Ticket ticket, Instant now) throws TicketRefused {
+        if (now.isBefore(ticket.issued().minus(TOLERANCE))) {
+            throw new TicketRefused(
+                    TicketClause.EXPIRED,
+                    subject(ticket),
+                    "one issued by " + now.plus(TOLERANCE),
+                    ticket.issued().toString(),
+                    "set the clocks");
+        }
+        if (!now.isBefore(ticket.expires().plus(TOLERANCE))) {
+            throw new TicketRefused(
+                    TicketClause.EXPIRED,
+                    subject(ticket),
+                    "one that expires after " + now.minus(TOLERANCE),
+                    ticket.expires().toString(),
+                    "sign a new ticket");
+        }
+    }
+
+    public static void requireNewer(Ticket ticket, Position newest) throws TicketRefused {
+        if (ticket.position().compareTo(newest) <= 0) {
+            throw new TicketRefused(
+                    TicketClause.SEQUENCE,
+                    subject(ticket),
+                    "one after " + newest + " (epoch.sequence)",
+                    ticket.position().toString(),
+                    "sign a new ticket; if the epoch is lower, another controlling VM of the project was opened later");
+        }
+    }
+
+    public static void requireFeatures(Ticket ticket, Approval approval) throws TicketRefused {
+        List<Integer> features = ticket.request().features();
+        int known = approval.features().size();
+        if (!features.isEmpty() && features.get(features.size() - 1) >= known) {
+            throw new TicketRefused(
+                    TicketClause.FEATURES,
+                    subject(ticket),
+                    known == 0 ? "no features" : "features 0 to " + (known - 1) + " of approval " + approval.number(),
+                    features.toString(),
+                    "have the site approve the project with them (agentctl site approve --feature)");
+        }
+    }
+
+    public static void requireQuota(Ticket ticket, Approval approval, Usage usage) throws TicketRefused {
+        List<String> above = usage.with(ticket.request()).above(approval.quota(), usage);
+        if (!above.isEmpty()) {
+            throw new TicketRefused(
+                    TicketClause.QUOTA,
+                    subject(ticket),
+                    "no more than approval " + approval.number() + " allows",
+                    String.join(", ", above),
+                    "wait for other tickets to end, or have the site approve more");
+        }
+    }
+
+    static String subject(Ticket ticket) {
+        return "ticket " + ticket.id();
+    }
+}

@@ -1,0 +1,49 @@
+package org.cloister.protocol.ticket;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.policy.Policy;
+
+/** A project takes a ticket back, at any phase; docs/protocol.md, section 13. Saying it twice does no more. */
+public record Withdrawal(String ticket, String project) {
+    public static final String TYPE = "application/vnd.cloister.withdrawal.v1+json";
+    /** Of the payload, and of its envelope. */
+    public static final int MAX_BYTES = 2 * 1024;
+
+    private static final String FORMAT = "cloister-withdrawal-v1";
+
+    public Withdrawal {
+        Ticket.require("ticket", ticket, Ticket.ID);
+        Ticket.require("project", project, Policy.PROJECT);
+    }
+
+    /** @param payload of an envelope that was verified */
+    public static Withdrawal parse(byte[] payload) throws MalformedException {
+        StrictJson json = StrictJson.read(payload, MAX_BYTES);
+        json.requireFormat(FORMAT);
+        Withdrawal withdrawal = new Withdrawal(json.text("ticket", Ticket.ID), json.text("project", Policy.PROJECT));
+        json.requireNothingCritical();
+        return withdrawal;
+    }
+
+    /** The payload to sign. */
+    public byte[] payload() {
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("format", FORMAT)
+                .put("ticket", ticket)
+                .put("project", project)
+                .toString()
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** @param key the controlling VM's */
+    public Envelope sign(SigningKey key) throws GeneralSecurityException {
+        return Envelope.sign(TYPE, payload(), key);
+    }
+}

@@ -1,0 +1,165 @@
+package org.cloister.protocol.ticket;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalInt;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.Name;
+import org.junit.jupiter.api.Test;
+
+class TicketCheckTest {
+    private static final Instant NOW = TicketWorld.NOW;
+
+    private final TicketWorld world = new TicketWorld();
+    private final Ticket ticket = world.ticket(world.request());
+
+    TicketCheckTest() throws Exception {}
+
+    private Approval approval(int nodes, int cpus, long memory, int vms, int tickets) {
+        return new Approval(
+                world.project.id(),
+                1,
+                "chem",
+                NOW,
+                NOW.plus(TicketWorld.DAY),
+                new Approval.Quota(nodes, cpus, memory, vms, 0, 0, tickets),
+                List.of("fast", "ib", "zen3"));
+    }
+
+    private Approval enough() {
+        return approval(2, 24, 16_384, 2, 1);
+    }
+
+    private static TicketRefused refused(TicketClause clause, ThrowingCallable call) {
+        TicketRefused e = catchThrowableOfType(TicketRefused.class, call);
+        assertThat(e).isNotNull();
+        assertThat(e.clause()).isEqualTo(clause);
+        assertThat(e)
+                .hasMessageContaining("(" + clause + "): want ")
+                .hasMessageContaining(", have ")
+                .hasMessageContaining("; ");
+        return e;
+    }
+
+    @Test
+    void a_ticket_of_which_all_is_well_is_taken() throws Exception {
+        SignedTicket signed = world.signed(ticket);
+        assertThat(signed.ticket()).isEqualTo(ticket);
+        assertThatCode(() -> TicketCheck.require(signed, new Position(3, 6), enough(), Usage.NONE, NOW))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void what_is_no_ticket_is_malformed() throws Exception {
+        refused(TicketClause.MALFORMED, () -> SignedTicket.read(new byte[] {'{'}, world.identity(world.controller)));
+        byte[] other = Envelope.sign(Ticket.TYPE, "{}".getBytes(UTF_8), world.controller.key())
+                .bytes();
+        refused(TicketClause.MALFORMED, () -> SignedTicket.read(other, world.identity(world.controller)));
+        byte[] longer = Envelope.sign(Ticket.TYPE, new byte[Ticket.MAX_BYTES], world.controller.key())
+                .bytes();
+        refused(TicketClause.MALFORMED, () -> SignedTicket.read(longer, world.identity(world.controller)));
+    }
+
+    @Test
+    void only_a_controlling_VM_s_own_signature_counts() throws Exception {
+        byte[] bytes = ticket.sign(TicketWorld.key(Curve.P384)).bytes();
+        refused(TicketClause.SIGNATURE, () -> SignedTicket.read(bytes, world.identity(world.controller)));
+        byte[] otherType = Envelope.sign(Withdrawal.TYPE, ticket.payload(), world.controller.key())
+                .bytes();
+        refused(TicketClause.SIGNATURE, () -> SignedTicket.read(otherType, world.identity(world.controller)));
+        TicketWorld.Party member = TicketWorld.party(world.owner, new Name("eve", "member", world.project.id()));
+        byte[] members = ticket.sign(member.key()).bytes();
+        refused(TicketClause.SIGNATURE, () -> SignedTicket.read(members, world.identity(member)));
+        byte[] withdrawal =
+                new Withdrawal(ticket.id(), ticket.project()).sign(member.key()).bytes();
+        refused(TicketClause.SIGNATURE, () -> SignedTicket.readWithdrawal(withdrawal, world.identity(member)));
+    }
+
+    @Test
+    void a_project_asks_for_itself_alone() throws Exception {
+        TicketWorld other = new TicketWorld();
+        byte[] theirs =
+                other.ticket(world.request()).sign(world.controller.key()).bytes();
+        refused(TicketClause.PROJECT, () -> SignedTicket.read(theirs, world.identity(world.controller)));
+        byte[] withdrawal = new Withdrawal(ticket.id(), other.project.id())
+                .sign(world.controller.key())
+                .bytes();
+        refused(TicketClause.PROJECT, () -> SignedTicket.readWithdrawal(withdrawal, world.identity(world.controller)));
+        byte[] ours = new Withdrawal(ticket.id(), ticket.project())
+                .sign(world.controller.key())
+                .bytes();
+        assertThat(SignedTicket.readWithdrawal(ours, world.identity(world.controller))
+                        .ticket())
+                .isEqualTo(ticket.id());
+    }
+
+    @Test
+    void a_ticket_holds_from_its_time_to_its_expiry_give_or_take_two_minutes() {
+        Instant first = ticket.issued().minus(Duration.ofMinutes(2));
+        Instant end = ticket.expires().plus(Duration.ofMinutes(2));
+        assertThatCode(() -> TicketCheck.requireTime(ticket, first)).doesNotThrowAnyException();
+        assertThatCode(() -> TicketCheck.requireTime(ticket, end.minusMillis(1)))
+                .doesNotThrowAnyException();
+        refused(TicketClause.EXPIRED, () -> TicketCheck.requireTime(ticket, first.minusMillis(1)));
+        refused(TicketClause.EXPIRED, () -> TicketCheck.requireTime(ticket, end));
+    }
+
+    @Test
+    void an_epoch_outranks_every_sequence_of_the_one_before() {
+        for (Position older : List.of(Position.NONE, new Position(3, 6), new Position(2, Ticket.MAX_COUNT))) {
+            assertThatCode(() -> TicketCheck.requireNewer(ticket, older)).doesNotThrowAnyException();
+        }
+        for (Position newer : List.of(new Position(3, 7), new Position(3, 8), new Position(4, 1))) {
+            refused(TicketClause.SEQUENCE, () -> TicketCheck.requireNewer(ticket, newer));
+        }
+    }
+
+    @Test
+    void a_feature_must_be_in_the_approval_s_table() {
+        Approval two = new Approval(
+                world.project.id(), 1, "chem", NOW, NOW.plusSeconds(9), enough().quota(), List.of("fast", "ib"));
+        refused(TicketClause.FEATURES, () -> TicketCheck.requireFeatures(ticket, two));
+        Approval none = new Approval(world.project.id(), 1, "chem", NOW, NOW.plusSeconds(9), enough().quota());
+        refused(TicketClause.FEATURES, () -> TicketCheck.requireFeatures(ticket, none));
+        assertThatCode(() -> TicketCheck.requireFeatures(ticket, enough())).doesNotThrowAnyException();
+    }
+
+    @Test
+    void each_number_of_the_quota_bounds_and_all_that_are_passed_are_said() throws Exception {
+        for (Approval less : List.of(
+                approval(1, 24, 16_384, 2, 1),
+                approval(2, 23, 16_384, 2, 1),
+                approval(2, 24, 16_383, 2, 1),
+                approval(2, 24, 16_384, 1, 1),
+                approval(2, 24, 16_384, 2, 0))) {
+            refused(TicketClause.QUOTA, () -> TicketCheck.requireQuota(ticket, less, Usage.NONE));
+        }
+        Usage one = Usage.NONE.with(ticket.request());
+        assertThat(one).isEqualTo(new Usage(1, 2, 24, 16_384, 2));
+        TicketRefused all = refused(TicketClause.QUOTA, () -> TicketCheck.requireQuota(ticket, enough(), one));
+        assertThat(all)
+                .hasMessageContaining("1 and 1 more of 1 tickets")
+                .hasMessageContaining("2 and 2 more of 2 nodes")
+                .hasMessageContaining("24 and 24 more of 24 CPUs")
+                .hasMessageContaining("16384 MiB of memory")
+                .hasMessageContaining("of 2 VMs");
+        assertThatCode(() -> TicketCheck.requireQuota(ticket, approval(4, 48, 32_768, 4, 2), one))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void all_of_a_node_s_memory_is_bounded_by_nodes() {
+        ResourceRequest whole =
+                new ResourceRequest(2, OptionalInt.empty(), 1, OptionalInt.empty(), 0, 0, true, 1, List.of());
+        assertThat(Usage.NONE.with(whole)).isEqualTo(new Usage(1, 2, 2, 0, 2));
+    }
+}

@@ -1,0 +1,122 @@
+package org.cloister.protocol.ticket;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.netty.buffer.ByteBufUtil;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.ticket.wire.FromOffice;
+import org.cloister.protocol.ticket.wire.FromParty;
+import org.junit.jupiter.api.Test;
+
+/** What is said on streams of tickets, against docs/protocol.md, section 13. */
+class TicketMessagesTest {
+    private static final String ID = "aaaaaaaaaaaaaaaaaaaaaaaaaa";
+    private static final ByteString BYTES = ByteString.copyFromUtf8("envelope");
+
+    @Test
+    void every_message_reads_back_as_what_was_written() throws Exception {
+        for (PartyMessage message : new PartyMessage[] {
+            new PartyMessage.Proof(List.of(BYTES, BYTES), BYTES),
+            new PartyMessage.Order(BYTES),
+            new PartyMessage.Withdraw(BYTES),
+            new PartyMessage.Ask(ID),
+            new PartyMessage.Claim(ID, 7),
+            new PartyMessage.Report(ID, 4095, BYTES),
+            new PartyMessage.AskQuota()
+        }) {
+            assertThat(PartyMessage.read(message.wire().toByteArray())).isEqualTo(message);
+        }
+        for (OfficeMessage message : new OfficeMessage[] {
+            new OfficeMessage.Challenge(ByteString.copyFrom(new byte[32]), "r1.relay.site.cloister.internal"),
+            new OfficeMessage.Welcome(BYTES),
+            new OfficeMessage.Update(ID, TicketState.ACCEPTED, Optional.empty(), "", 0, ByteString.EMPTY, BYTES),
+            new OfficeMessage.Update(
+                    ID, TicketState.ENDED, Optional.of(TicketEnd.NODE_FAILED), "a node is down", 7, BYTES, BYTES),
+            new OfficeMessage.Refused("", TicketClause.MALFORMED, "why"),
+            new OfficeMessage.Refused(ID, TicketClause.NO_SLURM, "why"),
+            new OfficeMessage.Claimed(BYTES, List.of(BYTES), BYTES, BYTES),
+            new OfficeMessage.Reported(ID, 0, BYTES),
+            new OfficeMessage.Part(ID, 1, BYTES),
+            new OfficeMessage.Quota(
+                    "chem", Instant.parse("2027-01-01T00:00:00Z"), List.of(new OfficeMessage.Share("nodes", 1, 4)))
+        }) {
+            assertThat(OfficeMessage.read(message.wire().toByteArray())).isEqualTo(message);
+        }
+    }
+
+    @Test
+    void messages_travel_as_the_examples_show() throws Exception {
+        PartyMessage claim = new PartyMessage.Claim(ID, 7);
+        assertThat(ByteBufUtil.getBytes(Framing.frame(claim.wire()))).isEqualTo(vector("from-party-claim"));
+        OfficeMessage refused = new OfficeMessage.Refused(ID, TicketClause.QUOTA, "x");
+        assertThat(ByteBufUtil.getBytes(Framing.frame(refused.wire()))).isEqualTo(vector("from-office-refused"));
+    }
+
+    private static byte[] vector(String name) throws IOException {
+        String document = Files.readString(Path.of(System.getProperty("cloister.root"), "docs/protocol.md"));
+        Matcher matcher =
+                Pattern.compile("```vector " + name + "\n([0-9a-f\n]+)```").matcher(document);
+        assertThat(matcher.find()).as("vector " + name).isTrue();
+        return HexFormat.of().parseHex(matcher.group(1).replace("\n", ""));
+    }
+
+    @Test
+    void what_is_out_of_range_or_of_no_word_is_refused() {
+        for (FromParty message : List.of(
+                new PartyMessage.Ask("A".repeat(26)).wire(),
+                new PartyMessage.Claim(ID, 0).wire(),
+                new PartyMessage.Claim(ID, -1).wire(),
+                new PartyMessage.Report(ID, 4096, BYTES).wire())) {
+            assertThatThrownBy(() -> PartyMessage.read(message.toByteArray()))
+                    .isInstanceOf(MalformedException.class)
+                    .hasMessageContaining("want");
+        }
+        org.cloister.protocol.ticket.wire.Update good = new OfficeMessage.Update(
+                        ID, TicketState.QUEUED, Optional.empty(), "", 7, ByteString.EMPTY, BYTES)
+                .wire()
+                .getUpdate();
+        for (org.cloister.protocol.ticket.wire.Update bad : List.of(
+                good.toBuilder().setState("waiting").build(),
+                good.toBuilder().setEnd("lost").build(),
+                good.toBuilder().setState("ended").build(),
+                good.toBuilder().setText("\n").build(),
+                good.toBuilder().setText("a".repeat(513)).build())) {
+            assertThatThrownBy(() -> OfficeMessage.read(
+                            FromOffice.newBuilder().setUpdate(bad).build().toByteArray()))
+                    .isInstanceOf(MalformedException.class)
+                    .hasMessageContaining("want");
+        }
+    }
+
+    @Test
+    void an_unknown_critical_field_ends_the_stream_and_an_unknown_other_one_does_not() throws Exception {
+        assertThatThrownBy(() -> PartyMessage.read(
+                        FromParty.newBuilder().addCritical(99).build().toByteArray()))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining("field 99 is critical");
+        byte[] unknown = {(byte) 0x9a, 6, 1, 1};
+        assertThat(PartyMessage.read(unknown)).isEqualTo(new PartyMessage.Skipped());
+        assertThat(OfficeMessage.read(unknown)).isEqualTo(new OfficeMessage.Skipped());
+    }
+
+    @Test
+    void a_proof_is_of_one_relay_and_one_challenge() throws Exception {
+        StreamProof proof = StreamProof.of("r1.relay.site.cloister.internal", new byte[32]);
+        assertThat(StreamProof.parse(proof.payload())).isEqualTo(proof);
+        assertThatThrownBy(() -> StreamProof.parse(new StreamProof("R1", proof.nonce()).payload()))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining("relay: want");
+    }
+}
