@@ -1,0 +1,165 @@
+package org.cloister.relay.state;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.cloister.relay.state.StateException.Trouble;
+
+/**
+ * VLANs of projects and addresses of tickets. What is given back rests, in seconds that the relay runs, and what has rested
+ * longest goes first.
+ */
+public final class Numbers {
+    /** VLANs of the pool. */
+    public record Vlans(int held, int resting, int free) {}
+
+    private final Sql sql;
+    private final NetworkPool pool;
+    private final RunningTime time;
+
+    Numbers(Sql sql, NetworkPool pool, RunningTime time) {
+        this.sql = sql;
+        this.pool = pool;
+        this.time = time;
+    }
+
+    /** Stores how long the relay has run; once a minute is enough, since what is not stored before a kill only lengthens rest. */
+    public void tick() throws StateException {
+        time.store();
+    }
+
+    public OptionalInt vlanOf(String project) throws StateException {
+        long number = sql.number("SELECT number FROM vlan WHERE project = ?", project);
+        return number == 0 ? OptionalInt.empty() : OptionalInt.of((int) number);
+    }
+
+    /** The project's VLAN: the one that it has, or one that is free. It keeps it until {@link #releaseVlan}. */
+    public int vlan(String project) throws StateException, ExhaustedException {
+        OptionalInt held = vlanOf(project);
+        if (held.isPresent()) {
+            return held.getAsInt();
+        }
+        int number = (int) sql.number("""
+                SELECT number FROM vlan WHERE project IS NULL AND usable = 1 AND rests_until <= ?
+                ORDER BY rests_until, number LIMIT 1""", time.seconds());
+        if (number == 0) {
+            throw new ExhaustedException("VLANs", 1, 0, vlans().resting());
+        }
+        once(sql.update("UPDATE vlan SET project = ? WHERE number = ? AND project IS NULL", project, number));
+        return number;
+    }
+
+    /** The VLAN begins to rest unless a ticket of the project holds an address in it. */
+    public boolean releaseVlan(String project) throws StateException {
+        time.store();
+        return sql.update("""
+                        UPDATE vlan SET project = NULL, rests_until = ? WHERE project = ? AND NOT EXISTS (
+                        SELECT 1 FROM address WHERE address.vlan = vlan.number AND address.ticket IS NOT NULL)""", restsUntil(), project) == 1;
+    }
+
+    /** Projects that have a VLAN of which their tickets hold no address. */
+    public List<String> idleProjects() throws StateException {
+        return sql.list(columns -> columns.getString(1), """
+                SELECT project FROM vlan WHERE project IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM address WHERE address.vlan = vlan.number AND address.ticket IS NOT NULL)
+                ORDER BY number""");
+    }
+
+    public Vlans vlans() throws StateException {
+        return sql.first(
+                        columns -> new Vlans(columns.getInt(1), columns.getInt(2), columns.getInt(3)),
+                        """
+                        SELECT COUNT(project), SUM(CASE WHEN project IS NULL AND rests_until > ? THEN 1 ELSE 0 END),
+                        SUM(CASE WHEN project IS NULL AND rests_until <= ? THEN 1 ELSE 0 END) FROM vlan
+                        WHERE usable = 1""",
+                        time.seconds(),
+                        time.seconds())
+                .orElseThrow();
+    }
+
+    /**
+     * Gives each slot of a ticket an address in its project's VLAN, which the project gets if it has none.
+     *
+     * @param ticket recorded before, in this transaction or an earlier one, and holding nothing
+     * @throws ExhaustedException nothing was given then, but a VLAN that the project did not have may be; use
+     *     {@link Transaction#attempt}
+     */
+    public Lease take(String ticket, String project, int slots) throws StateException, ExhaustedException {
+        if (slots > pool.hosts()) {
+            throw new ExhaustedException("addresses of one VLAN", slots, pool.hosts(), 0);
+        }
+        int vlan = vlan(project);
+        List<Integer> rested = sql.list(columns -> columns.getInt(1), """
+                SELECT host FROM address WHERE vlan = ? AND ticket IS NULL AND rests_until <= ?
+                ORDER BY rests_until, host LIMIT ?""", vlan, time.seconds(), slots);
+        int highest = (int) sql.number("SELECT MAX(host) FROM address WHERE vlan = ?", vlan);
+        int next = Math.max(highest + 1, NetworkPool.FIRST_HOST);
+        int free = rested.size() + pool.lastHost() - next + 1;
+        if (free < slots) {
+            throw new ExhaustedException("addresses of VLAN " + vlan, slots, free, resting(vlan));
+        }
+        for (int slot = 0; slot < rested.size(); slot++) {
+            once(sql.update(
+                    "UPDATE address SET ticket = ?, slot = ? WHERE vlan = ? AND host = ? AND ticket IS NULL",
+                    ticket,
+                    slot,
+                    vlan,
+                    rested.get(slot)));
+        }
+        for (int slot = rested.size(); slot < slots; slot++) {
+            once(sql.update("""
+                    INSERT INTO address (vlan, host, ticket, slot, rests_until) VALUES (?, ?, ?, ?, 0)
+                    ON CONFLICT (vlan, host) DO NOTHING""", vlan, next++, ticket, slot));
+        }
+        return held(ticket).orElseThrow();
+    }
+
+    /** What the ticket holds. */
+    public Optional<Lease> held(String ticket) throws StateException {
+        List<int[]> rows = sql.list(
+                columns -> new int[] {columns.getInt(1), columns.getInt(2)},
+                "SELECT vlan, host FROM address WHERE ticket = ? ORDER BY slot",
+                ticket);
+        if (rows.isEmpty()) {
+            return Optional.empty();
+        }
+        int vlan = rows.get(0)[0];
+        Network network = pool.network(vlan);
+        List<String> addresses = new ArrayList<>();
+        rows.forEach(row -> addresses.add(network.address(row[1])));
+        return Optional.of(new Lease(vlan, network, addresses));
+    }
+
+    /**
+     * The ticket's addresses begin to rest.
+     *
+     * @return how many; 0 the second time
+     */
+    public int release(String ticket) throws StateException {
+        time.store();
+        return sql.update(
+                "UPDATE address SET ticket = NULL, slot = NULL, rests_until = ? WHERE ticket = ?",
+                restsUntil(),
+                ticket);
+    }
+
+    private long restsUntil() {
+        // One more: a second that has begun is counted as over.
+        return time.seconds() + pool.rest().toSeconds() + 1;
+    }
+
+    private long resting(int vlan) throws StateException {
+        return sql.number(
+                "SELECT COUNT(*) FROM address WHERE vlan = ? AND ticket IS NULL AND rests_until > ?",
+                vlan,
+                time.seconds());
+    }
+
+    /** SQLite has one writer; elsewhere another one may have been faster. */
+    private void once(int rows) throws StateException {
+        if (rows != 1) {
+            throw sql.trouble(Trouble.LOCKED, "another relay took the same number; again will take another");
+        }
+    }
+}

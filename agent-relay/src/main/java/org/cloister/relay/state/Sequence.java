@@ -1,0 +1,14 @@
+package org.cloister.relay.state;
+
+/**
+ * A ticket's place among those of its project: by the controlling VM's boot epoch, then by number.
+ *
+ * @param epoch 1 to 2^53-1
+ * @param number 1 to 2^53-1
+ */
+public record Sequence(long epoch, long number) {
+    @Override
+    public String toString() {
+        return "epoch " + epoch + " number " + number;
+    }
+}

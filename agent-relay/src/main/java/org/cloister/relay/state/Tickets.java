@@ -1,0 +1,245 @@
+package org.cloister.relay.state;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tickets: open ones, and ended ones for {@link #KEPT}. A setter answers whether it changed anything: nothing changes a
+ * ticket that has ended, or leads it back to an earlier state.
+ */
+public final class Tickets {
+    /** How long an ended ticket is kept unless the site says otherwise. */
+    public static final Duration KEPT = Duration.ofDays(30);
+
+    private static final String COLUMNS = """
+            SELECT id, project, controller, digest, epoch, number, nodes, cpus, memory_mib, account, accepted, state,
+            withdrawn, submitting, job, node_names, allocation IS NOT NULL, outcome, reason, ended FROM ticket\s""";
+
+    private final Sql sql;
+
+    Tickets(Sql sql) {
+        this.sql = sql;
+    }
+
+    /**
+     * Records a ticket as accepted.
+     *
+     * @param envelope DSSE, as it came
+     * @param chain the controlling VM's certificates, as they came
+     * @throws TakenException if there is one of its id; first of all, so that a repeated ticket is known as such
+     * @throws SequenceException if it does not come after all earlier ones of its project, those long forgotten too
+     */
+    public void insert(TicketRequest request, byte[] envelope, byte[] chain)
+            throws StateException, TakenException, SequenceException {
+        Optional<TicketRow> taken = byId(request.id());
+        if (taken.isPresent()) {
+            throw taken(request, taken.get().request());
+        }
+        advance(request.project(), request.sequence());
+        int rows = sql.update(
+                """
+                INSERT INTO ticket (id, project, controller, digest, envelope, chain, epoch, number, nodes, cpus,
+                memory_mib, account, accepted, state, withdrawn)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'accepted', 0) ON CONFLICT (id) DO NOTHING""",
+                request.id(),
+                request.project(),
+                request.controller(),
+                request.digest().hex(),
+                envelope,
+                chain,
+                request.sequence().epoch(),
+                request.sequence().number(),
+                request.nodes(),
+                request.cpus(),
+                request.memoryMib(),
+                request.account(),
+                request.accepted().toEpochMilli());
+        if (rows == 0) {
+            throw taken(request, byId(request.id()).orElseThrow().request());
+        }
+    }
+
+    private static TakenException taken(TicketRequest request, TicketRequest first) {
+        boolean same =
+                first.digest().equals(request.digest()) && first.project().equals(request.project());
+        return new TakenException(request.id(), same);
+    }
+
+    private void advance(String project, Sequence sequence) throws StateException, SequenceException {
+        int rows = sql.update("""
+                INSERT INTO project_sequence (project, epoch, number) VALUES (?, ?, ?)
+                ON CONFLICT (project) DO UPDATE SET epoch = excluded.epoch, number = excluded.number
+                WHERE (project_sequence.epoch, project_sequence.number) < (excluded.epoch, excluded.number)""", project, sequence.epoch(), sequence.number());
+        if (rows == 0) {
+            throw new SequenceException(project, sequence, highest(project).orElseThrow());
+        }
+    }
+
+    /** Of all tickets that the project ever had here. */
+    public Optional<Sequence> highest(String project) throws StateException {
+        return sql.first(
+                columns -> new Sequence(columns.getLong(1), columns.getLong(2)),
+                "SELECT epoch, number FROM project_sequence WHERE project = ?",
+                project);
+    }
+
+    public Usage usage(String project) throws StateException {
+        return sql.first(
+                        columns -> new Usage(
+                                columns.getInt(1), columns.getLong(2), columns.getLong(3), columns.getLong(4)),
+                        """
+                        SELECT COUNT(*), SUM(nodes), SUM(cpus), SUM(memory_mib) FROM ticket
+                        WHERE project = ? AND state <> 'ended'""",
+                        project)
+                .orElseThrow();
+    }
+
+    public Optional<TicketRow> byId(String id) throws StateException {
+        return sql.first(Tickets::row, COLUMNS + "WHERE id = ?", id);
+    }
+
+    /** All that have not ended, in the order in which they came. */
+    public List<TicketRow> open() throws StateException {
+        return sql.list(Tickets::row, COLUMNS + "WHERE state <> 'ended' ORDER BY accepted, epoch, number");
+    }
+
+    public List<TicketRow> openOf(String project) throws StateException {
+        return sql.list(
+                Tickets::row, COLUMNS + "WHERE project = ? AND state <> 'ended' ORDER BY epoch, number", project);
+    }
+
+    /** Of all projects, the first to end first. */
+    public List<TicketRow> endedSince(Instant when, int limit) throws StateException {
+        return sql.list(
+                Tickets::row,
+                COLUMNS + "WHERE state = 'ended' AND ended >= ? ORDER BY ended, id LIMIT ?",
+                when.toEpochMilli(),
+                limit);
+    }
+
+    /** The ticket's DSSE envelope. */
+    public Optional<byte[]> envelope(String id) throws StateException {
+        return sql.first(columns -> columns.getBytes(1), "SELECT envelope FROM ticket WHERE id = ?", id);
+    }
+
+    /** The newest certificates of who signed it. */
+    public Optional<byte[]> chain(String id) throws StateException {
+        return sql.first(columns -> columns.getBytes(1), "SELECT chain FROM ticket WHERE id = ?", id);
+    }
+
+    /** Certificates of the same key, newer than those that came with it. */
+    public boolean renewed(String id, byte[] chain) throws StateException {
+        return changed("chain = ? WHERE id = ? AND state <> 'ended'", chain, id);
+    }
+
+    /** The relay's signed allocation. */
+    public Optional<byte[]> allocation(String id) throws StateException {
+        return sql.first(
+                columns -> columns.getBytes(1),
+                "SELECT allocation FROM ticket WHERE id = ? AND allocation IS NOT NULL",
+                id);
+    }
+
+    /** Before it is submitted, each time: from now on Global Slurm may have it. */
+    public boolean submitting(String id, Instant when) throws StateException {
+        return changed("submitting = ? WHERE id = ? AND state IN ('accepted', 'queued')", when.toEpochMilli(), id);
+    }
+
+    /** @param job another one if Slurm lost the first before it had nodes */
+    public boolean queued(String id, long job) throws StateException {
+        return changed(
+                "state = 'queued', job = ? WHERE id = ? AND (state = 'accepted' OR state = 'queued' AND job <> ?)",
+                job,
+                id,
+                job);
+    }
+
+    /** @param nodes Global Slurm's names, in the order of slots */
+    public boolean running(String id, long job, List<String> nodes) throws StateException {
+        return changed(
+                "state = 'running', job = ?, node_names = ? WHERE id = ? AND state IN ('accepted', 'queued')",
+                job,
+                String.join(",", nodes),
+                id);
+    }
+
+    /** @param envelope DSSE; it is kept once and never replaced, for hosts may have it already */
+    public boolean allocated(String id, byte[] envelope) throws StateException {
+        return changed("allocation = ? WHERE id = ? AND state = 'running' AND allocation IS NULL", envelope, id);
+    }
+
+    public boolean withdrawn(String id) throws StateException {
+        return changed("withdrawn = 1 WHERE id = ? AND state <> 'ended' AND withdrawn = 0", id);
+    }
+
+    /** Its addresses are given back by {@link Numbers#release}, in the same transaction. */
+    public boolean ended(String id, TicketEnd end, String text, Instant when) throws StateException {
+        return changed(
+                "state = 'ended', outcome = ?, reason = ?, ended = ? WHERE id = ? AND state <> 'ended'",
+                end.toString(),
+                text,
+                when.toEpochMilli(),
+                id);
+    }
+
+    /**
+     * Removes tickets that ended before {@code when} and hold nothing; {@link #highest} stays, so none of them can come
+     * again.
+     *
+     * @param limit of a call, for other work waits for it
+     * @return how many
+     */
+    public int forget(Instant when, int limit) throws StateException {
+        return sql.update("""
+                DELETE FROM ticket WHERE id IN (
+                  SELECT id FROM ticket WHERE state = 'ended' AND ended < ?
+                  AND NOT EXISTS (SELECT 1 FROM address WHERE address.ticket = ticket.id) ORDER BY ended, id LIMIT ?)""", when.toEpochMilli(), limit);
+    }
+
+    private boolean changed(String change, Object... values) throws StateException {
+        return sql.update("UPDATE ticket SET " + change, values) == 1;
+    }
+
+    private static TicketRow row(ResultSet columns) throws SQLException {
+        TicketRequest request = new TicketRequest(
+                columns.getString(1),
+                columns.getString(2),
+                columns.getString(3),
+                new Digest(Digest.Algorithm.SHA256, columns.getString(4)),
+                new Sequence(columns.getLong(5), columns.getLong(6)),
+                columns.getInt(7),
+                columns.getLong(8),
+                columns.getLong(9),
+                columns.getString(10),
+                Instant.ofEpochMilli(columns.getLong(11)));
+        long job = columns.getLong(15);
+        OptionalLong known = columns.wasNull() ? OptionalLong.empty() : OptionalLong.of(job);
+        String nodes = columns.getString(16);
+        String outcome = columns.getString(18);
+        return new TicketRow(
+                request,
+                TicketState.of(columns.getString(12)).orElseThrow(),
+                columns.getInt(13) == 1,
+                time(columns, 14),
+                known,
+                nodes == null ? List.of() : List.of(nodes.split(",", -1)),
+                columns.getBoolean(17),
+                outcome == null ? null : TicketEnd.of(outcome).orElseThrow(),
+                columns.getString(19),
+                time(columns, 20));
+    }
+
+    private static @Nullable Instant time(ResultSet columns, int column) throws SQLException {
+        long millis = columns.getLong(column);
+        return columns.wasNull() ? null : Instant.ofEpochMilli(millis);
+    }
+}

@@ -1,0 +1,86 @@
+package org.cloister.relay.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.cloister.protocol.Digest;
+
+/** What tests of the state put into it. */
+final class Samples {
+    static final Instant NOON = Instant.parse("2026-11-21T12:00:00Z");
+    static final String PROJECT = "p".repeat(51) + "a";
+    static final String OTHER = "q".repeat(51) + "a";
+    static final byte[] ENVELOPE = "an envelope".getBytes(StandardCharsets.UTF_8);
+    static final byte[] CHAIN = "a chain".getBytes(StandardCharsets.UTF_8);
+
+    /** Small enough to be used up: four VLANs with five workers each. */
+    static final NetworkPool SMALL =
+            new NetworkPool(Network.parse("10.64.0.0/16"), 29, 100, 104, Set.of(102), Duration.ofSeconds(60));
+
+    private Samples() {}
+
+    static TicketRequest request(String id, String project, long number) {
+        return request(id, project, new Sequence(1, number), 1);
+    }
+
+    static TicketRequest request(String id, String project, Sequence sequence, int nodes) {
+        return new TicketRequest(
+                id,
+                project,
+                "vm1.controller." + project + ".cloister.internal",
+                Digest.sha256(id.getBytes(StandardCharsets.UTF_8)),
+                sequence,
+                nodes,
+                nodes * 4L,
+                nodes * 1024L,
+                "astro",
+                NOON);
+    }
+
+    static void insert(State state, TicketRequest request) throws StateException, Refusal {
+        state.<Boolean, Refusal>transact(transaction -> {
+            transaction.tickets().insert(request, ENVELOPE, CHAIN);
+            return true;
+        });
+    }
+
+    static Lease take(State state, String id, String project, int slots) throws StateException, ExhaustedException {
+        return state.transact(transaction -> transaction.numbers().take(id, project, slots));
+    }
+
+    static boolean is(State state, Work<Boolean, RuntimeException> work) throws StateException {
+        return state.transact(work);
+    }
+
+    static long number(State state, Work<? extends Number, RuntimeException> work) throws StateException {
+        return state.transact(work).longValue();
+    }
+
+    static <T> List<T> list(State state, Work<List<T>, RuntimeException> work) throws StateException {
+        return state.transact(work);
+    }
+
+    static <T> Optional<T> maybe(State state, Work<Optional<T>, RuntimeException> work) throws StateException {
+        return state.transact(work);
+    }
+
+    static TicketRow row(State state, String id) throws StateException {
+        return state.transact(transaction -> transaction.tickets().byId(id)).orElseThrow();
+    }
+
+    /** Time stands still until a test moves it. */
+    static State open(Path file, NetworkPool pool, AtomicLong nanos) throws StateException {
+        return State.open(file, pool, Dialect.SQLITE, nanos::get);
+    }
+
+    static void pass(AtomicLong nanos, Duration time) {
+        assertThat(nanos.addAndGet(time.toNanos())).isPositive();
+    }
+}
