@@ -1,0 +1,38 @@
+package org.cloister.relay.slurm;
+
+import java.util.Collection;
+import java.util.List;
+import org.cloister.slurm.SlurmRefused;
+import org.cloister.slurm.SlurmUnavailable;
+
+/**
+ * The site's Slurm, where each ticket is one job of the service account whose name is the ticket's id.
+ *
+ * <p>No method waits longer than its implementation's limit. Nothing but resources and ticket ids goes in.
+ */
+public interface GlobalSlurm {
+    /**
+     * Every job of the service account that slurmctld still has, ended ones of the last minutes too. Jobs whose names
+     * are no ticket ids are left out; several of one ticket are all there.
+     */
+    List<Job> jobs() throws SlurmUnavailable;
+
+    /** What accounting knows of ended jobs by ticket id; empty where the site has no accounting. */
+    List<Job> accounted(Collection<String> tickets) throws SlurmUnavailable;
+
+    /**
+     * @return the job's id
+     * @throws SlurmUnavailable if it is unknown whether it was enqueued: look again and again before the next try
+     * @throws SlurmRefused if it is not enqueued; Slurm may keep a record of it that says FAILED
+     */
+    long submit(Submission what) throws SlurmUnavailable, SlurmRefused;
+
+    /** Asks for the end of a job; of one that has ended or is not there: no error. */
+    void cancel(long job) throws SlurmUnavailable;
+
+    /**
+     * CPUs and memory that the job has on each of its nodes, in Slurm's order of nodes; empty if it has none or is not
+     * known. Of a job that has ended it may be what it had.
+     */
+    List<NodeShare> shares(long job) throws SlurmUnavailable;
+}
