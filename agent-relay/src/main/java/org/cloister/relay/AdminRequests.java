@@ -26,12 +26,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.cloister.protocol.identity.Approval;
 
 /** One answer a connection: health, metrics, who is attached, and deliveries. */
 @SuppressWarnings("FutureReturnValueIgnored") // a client that has gone needs no answer
 final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final String JSON = "application/json";
+    /** How long a ticket that ended is shown. */
+    private static final Duration RECENT = Duration.ofHours(24);
 
     private final Relay relay;
     private final boolean operator;
@@ -54,9 +58,14 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
 
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
-        Answer answer = request.decoderResult().isSuccess()
+        CompletableFuture<Answer> answer = request.decoderResult().isSuccess()
                 ? answer(request)
-                : Answer.text(HttpResponseStatus.BAD_REQUEST, "not an HTTP request");
+                : at(Answer.text(HttpResponseStatus.BAD_REQUEST, "not an HTTP request"));
+        answer.exceptionally(why -> Answer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, Relay.reason(why)))
+                .thenAccept(each -> ctx.executor().execute(() -> write(ctx, each)));
+    }
+
+    private static void write(ChannelHandlerContext ctx, Answer answer) {
         ByteBuf body = Unpooled.copiedBuffer(answer.body, StandardCharsets.UTF_8);
         FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, answer.status, body);
         response.headers()
@@ -66,12 +75,36 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
         ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
     }
 
-    private Answer answer(FullHttpRequest request) {
-        if (operator
-                && request.method().equals(HttpMethod.POST)
-                && request.uri().equals("/deliveries")) {
-            return deliver(ByteBufUtil.getBytes(request.content()));
+    private static CompletableFuture<Answer> at(Answer answer) {
+        return CompletableFuture.completedFuture(answer);
+    }
+
+    private CompletableFuture<Answer> answer(FullHttpRequest request) {
+        if (operator && request.method().equals(HttpMethod.POST)) {
+            return switch (request.uri()) {
+                case "/deliveries" -> at(deliver(ByteBufUtil.getBytes(request.content())));
+                case "/drain" -> drain(true);
+                case "/undrain" -> drain(false);
+                default -> at(nothingHere());
+            };
         }
+        if (operator && request.method().equals(HttpMethod.GET) && request.uri().equals("/tickets")) {
+            Instant now = Instant.now();
+            return relay.office()
+                    .standing(now.minus(RECENT))
+                    .thenApply(standing -> Answer.json(TicketsDocument.of(standing, now)));
+        }
+        return at(plain(request));
+    }
+
+    private CompletableFuture<Answer> drain(boolean on) {
+        return relay.office()
+                .drain(on)
+                .thenApply(draining ->
+                        Answer.text(HttpResponseStatus.OK, draining ? "takes no new tickets" : "takes new tickets"));
+    }
+
+    private Answer plain(FullHttpRequest request) {
         if (!request.method().equals(HttpMethod.GET)) {
             return Answer.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "want GET");
         }
@@ -84,6 +117,7 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
             case "/metrics" -> metrics();
             case "/status" -> operator ? Answer.json(status()) : nothingHere();
             case "/hosts" -> operator ? Answer.json(hosts()) : nothingHere();
+            case "/projects" -> operator ? Answer.json(projects()) : nothingHere();
             default -> nothingHere();
         };
     }
@@ -130,6 +164,20 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
                 .put(
                         "revocation_lists",
                         relay.deliveries().beliefs().lists().all().size());
+    }
+
+    /** For agentctl doctor, which holds the site's accounting against it. */
+    private ObjectNode projects() {
+        ObjectNode document = JsonNodeFactory.instance.objectNode();
+        relay.slurm().ifPresent(slurm -> document.put("user", slurm.user()).put("partition", slurm.partition()));
+        ArrayNode projects = document.putArray("projects");
+        for (Approval approval : relay.deliveries().approvals()) {
+            projects.addObject()
+                    .put("project", approval.project())
+                    .put("account", approval.account())
+                    .put("until", approval.until().toString());
+        }
+        return document;
     }
 
     private ObjectNode hosts() {

@@ -18,8 +18,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.audit.Fact;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Anchors;
@@ -102,6 +106,14 @@ final class Deliveries implements AutoCloseable {
         return Optional.ofNullable(approvals.get(project)).filter(approval -> approval.holds(clock.instant()));
     }
 
+    /** Of all projects that the site serves now, by id. */
+    List<Approval> approvals() {
+        return projects.keySet().stream()
+                .sorted()
+                .flatMap(id -> approval(id).stream())
+                .toList();
+    }
+
     int projects() {
         return (int) projects.keySet().stream()
                 .filter(id -> approval(id).isPresent())
@@ -128,19 +140,26 @@ final class Deliveries implements AutoCloseable {
                 .collect(Collectors.toSet());
     }
 
+    /** What was taken: for people, and for the audit log. */
+    record Taken(String text, AuditEvent event) {}
+
     /**
      * Takes what somebody brings, whatever it is.
      *
-     * @return what it was, for people
      * @throws IOException it is nothing of that kind, or nobody's word who may say it, or an old one, or cannot be kept
      */
-    synchronized String take(byte[] delivered) throws IOException {
+    synchronized Taken take(byte[] delivered) throws IOException {
         if (delivered.length > 0 && delivered[0] == DER_SEQUENCE) {
             RevocationList list = takeList(delivered);
-            return "revocation list " + list.number() + " of " + list.anchor() + " until " + list.until();
+            return new Taken(
+                    "revocation list " + list.number() + " of " + list.anchor() + " until " + list.until(),
+                    event("revocations.taken")
+                            .by(list.anchor().id())
+                            .with(Fact.DIGEST, digest(delivered))
+                            .with(Fact.COUNT, list.serials().size()));
         }
         String type = Envelope.parse(delivered, ProjectDocument.MAX_BYTES).payloadType();
-        String taken = switch (type) {
+        Taken taken = switch (type) {
             case ProjectDocument.GENESIS -> takeGenesis(delivered);
             case ProjectDocument.SUCCESSOR -> takeSuccessor(delivered);
             case Approval.TYPE -> takeApproval(delivered);
@@ -152,15 +171,23 @@ final class Deliveries implements AutoCloseable {
         return taken;
     }
 
-    private String takeGenesis(byte[] envelope) throws IOException {
+    private AuditEvent event(String kind) {
+        return AuditEvent.of(clock.instant(), kind);
+    }
+
+    private static String digest(byte[] bytes) {
+        return BinaryText.base32(Digest.sha256(bytes).bytes());
+    }
+
+    private Taken takeGenesis(byte[] envelope) throws IOException {
         ProjectHistory begun = ProjectHistory.begin(envelope);
         if (!projects.containsKey(begun.id())) {
             keep(begun, envelope);
         }
-        return "genesis of " + begun.id();
+        return new Taken("genesis of " + begun.id(), event("genesis.taken").with(Fact.PROJECT, begun.id()));
     }
 
-    private String takeSuccessor(byte[] envelope) throws IOException {
+    private Taken takeSuccessor(byte[] envelope) throws IOException {
         String project = ProjectHistory.claimedProject(envelope);
         ProjectHistory known = projects.get(project);
         if (known == null) {
@@ -171,7 +198,9 @@ final class Deliveries implements AutoCloseable {
         if (next != known) {
             keep(next, envelope);
         }
-        return "document " + next.number() + " of " + project;
+        return new Taken(
+                "document " + next.number() + " of " + project,
+                event("successor.taken").with(Fact.PROJECT, project).with(Fact.NUMBER, next.number()));
     }
 
     private void keep(ProjectHistory project, byte[] newest) throws IOException {
@@ -181,7 +210,7 @@ final class Deliveries implements AutoCloseable {
         projects.put(project.id(), project);
     }
 
-    private String takeApproval(byte[] envelope) throws IOException {
+    private Taken takeApproval(byte[] envelope) throws IOException {
         Approval approval = Approval.read(envelope, site);
         String subject = "approval " + approval.number() + " of " + approval.project();
         if (!projects.containsKey(approval.project())) {
@@ -195,7 +224,12 @@ final class Deliveries implements AutoCloseable {
         }
         WholeFile.replace(folder.resolve(PROJECTS).resolve(approval.project()).resolve(APPROVAL), envelope);
         approvals.put(approval.project(), approval);
-        return subject + " until " + approval.until();
+        return new Taken(
+                subject + " until " + approval.until(),
+                event("approval.taken")
+                        .with(Fact.PROJECT, approval.project())
+                        .with(Fact.NUMBER, approval.number())
+                        .with(Fact.ACCOUNT, approval.account()));
     }
 
     private RevocationList takeList(byte[] der) throws IOException {

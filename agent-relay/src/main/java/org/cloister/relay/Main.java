@@ -15,6 +15,9 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.cloister.daemon.BadConfigException;
+import org.cloister.daemon.StopSignal;
+import org.cloister.daemon.Systemd;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Chain;
@@ -81,14 +84,16 @@ public final class Main {
                 Anchors.none().withSite(site),
                 fresh -> PemCredential.replace(config.certificate(), List.of(fresh)),
                 new SecureRandom());
-        Relay.Terms terms = new Relay.Terms(name, config.listen(), renewal, config.limits());
+        Relay.Terms terms =
+                new Relay.Terms(name, config.listen(), renewal, config.limits(), config.globalSlurm(), config.times());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         EventLoopGroup operators = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try (StopSignal stop = new StopSignal();
                 AutoCloseable loopsEnd = () -> end(loops);
                 AutoCloseable operatorsEnd = () -> end(operators);
                 Deliveries deliveries = Deliveries.open(config.state(), site, InstantSource.system());
-                Relay relay = Relay.serve(terms, deliveries, new RelayMetrics(), loops);
+                Records records = Records.open(config.state(), name, own, config.pool(), InstantSource.system());
+                Relay relay = Relay.serve(terms, deliveries, records, new RelayMetrics(), loops);
                 OwnRenewal certificate = new OwnRenewal(renewal, relay, operators.next());
                 AdminListener socket = AdminListener.on(config.socket(), relay, operators);
                 AutoCloseable metrics =

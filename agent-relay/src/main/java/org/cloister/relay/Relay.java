@@ -9,11 +9,13 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
 import io.netty.handler.codec.http2.Http2Error;
-import io.netty.util.concurrent.ScheduledFuture;
+import io.netty.util.concurrent.DefaultEventExecutorGroup;
+import io.netty.util.concurrent.EventExecutorGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,14 +23,22 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.OpenIdentities;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Looking;
 import org.cloister.protocol.link.Pace;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.Trust;
+import org.cloister.relay.slurm.GlobalSlurm;
+import org.cloister.relay.ticket.OfficeMetrics;
+import org.cloister.relay.ticket.OfficeTerms;
+import org.cloister.relay.ticket.TicketDoor;
+import org.cloister.relay.ticket.TicketOffice;
+import org.cloister.relay.ticket.TicketTimes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,7 +50,7 @@ final class Relay implements AutoCloseable {
     /** What one agent's return costs the relay: two of these a millisecond of spread. */
     private static final int RETURNS_PER_S = 500;
 
-    private static final long LOOK_S = 1;
+    private static final int CHECKS = 2;
     private static final Duration LEAST_SPREAD = Duration.ofMillis(500);
 
     private final Name name;
@@ -52,18 +62,41 @@ final class Relay implements AutoCloseable {
     private final ProjectShares shares;
     private final Exchange exchange;
     private final Renewals renewals = new Renewals(this);
+    private final TicketOffice office;
+    private final TicketDoor tickets;
+    /** Where signatures of tickets are checked. */
+    private final EventExecutorGroup checks = new DefaultEventExecutorGroup(CHECKS);
+
+    private final InstantSource clock;
+    private final Optional<Slurm> slurm;
     private final Channel listener;
-    private final ScheduledFuture<?> looking;
+    private final Looking looking;
     private final AtomicInteger most = new AtomicInteger();
     private volatile boolean draining;
 
-    /** What a relay is. */
-    record Terms(Name name, InetSocketAddress listen, Supplier<Credential> own, RelayLimits limits) {}
+    /**
+     * What a relay is.
+     *
+     * @param slurm empty for one that takes no tickets
+     */
+    record Terms(
+            Name name,
+            InetSocketAddress listen,
+            Supplier<Credential> own,
+            RelayLimits limits,
+            Optional<Slurm> slurm,
+            TicketTimes times) {}
 
-    private Relay(Terms terms, Deliveries deliveries, RelayMetrics metrics, EventLoopGroup loops) throws IOException {
+    /** The site's, and as whom and where jobs go there. */
+    record Slurm(GlobalSlurm slurm, String user, String partition) {}
+
+    private Relay(Terms terms, Deliveries deliveries, Records records, RelayMetrics metrics, EventLoopGroup loops)
+            throws IOException {
         this.name = terms.name;
         this.limits = terms.limits;
         this.metrics = metrics;
+        this.clock = records.clock();
+        this.slurm = terms.slurm;
         this.deliveries = deliveries;
         this.shares = new ProjectShares(limits, deliveries::approval);
         this.exchange = new Exchange(registry, shares, limits, metrics);
@@ -71,6 +104,20 @@ final class Relay implements AutoCloseable {
         metrics.gauge("links.attached", registry::attached);
         metrics.gauge("circuits", exchange::openCircuits);
         metrics.gauge("projects", deliveries::projects);
+        this.office = new TicketOffice(
+                new OfficeTerms(terms.name, records.key(), terms.times),
+                new Neighbourhood(deliveries, registry),
+                records.state(),
+                records.log(),
+                terms.slurm.map(Slurm::slurm),
+                records.clock(),
+                new OfficeMetrics(metrics.registry(), RelayMetrics.PREFIX));
+        this.tickets = new TicketDoor(office, deliveries.beliefs(), terms.name, checks);
+        metrics.gauge("tickets", office::open);
+        metrics.gauge("records.waiting", office::waiting);
+        metrics.gauge("slurm.silence.seconds", office::silence);
+        metrics.gauge("audit.writable", () -> office.isAuditWritable() ? 1 : 0);
+        office.record(AuditEvent.of(records.clock().instant(), "relay.started"));
         LinkDoor door = new LinkDoor(this, terms.own, Trust.inAgents(deliveries.beliefs()));
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
@@ -87,19 +134,20 @@ final class Relay implements AutoCloseable {
                 .bind(terms.listen)
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
+            office.close();
             throw new IOException(
                     "listen " + terms.listen + ": " + bound.cause().getMessage()
                             + "; ss -ltnp says which process has a port",
                     bound.cause());
         }
         this.listener = bound.channel();
-        this.looking = loops.next().scheduleAtFixedRate(this::look, LOOK_S, LOOK_S, TimeUnit.SECONDS);
+        this.looking = new Looking(loops.next(), this::lookAndTell);
     }
 
     /** Listens when it returns. */
-    static Relay serve(Terms terms, Deliveries deliveries, RelayMetrics metrics, EventLoopGroup loops)
+    static Relay serve(Terms terms, Deliveries deliveries, Records records, RelayMetrics metrics, EventLoopGroup loops)
             throws IOException {
-        return new Relay(terms, deliveries, metrics, loops);
+        return new Relay(terms, deliveries, records, metrics, loops);
     }
 
     InetSocketAddress address() {
@@ -116,7 +164,7 @@ final class Relay implements AutoCloseable {
         if (link.isDevice()) {
             lists.addAll(deliveries.listsOf(link.peer.project()));
         }
-        say(link, new RelayMessage.Attached(name.toString(), pace(), lists.size()));
+        say(link, new RelayMessage.Attached(name.toString(), pace(), lists.size(), office.head()));
         lists.forEach(list -> sayRevocations(link, list));
         renewals.attached(link);
         if (draining) {
@@ -161,9 +209,10 @@ final class Relay implements AutoCloseable {
      */
     String deliver(byte[] delivered) throws IOException {
         Set<RevocationList> before = Set.copyOf(deliveries.beliefs().lists().all());
-        String taken = deliveries.take(delivered);
+        Deliveries.Taken taken = deliveries.take(delivered);
         metrics.deliveriesTaken.inc();
-        LOG.info("taken {}", taken);
+        LOG.info("taken {}", taken.text());
+        office.record(taken.event());
         look();
         for (RelayLink link : registry.links()) {
             if (link.isAttached()) {
@@ -174,12 +223,21 @@ final class Relay implements AutoCloseable {
                 }
             }
         }
-        return taken;
+        return taken.text();
+    }
+
+    private void lookAndTell() {
+        try {
+            look();
+        } catch (RuntimeException e) {
+            LOG.error("look failed; the next one is in a second", e);
+        }
     }
 
     /** Ends the links, and the circuits over them, of whom the relay believes no more. */
     private void look() {
         deliveries.look();
+        office.look();
         for (OpenIdentities.Ended<RelayLink> each : deliveries.beliefs().end(open)) {
             RelayLink link = each.what();
             LOG.info(
@@ -237,9 +295,12 @@ final class Relay implements AutoCloseable {
 
     @Override
     public void close() {
-        looking.cancel(false);
+        looking.close();
         listener.close().syncUninterruptibly();
         registry.links().forEach(link -> link.close().syncUninterruptibly());
+        office.record(AuditEvent.of(clock.instant(), "relay.stopped"));
+        office.close();
+        checks.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }
 
     Name name() {
@@ -256,6 +317,18 @@ final class Relay implements AutoCloseable {
 
     Renewals renewals() {
         return renewals;
+    }
+
+    TicketOffice office() {
+        return office;
+    }
+
+    Optional<Slurm> slurm() {
+        return slurm;
+    }
+
+    TicketDoor tickets() {
+        return tickets;
     }
 
     RelayMetrics metrics() {

@@ -6,6 +6,13 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import org.cloister.daemon.BadConfigException;
+import org.cloister.daemon.TomlReader;
+import org.cloister.relay.slurm.SlurmCommands;
+import org.cloister.relay.slurm.SlurmSettings;
+import org.cloister.relay.state.NetworkPool;
+import org.cloister.relay.ticket.TicketTimes;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param state a folder of the relay's own
  * @param socket for agentctl
  * @param metrics where Prometheus asks, on loopback; none if null
+ * @param slurm empty for a relay that takes no tickets
  */
 record RelayConfig(
         InetSocketAddress listen,
@@ -27,7 +35,10 @@ record RelayConfig(
         Path state,
         Path socket,
         @Nullable InetSocketAddress metrics,
-        RelayLimits limits) {
+        RelayLimits limits,
+        Optional<SlurmSettings> slurm,
+        TicketTimes times,
+        NetworkPool pool) {
     private static final int DAY_S = 86_400;
 
     static RelayConfig load(Path file) throws IOException {
@@ -50,11 +61,18 @@ record RelayConfig(
         Path site = toml.path("site", "/etc/cloister/site.pem");
         Path state = toml.path("state", "/var/lib/cloister/relay");
         Path socket = toml.path("socket", "/run/cloister/relay/agent-relay.sock");
+        Optional<SlurmSettings> slurm = TicketConfig.slurm(toml);
+        TicketTimes times = TicketConfig.times(toml);
+        NetworkPool pool = TicketConfig.pool(toml);
         toml.finish();
         if (listen == null) {
             throw new IllegalStateException("finish lets no bad address through");
         }
-        return new RelayConfig(listen, certificate, key, site, state, socket, metrics, limits);
+        return new RelayConfig(listen, certificate, key, site, state, socket, metrics, limits, slurm, times, pool);
+    }
+
+    Optional<Relay.Slurm> globalSlurm() {
+        return slurm.map(each -> new Relay.Slurm(new SlurmCommands(each), each.user(), each.partition()));
     }
 
     private static TomlReader read(Path file) throws IOException {

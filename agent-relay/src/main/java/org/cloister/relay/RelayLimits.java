@@ -3,7 +3,7 @@ package org.cloister.relay;
 import java.time.Duration;
 
 /**
- * The limits of docs/protocol.md, section 13, that a site may set.
+ * The limits of docs/protocol.md, section 16, that a site may set.
  *
  * @param links connections at a time
  * @param handshakes connections at a time that have not made a request yet

@@ -8,7 +8,7 @@ import com.codahale.metrics.jvm.ThreadStatesGaugeSet;
 
 /** All that the relay counts. No name, address or project becomes part of a metric. */
 final class RelayMetrics {
-    private static final String PREFIX = "cloister.relay.";
+    static final String PREFIX = "cloister.relay.";
 
     private final MetricRegistry registry = new MetricRegistry();
 

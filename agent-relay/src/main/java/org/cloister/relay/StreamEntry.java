@@ -9,11 +9,13 @@ import io.netty.handler.codec.http2.Http2HeadersFrame;
 import io.netty.util.ReferenceCountUtil;
 import java.util.OptionalInt;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Answer;
 import org.cloister.protocol.link.Close;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.Request;
+import org.cloister.relay.ticket.TicketDoor;
 
 /** The first on each stream: reads the request and hands it on. Bytes that come before the response end the stream. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
@@ -66,11 +68,29 @@ final class StreamEntry extends ChannelInboundHandlerAdapter {
             relay.exchange().ask(link, stream, version.getAsInt(), circuit);
         } else if (request instanceof Request.DialBack dialBack) {
             relay.exchange().dialBack(link, stream, version.getAsInt(), dialBack.token());
+        } else if (request instanceof Request.Tickets tickets) {
+            tickets(stream, version.getAsInt(), tickets);
         } else if (link.claimAttach()) {
             AttachStream.install(stream, version.getAsInt(), link, relay);
         } else {
             Answer.refuse(stream, Close.byRelay(CloseReason.LIMIT));
         }
+    }
+
+    /** A host's own, a device's own, or one that a host forwards for a controlling VM. */
+    private void tickets(Channel stream, int version, Request.Tickets request) {
+        boolean own = request.from().isEmpty() && (link.isHost() || link.isDevice());
+        boolean brought = link.isHost()
+                && request.from()
+                        .filter(name -> name.role().equals(Role.CONTROLLER.toString()))
+                        .isPresent();
+        if (!own && !brought) {
+            Answer.refuse(stream, Close.byRelay(CloseReason.NOT_ALLOWED));
+            return;
+        }
+        relay.tickets().enter(stream, link.identity, request.from());
+        Exchange.accept(stream, version);
+        stream.pipeline().fireUserEventTriggered(TicketDoor.Answered.NOW);
     }
 
     @Override

@@ -84,6 +84,24 @@ class AdminListenerTest {
     }
 
     @Test
+    void operators_see_tickets_and_projects_and_switch_draining_and_nobody_else_does() throws Exception {
+        assertThat(operator("/tickets"))
+                .startsWith("HTTP/1.1 200")
+                .contains("\"draining\":false", "\"audit_writable\":true", "\"vlans_free\":3995", "\"tickets\":[]");
+        assertThat(operator("/projects"))
+                .contains("\"project\":\"" + cast.site.a.id() + "\",\"account\":\"chem\"")
+                .doesNotContain("partition");
+        SocketAddress address = UnixDomainSocketAddress.of(state.resolve("socket"));
+        assertThat(ask(address, "POST /drain HTTP/1.1")).contains("takes no new tickets");
+        assertThat(operator("/tickets")).contains("\"draining\":true");
+        assertThat(ask(address, "POST /undrain HTTP/1.1")).contains("takes new tickets");
+        assertThat(ask(loopback.address(), "GET /tickets HTTP/1.1")).startsWith("HTTP/1.1 404");
+        assertThat(ask(loopback.address(), "GET /projects HTTP/1.1")).startsWith("HTTP/1.1 404");
+        assertThat(ask(loopback.address(), "POST /drain HTTP/1.1")).startsWith("HTTP/1.1 405");
+        assertThat(operator("/tickets")).contains("\"draining\":false");
+    }
+
+    @Test
     void the_socket_is_for_the_relays_group() throws IOException {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(state.resolve("socket"))))
                 .isEqualTo("rw-rw----");

@@ -10,15 +10,18 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyPair;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
 import java.time.InstantSource;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.RevocationLists;
@@ -26,6 +29,11 @@ import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.Trust;
+import org.cloister.relay.audit.TinySegments;
+import org.cloister.relay.slurm.GlobalSlurm;
+import org.cloister.relay.state.NetworkPool;
+import org.cloister.relay.state.State;
+import org.cloister.relay.ticket.TicketTimes;
 
 /** Who takes part in most tests, and a relay on loopback that serves them: all real but their names. */
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
@@ -50,6 +58,14 @@ final class Cast implements AutoCloseable {
     private final Path state;
     Supplier<Credential> relayOwn;
     private Deliveries deliveries;
+    private Records records;
+    /** Of relays that are served from now on. */
+    Optional<GlobalSlurm> slurm = Optional.empty();
+
+    TicketTimes times = TicketTimes.DEFAULT;
+    /** An audit log in the folder {@code tiny} that can be written exactly while that is there. */
+    boolean tinySegments;
+
     RelayMetrics metrics = new RelayMetrics();
     Relay relay;
 
@@ -94,11 +110,32 @@ final class Cast implements AutoCloseable {
     Relay serve(int port, RelayLimits limits) throws IOException {
         metrics = new RelayMetrics();
         deliveries = Deliveries.open(state, List.of(site.key.verificationKey()), InstantSource.system());
+        records = records();
         return Relay.serve(
-                new Relay.Terms(RELAY, new InetSocketAddress(InetAddress.getLoopbackAddress(), port), relayOwn, limits),
+                new Relay.Terms(
+                        RELAY,
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                        relayOwn,
+                        limits,
+                        slurm.map(each -> new Relay.Slurm(each, "relay", "secure")),
+                        times),
                 deliveries,
+                records,
                 metrics,
                 loops);
+    }
+
+    private Records records() throws IOException {
+        if (!tinySegments) {
+            return Records.open(state, RELAY, relayOwn(), NetworkPool.DEFAULT, InstantSource.system());
+        }
+        SigningKey key = SigningKey.of(
+                new KeyPair(relayOwn().chain().get(0).getPublicKey(), relayOwn().key()));
+        return new Records(
+                State.open(state.resolve("relay.db"), NetworkPool.DEFAULT),
+                TinySegments.open(state.resolve("tiny"), RELAY.toString(), key, InstantSource.system()),
+                key,
+                InstantSource.system());
     }
 
     Credential relayOwn() {
@@ -108,6 +145,7 @@ final class Cast implements AutoCloseable {
     /** As if its process had been killed. */
     void kill() throws IOException {
         relay.close();
+        records.close();
         deliveries.close();
     }
 

@@ -118,7 +118,7 @@ class DeliveriesTest {
         byte[] successor = Site.sign(
                 ProjectDocument.SUCCESSOR, site.a.history.successor(owners, now), site.a.ann, site.a.ben, eve);
         try (Deliveries deliveries = open()) {
-            assertThat(deliveries.take(successor)).contains("document 1");
+            assertThat(deliveries.take(successor).text()).contains("document 1");
         }
         try (Deliveries again = open()) {
             assertThat(again.beliefs().anchors().of(site.a.id()))

@@ -12,6 +12,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.daemon.BadConfigException;
+import org.cloister.relay.slurm.SlurmSettings;
+import org.cloister.relay.state.NetworkPool;
+import org.cloister.relay.ticket.TicketTimes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,6 +51,25 @@ class RelayConfigTest {
     }
 
     @Test
+    void slurm_and_the_network_are_checked_with_their_lines() throws IOException {
+        Path file = file("""
+                [slurm]
+                partition = "no good"
+                boot = 1
+                [network]
+                range = "10.64.0.0/20"
+                reserved-vlans = [5, 4095]
+                """);
+        BadConfigException bad = catchThrowableOfType(BadConfigException.class, () -> RelayConfig.load(file));
+        assertThat(bad.problems()).hasSize(4);
+        assertThat(bad.problems().get(0)).startsWith(file + ":2: slurm.partition: partition: want ");
+        assertThat(bad.problems().get(1)).isEqualTo(file + ":3: slurm.boot: want 60 to 3600, have 1");
+        assertThat(bad.problems().get(2)).startsWith(file + ":5: network.range: network: want one that has ");
+        assertThat(bad.problems().get(3))
+                .isEqualTo(file + ":6: network.reserved-vlans: want numbers from 1 to 4094, have 4095");
+    }
+
+    @Test
     void a_key_twice_and_a_torn_line_are_problems() throws IOException {
         Path file = file("state = \"/a\"\nstate = \"/b\"\nsocket =\n");
         assertThatThrownBy(() -> RelayConfig.load(file))
@@ -71,6 +94,12 @@ class RelayConfigTest {
         assertThat(opened.site()).isEqualTo(asIs.site());
         assertThat(opened.state()).isEqualTo(asIs.state());
         assertThat(opened.socket()).isEqualTo(asIs.socket());
+        assertThat(opened.times()).isEqualTo(asIs.times()).isEqualTo(TicketTimes.DEFAULT);
+        assertThat(opened.pool()).isEqualTo(asIs.pool()).isEqualTo(NetworkPool.DEFAULT);
+        assertThat(asIs.slurm()).isEmpty();
+        SlurmSettings slurm = opened.slurm().orElseThrow();
+        assertThat(slurm.step()).isEqualTo(SlurmSettings.DEFAULT_STEP);
+        assertThat(slurm.limit()).isEqualTo(SlurmSettings.DEFAULT_LIMIT);
         assertThat(asIs.metrics()).isNull();
         assertThat(opened.metrics()).isNotNull();
     }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.cloister.daemon.BadConfigException;
 
 /** Whatever lies in the configuration's file: a configuration, or problems with lines. */
 class TomlFuzz {

@@ -1,0 +1,44 @@
+package org.cloister.relay;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.time.InstantSource;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.Credential;
+import org.cloister.relay.audit.AuditLog;
+import org.cloister.relay.state.NetworkPool;
+import org.cloister.relay.state.State;
+
+/**
+ * What the relay writes down, both in its state folder.
+ *
+ * @param key the relay's own, which signs heads and allocations
+ */
+record Records(State state, AuditLog log, SigningKey key, InstantSource clock) implements AutoCloseable {
+    private static final String DATABASE = "relay.db";
+    private static final String AUDIT = "audit";
+
+    /** @param own the relay's */
+    static Records open(Path folder, Name relay, Credential own, NetworkPool pool, InstantSource clock)
+            throws IOException {
+        SigningKey key = SigningKey.of(new KeyPair(own.chain().get(0).getPublicKey(), own.key()));
+        State state = State.open(folder.resolve(DATABASE), pool);
+        try {
+            return new Records(state, AuditLog.open(folder.resolve(AUDIT), relay.toString(), key, clock), key, clock);
+        } catch (IOException | RuntimeException e) {
+            state.close();
+            throw e;
+        }
+    }
+
+    @Override
+    @SuppressWarnings("try") // both end, whatever one of them says
+    public void close() throws IOException {
+        try (State first = state;
+                AuditLog second = log) {
+            // Nothing to do but that.
+        }
+    }
+}

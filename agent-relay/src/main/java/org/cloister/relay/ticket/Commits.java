@@ -1,0 +1,199 @@
+package org.cloister.relay.ticket;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.relay.audit.AuditLog;
+import org.cloister.relay.state.Outbox;
+import org.cloister.relay.state.State;
+import org.cloister.relay.state.StateException;
+import org.cloister.relay.state.Transaction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One thread that changes the relay's records: many changes in one transaction, then their events in the audit log as one
+ * group, then what follows from them. Events stay in the transaction's outbox until the log has them, so that a crash
+ * between the two neither loses one nor writes it twice.
+ */
+final class Commits implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Commits.class);
+    private static final int BATCH = 512;
+    private static final long RETRY_MS = 1000;
+
+    /** A change. Its refusals are answers, not exceptions. */
+    interface Change {
+        void in(Records records) throws StateException;
+
+        /** Nothing of it was done. */
+        default void failed() {}
+    }
+
+    /** What a change works on. */
+    static final class Records {
+        private final Transaction transaction;
+        private final List<AuditEvent> events = new ArrayList<>();
+        private final List<Runnable> committed = new ArrayList<>();
+        private final List<Runnable> audited = new ArrayList<>();
+
+        Records(Transaction transaction) {
+            this.transaction = transaction;
+        }
+
+        Transaction transaction() {
+            return transaction;
+        }
+
+        void event(AuditEvent event) throws StateException {
+            events.add(event.numbered(transaction.outbox().add(event.json())));
+        }
+
+        /** Runs when the change is on disk, on the same thread. */
+        void afterwards(Runnable what) {
+            committed.add(what);
+        }
+
+        /** Runs when its events, and all before them, are in the log, too. */
+        void onceAudited(Runnable what) {
+            audited.add(what);
+        }
+    }
+
+    private final State state;
+    private final AuditLog log;
+    private final LinkedBlockingQueue<Change> queue = new LinkedBlockingQueue<>();
+    private final List<AuditEvent> events = new ArrayList<>();
+    private final List<Runnable> unaudited = new ArrayList<>();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    /** Writes what a crash left in the outbox, if the log can be written. */
+    Commits(State state, AuditLog log) throws IOException {
+        this.state = state;
+        this.log = log;
+        List<Outbox.Pending> pending;
+        long after = log.lastEvent();
+        do {
+            long from = after;
+            pending = state.transact(transaction -> transaction.outbox().pending(from, BATCH));
+            for (Outbox.Pending each : pending) {
+                events.add(AuditEvent.parse(each.body(), each.id()));
+                after = each.id();
+            }
+        } while (pending.size() == BATCH);
+        audit();
+        this.thread = new Thread(this::run, "records");
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    void add(Change change) {
+        queue.add(change);
+    }
+
+    /** Changes that wait: for a metric. */
+    int waiting() {
+        return queue.size();
+    }
+
+    private void run() {
+        while (!closed || !queue.isEmpty()) {
+            try {
+                Change first = queue.poll(RETRY_MS, TimeUnit.MILLISECONDS);
+                if (first != null) {
+                    List<Change> batch = new ArrayList<>(List.of(first));
+                    queue.drainTo(batch, BATCH - 1);
+                    commit(batch);
+                }
+                audit();
+            } catch (InterruptedException e) {
+                closed = true;
+            } catch (RuntimeException e) {
+                LOG.error("a change of the records failed", e);
+            }
+        }
+    }
+
+    /** All at once; if that fails, one by one, so that one cannot keep the others out. */
+    private void commit(List<Change> batch) {
+        try {
+            carryOut(batch);
+        } catch (StateException | RuntimeException e) {
+            if (batch.size() == 1) {
+                fail(batch.get(0), e);
+                return;
+            }
+            for (Change each : batch) {
+                try {
+                    carryOut(List.of(each));
+                } catch (StateException | RuntimeException own) {
+                    fail(each, own);
+                }
+            }
+        }
+    }
+
+    private void carryOut(List<Change> batch) throws StateException {
+        long logged = log.lastEvent();
+        Records records = state.transact(transaction -> {
+            transaction.outbox().done(logged);
+            Records made = new Records(transaction);
+            for (Change each : batch) {
+                each.in(made);
+            }
+            return made;
+        });
+        events.addAll(records.events);
+        unaudited.addAll(records.audited);
+        records.committed.forEach(Commits::follow);
+    }
+
+    private static void fail(Change change, Exception why) {
+        if (why instanceof StateException) {
+            LOG.error("records not changed: {}", why.getMessage());
+        } else {
+            LOG.error("records not changed", why);
+        }
+        follow(change::failed);
+    }
+
+    /** What the log has not yet, oldest first. What waits for that waits on if it cannot be written. */
+    private void audit() {
+        if (!events.isEmpty()) {
+            try {
+                log.append(events);
+            } catch (IOException e) {
+                LOG.error("audit log not written: {}; no new tickets are taken until it can be", e.getMessage());
+                return;
+            }
+            events.clear();
+        }
+        List<Runnable> due = List.copyOf(unaudited);
+        unaudited.clear();
+        due.forEach(Commits::follow);
+    }
+
+    private static void follow(Runnable what) {
+        try {
+            what.run();
+        } catch (RuntimeException e) {
+            LOG.error("what follows from a change failed", e);
+        }
+    }
+
+    /** Carries out what waits, and no more. */
+    @Override
+    public void close() {
+        closed = true;
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(10));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package org.cloister.relay.ticket;
+
+import com.codahale.metrics.Counter;
+import com.codahale.metrics.MetricRegistry;
+import java.util.EnumSet;
+import java.util.Set;
+import org.cloister.protocol.ticket.TicketEnd;
+
+/** What the office counts; docs/metrics.md. */
+public final class OfficeMetrics {
+    private static final Set<TicketEnd> WANTED =
+            EnumSet.of(TicketEnd.COMPLETED, TicketEnd.WITHDRAWN, TicketEnd.CANCELLED);
+
+    final Counter accepted;
+    final Counter refused;
+    final Counter submissions;
+    final Counter slurmUnavailable;
+    final Counter duplicateJobs;
+    private final Counter ended;
+    private final Counter broken;
+
+    /** @param prefix of the relay's own metrics, with a dot at its end */
+    public OfficeMetrics(MetricRegistry registry, String prefix) {
+        accepted = registry.counter(prefix + "tickets.accepted");
+        refused = registry.counter(prefix + "tickets.refused");
+        ended = registry.counter(prefix + "tickets.ended");
+        broken = registry.counter(prefix + "tickets.broken");
+        submissions = registry.counter(prefix + "slurm.submissions");
+        slurmUnavailable = registry.counter(prefix + "slurm.unavailable");
+        duplicateJobs = registry.counter(prefix + "slurm.duplicate.jobs");
+    }
+
+    void ended(TicketEnd end) {
+        ended.inc();
+        if (!WANTED.contains(end)) {
+            broken.inc();
+        }
+    }
+}

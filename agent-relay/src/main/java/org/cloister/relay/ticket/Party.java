@@ -1,0 +1,79 @@
+package org.cloister.relay.ticket;
+
+import io.netty.channel.Channel;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.ticket.OfficeMessage;
+
+/**
+ * Who is at the other end of a stream of tickets. From any thread. Answers go out at once, as many as were asked for; what it
+ * did not ask for waits until earlier news is written, and of one thing only the newest does.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+final class Party {
+    private static final int WRITING = 16;
+
+    private final Channel stream;
+    private final Identity identity;
+    private final Gate gate;
+
+    // On the stream's event loop alone.
+    private final Map<String, OfficeMessage> news = new LinkedHashMap<>();
+    private int writing;
+
+    Party(Channel stream, Identity identity, Gate gate) {
+        this.stream = stream;
+        this.identity = identity;
+        this.gate = gate;
+    }
+
+    Identity identity() {
+        return identity;
+    }
+
+    /** To one message of its own. */
+    void answer(OfficeMessage message) {
+        stream.writeAndFlush(Framing.frame(message.wire()));
+        gate.answered();
+    }
+
+    /** Nothing is to be said to a message. */
+    void skip() {
+        gate.answered();
+    }
+
+    /** @param about what it replaces, if that is not written yet */
+    void tell(String about, OfficeMessage message) {
+        stream.eventLoop().execute(() -> {
+            news.put(about, message);
+            if (news.size() > LinkLimits.UNTOLD) {
+                stream.close();
+            } else {
+                write();
+            }
+        });
+    }
+
+    private void write() {
+        Iterator<OfficeMessage> next = news.values().iterator();
+        while (writing < WRITING && next.hasNext()) {
+            OfficeMessage message = next.next();
+            next.remove();
+            writing++;
+            stream.writeAndFlush(Framing.frame(message.wire())).addListener(done -> {
+                writing--;
+                if (done.isSuccess()) {
+                    write();
+                }
+            });
+        }
+    }
+
+    void close() {
+        stream.close();
+    }
+}

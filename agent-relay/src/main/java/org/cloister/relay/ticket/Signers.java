@@ -1,0 +1,56 @@
+package org.cloister.relay.ticket;
+
+import com.google.protobuf.ByteString;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.Role;
+import org.cloister.relay.state.StateException;
+import org.cloister.relay.state.TicketRow;
+import org.cloister.relay.state.Transaction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Who signed tickets, and whether that still counts. */
+final class Signers {
+    private static final Logger LOG = LoggerFactory.getLogger(Signers.class);
+
+    private final Surroundings around;
+
+    Signers(Surroundings around) {
+        this.around = around;
+    }
+
+    /** As it was believed when the ticket came: certificates are short, and a ticket may wait for days. */
+    Optional<Identity> of(Transaction transaction, TicketRow row) throws StateException {
+        List<byte[]> chain = Papers.read(transaction.tickets().chain(row.id()).orElseThrow()).stream()
+                .map(ByteString::toByteArray)
+                .toList();
+        try {
+            return Optional.of(Chain.parse(chain)
+                    .verifyUnlisted(
+                            Set.of(Role.CONTROLLER),
+                            around.beliefs().anchors(),
+                            row.request().accepted()));
+        } catch (IdentityRefused e) {
+            LOG.warn("signer not believed ticket={} reason=\"{}\"", row.id(), e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /** A certificate that has ended since takes nothing back; one that is revoked does, and so does the site. */
+    boolean isBelieved(Optional<Identity> signed) {
+        if (signed.isEmpty()) {
+            return false;
+        }
+        Identity signer = signed.get();
+        return around.approval(signer.name().project()).isPresent()
+                && around.beliefs().anchors().of(signer.name().project()).contains(signer.anchor())
+                && around.beliefs().lists().all().stream()
+                        .noneMatch(list -> list.anchor().equals(signer.anchor())
+                                && list.serials().contains(signer.serial()));
+    }
+}

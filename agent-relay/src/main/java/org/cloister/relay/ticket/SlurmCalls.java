@@ -1,0 +1,163 @@
+package org.cloister.relay.ticket;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.cloister.relay.slurm.GlobalSlurm;
+import org.cloister.relay.slurm.Job;
+import org.cloister.relay.slurm.NodeShare;
+import org.cloister.relay.slurm.Submission;
+import org.cloister.slurm.SlurmUnavailable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Calls to Slurm on threads of their own, a few at a time, and the question how its jobs are, again and again. */
+final class SlurmCalls implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SlurmCalls.class);
+    private static final int AT_A_TIME = 4;
+    /** Questions that follow each other closely are one. */
+    private static final Duration BREATH = Duration.ofMillis(100);
+
+    /**
+     * What Slurm said.
+     *
+     * @param askedNs when it was asked; {@link System#nanoTime}
+     * @param accountedFor tickets that had no job in it, and that accounting was asked about and answered
+     */
+    record Look(long askedNs, List<Job> jobs, Set<String> accountedFor, List<Job> accounted) {}
+
+    /** One of both. */
+    record Answer<T>(Optional<T> value, Optional<Exception> failure) {}
+
+    private final GlobalSlurm slurm;
+    private final Duration period;
+    private final ExecutorService calls;
+    private final Supplier<Set<String>> open;
+    private final Semaphore soon = new Semaphore(0);
+    private volatile long goodNs = System.nanoTime();
+    private volatile boolean closed;
+
+    /** @param open ids of tickets that have not ended; while there is none, Slurm is not asked */
+    SlurmCalls(GlobalSlurm slurm, Duration period, Supplier<Set<String>> open) {
+        this.slurm = slurm;
+        this.period = period;
+        this.open = open;
+        this.calls = Executors.newFixedThreadPool(AT_A_TIME, task -> daemon(task, "slurm-call"));
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** @param hearer of each answer, on a thread of the watch's own */
+    void watch(Consumer<Look> hearer) {
+        daemon(() -> run(hearer), "slurm-watch").start();
+    }
+
+    private void run(Consumer<Look> hearer) {
+        while (!closed) {
+            try {
+                if (soon.tryAcquire(period.toMillis(), TimeUnit.MILLISECONDS)) {
+                    Thread.sleep(BREATH.toMillis());
+                    soon.drainPermits();
+                }
+                Set<String> asked = open.get();
+                if (asked.isEmpty()) {
+                    goodNs = System.nanoTime();
+                } else {
+                    hearer.accept(look(asked));
+                }
+            } catch (InterruptedException e) {
+                return;
+            } catch (SlurmUnavailable e) {
+                LOG.warn("Global Slurm does not answer: {}", e.getMessage());
+            } catch (RuntimeException e) {
+                LOG.error("a look at Global Slurm failed", e);
+            }
+        }
+    }
+
+    private Look look(Set<String> asked) throws SlurmUnavailable {
+        long now = System.nanoTime();
+        List<Job> jobs = slurm.jobs();
+        goodNs = now;
+        Set<String> missing = new HashSet<>(asked);
+        jobs.forEach(job -> missing.remove(job.ticket()));
+        if (missing.isEmpty()) {
+            return new Look(now, jobs, Set.of(), List.of());
+        }
+        try {
+            return new Look(now, jobs, missing, slurm.accounted(missing));
+        } catch (SlurmUnavailable e) {
+            // What accounting would say is unknown, and so whether they ended.
+            LOG.warn("Slurm's accounting does not answer: {}", e.getMessage());
+            return new Look(now, jobs, Set.of(), List.of());
+        }
+    }
+
+    void submit(Submission what, Consumer<Answer<Long>> then) {
+        call(() -> slurm.submit(what), then);
+    }
+
+    void shares(long job, Consumer<Answer<List<NodeShare>>> then) {
+        call(() -> slurm.shares(job), then);
+    }
+
+    /** @param failed runs if Slurm did not take it; the next look in its turn sees the job still there */
+    void cancel(long job, Runnable failed) {
+        call(
+                () -> {
+                    slurm.cancel(job);
+                    return job;
+                },
+                answer -> {
+                    if (answer.failure().isPresent()) {
+                        String why = answer.failure().get().getMessage();
+                        LOG.warn("not cancelled job={} reason=\"{}\"", job, why);
+                        failed.run();
+                    } else {
+                        lookSoon();
+                    }
+                });
+    }
+
+    private <T> void call(Callable<T> what, Consumer<Answer<T>> then) {
+        calls.execute(() -> {
+            Answer<T> answer;
+            try {
+                answer = new Answer<>(Optional.of(what.call()), Optional.empty());
+            } catch (Exception e) {
+                answer = new Answer<>(Optional.empty(), Optional.of(e));
+            }
+            then.accept(answer);
+        });
+    }
+
+    void lookSoon() {
+        soon.release();
+    }
+
+    /** Seconds since Slurm last answered how its jobs are. */
+    int silence() {
+        return (int) TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - goodNs);
+    }
+
+    /** What was begun goes on; nobody hears of it. */
+    @Override
+    public void close() {
+        closed = true;
+        calls.shutdown();
+        lookSoon();
+    }
+}
