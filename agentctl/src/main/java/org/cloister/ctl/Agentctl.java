@@ -1,11 +1,13 @@
 package org.cloister.ctl;
 
 import java.io.IOException;
+import org.cloister.ctl.audit.AuditCommand;
 import org.cloister.ctl.doctor.Role;
 import org.cloister.ctl.machine.LiveMachine;
 import org.cloister.ctl.machine.Machine;
 import org.cloister.ctl.output.Format;
 import org.cloister.ctl.project.ProjectCommand;
+import org.cloister.ctl.receipt.ReceiptCommand;
 import org.cloister.ctl.relay.RelayCommand;
 import org.cloister.ctl.site.SiteCommand;
 import org.cloister.ctl.tunnel.TunnelCommand;
@@ -34,7 +36,9 @@ import picocli.CommandLine.Spec;
             TunnelCommand.class,
             SiteCommand.class,
             RelayCommand.class,
-            ProjectCommand.class
+            ProjectCommand.class,
+            ReceiptCommand.class,
+            AuditCommand.class
         })
 public final class Agentctl implements Runnable {
     private final Machine machine;

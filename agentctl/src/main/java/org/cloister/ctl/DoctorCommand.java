@@ -1,13 +1,19 @@
 package org.cloister.ctl;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.doctor.Doctor;
 import org.cloister.ctl.doctor.Examination;
+import org.cloister.ctl.doctor.RelaySlurm;
 import org.cloister.ctl.doctor.Role;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.relay.RelaySocket;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,6 +46,31 @@ final class DoctorCommand implements Callable<Integer> {
             description = "Where libvirt is to answer (default: ${DEFAULT-VALUE}).")
     private String libvirt = "qemu:///system";
 
+    @Option(
+            names = "--account",
+            paramLabel = "NAME",
+            description = "Of a relay: an account that a project is charged to; can be given again. Without one,"
+                    + " agent-relay is asked for those of the projects that it serves, and for user and partition.")
+    private Set<String> accounts = new LinkedHashSet<>();
+
+    @Option(
+            names = "--user",
+            paramLabel = "NAME",
+            description = "Of a relay: who submits to Slurm (default: as agent-relay says, or "
+                    + RelaySlurm.DEFAULT_USER + ").")
+    private @Nullable String user;
+
+    @Option(
+            names = "--partition",
+            paramLabel = "NAME",
+            description = "Of a relay: where tickets go in Slurm (default: as agent-relay says, or "
+                    + RelaySlurm.DEFAULT_PARTITION + ").")
+    private @Nullable String partition;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private RelaySocket socket;
+
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
     private OutputOption output;
@@ -54,7 +85,7 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Doctor doctor = new Doctor(role, libvirt);
+        Doctor doctor = new Doctor(role, libvirt, slurm());
         List<String> known = doctor.checkNames();
         for (String name : only) {
             if (!known.contains(name)) {
@@ -66,5 +97,28 @@ final class DoctorCommand implements Callable<Integer> {
         Examination examination = doctor.examine(root.machine(), only);
         output.print(examination);
         return ExitCode.of(examination.worst()).code();
+    }
+
+    private RelaySlurm slurm() {
+        JsonNode said = role == Role.RELAY && accounts.isEmpty() ? askRelay() : MissingNode.getInstance();
+        said.path("projects")
+                .forEach(project -> accounts.add(project.path("account").asText()));
+        try {
+            return new RelaySlurm(
+                    user == null ? said.path("user").asText(RelaySlurm.DEFAULT_USER) : user,
+                    partition == null ? said.path("partition").asText(RelaySlurm.DEFAULT_PARTITION) : partition,
+                    List.copyOf(accounts));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** Before the relay runs there is nobody to ask; the check of accounts says that none was named. */
+    private JsonNode askRelay() {
+        try {
+            return socket.ask("/projects");
+        } catch (IOException e) {
+            return MissingNode.getInstance();
+        }
     }
 }

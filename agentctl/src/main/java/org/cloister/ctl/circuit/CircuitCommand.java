@@ -1,28 +1,15 @@
 package org.cloister.ctl.circuit;
 
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.security.SecureRandom;
-import java.security.cert.X509Certificate;
 import java.time.Instant;
-import java.time.InstantSource;
-import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.project.ProjectOption;
-import org.cloister.ctl.relay.RelayAddress;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.circuit.Circuit;
@@ -30,21 +17,15 @@ import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.circuit.OpenCircuits;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.EnvelopeRefused;
-import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.link.AgentLink;
 import org.cloister.protocol.link.Credential;
-import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.link.Trust;
 import org.cloister.protocol.policy.Policy;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -66,31 +47,8 @@ public final class CircuitCommand implements Callable<Integer> {
     @Parameters(paramLabel = "NAME", description = "The VM's name: ID.ROLE.PROJECT.cloister.internal.")
     private String target;
 
-    @Option(
-            names = "--relay",
-            required = true,
-            paramLabel = "HOST:PORT",
-            converter = RelayAddress.class,
-            description = "Where the relay listens.")
-    private InetSocketAddress relay;
-
-    @Option(
-            names = "--relay-name",
-            paramLabel = "NAME",
-            description = "Whom of the site's relays it takes, by name; each of them unless given.")
-    private @Nullable String relayName;
-
-    @Option(names = "--site", required = true, paramLabel = "FILE", description = "The site's authority, PEM.")
-    private Path site;
-
     @Mixin
-    private ProjectOption project;
-
-    @Option(
-            names = "--login",
-            paramLabel = "DIR",
-            description = "Where agentctl project login wrote; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
-    private @Nullable Path login;
+    private LinkOptions link;
 
     @Option(
             names = "--role",
@@ -110,45 +68,20 @@ public final class CircuitCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Override
-    @SuppressWarnings("try") // the link is only there to be closed
+    @SuppressWarnings("try") // what is open is only there to be closed
     public Integer call() throws IOException, InterruptedException {
         Name to = name("NAME", target);
-        ProjectHistory owners = project.read();
-        Beliefs beliefs = new Beliefs(
-                Anchors.none().withSite(siteKeys()).withProject(owners),
-                RevocationLists.none(),
-                InstantSource.system());
-        LoginFolder folder = login == null
-                ? LoginFolder.usual(System.getenv("XDG_RUNTIME_DIR"), owners.id())
-                : new LoginFolder(login);
-        Credential own = folder.read(role);
-        Credential device = folder.read(Role.DEVICE);
+        ProjectHistory owners = link.owners();
+        Beliefs beliefs = link.beliefs(owners);
+        Credential own = link.login(owners).read(role);
         CircuitTerms terms = new CircuitTerms(named(beliefs, own), to, hash(owners));
-        UnaryOperator<Trust> only = relayName == null ? each -> each : only(name("--relay-name", relayName));
-        AgentLink.Terms link = new AgentLink.Terms(List.of(relay), () -> device, only, beliefs, "agentctl");
-        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        Arrival arrival = new Arrival();
-        try (AgentLink attached = new AgentLink(loops, link, arrival, new SecureRandom());
-                OpenCircuits open = new OpenCircuits(beliefs, loops.next(), ended -> {})) {
+        try (LinkOptions.Attached attached = link.attach(owners, beliefs);
+                OpenCircuits open = new OpenCircuits(beliefs, attached.loop(), ended -> {})) {
             StandardStreams streams = new StandardStreams(System.in, System.out);
-            open.add(get(Circuit.open(arrival.await().link(), terms, own, Trust.inParties(beliefs), streams)));
+            open.add(get(Circuit.open(attached.link(), terms, own, Trust.inParties(beliefs), streams)));
             streams.await();
             return ExitCode.OK.code();
-        } finally {
-            loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
         }
-    }
-
-    private Set<VerificationKey> siteKeys() throws IOException {
-        Set<VerificationKey> keys = new LinkedHashSet<>();
-        for (X509Certificate each : PemCredential.certificates(site)) {
-            keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
-        }
-        return keys;
-    }
-
-    private static UnaryOperator<Trust> only(Name relay) {
-        return trust -> trust.only(relay);
     }
 
     private Digest hash(ProjectHistory owners) throws IOException {

@@ -12,9 +12,13 @@ public final class Doctor {
     private final List<Check> checks;
 
     /** @param libvirt the URI that agent-host will use */
-    public Doctor(Role role, String libvirt) {
+    public Doctor(Role role, String libvirt, RelaySlurm slurm) {
         this.role = role;
-        this.checks = role == Role.HOST ? hostChecks(libvirt) : vmChecks();
+        this.checks = switch (role) {
+            case HOST -> hostChecks(libvirt);
+            case VM -> vmChecks();
+            case RELAY -> relayChecks(slurm);
+        };
     }
 
     public List<String> checkNames() {
@@ -98,5 +102,19 @@ public final class Doctor {
                 new ClockSynchronised(),
                 new JavaRuntime(),
                 new ClassArchive());
+    }
+
+    private static List<Check> relayChecks(RelaySlurm slurm) {
+        return List.of(
+                new KernelVersion(),
+                new SlurmClient(),
+                Program.needed("slurm-sbatch", "sbatch", "slurm-client"),
+                new SlurmController(),
+                new SlurmPartition(slurm),
+                new SlurmAccounts(slurm),
+                new Swap(),
+                new CoreDumps(),
+                new ClockSynchronised(),
+                new JavaRuntime());
     }
 }

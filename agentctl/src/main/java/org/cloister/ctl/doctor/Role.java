@@ -7,7 +7,9 @@ public enum Role {
     /** A compute host: runs VMs. */
     HOST,
     /** A guest: a controlling or a worker VM. */
-    VM;
+    VM,
+    /** Where agent-relay runs and submits to Global Slurm. */
+    RELAY;
 
     @Override
     public String toString() {

@@ -1,6 +1,7 @@
 package org.cloister.ctl.project;
 
 import org.cloister.ctl.circuit.CircuitCommand;
+import org.cloister.ctl.circuit.QuotaCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -21,7 +22,8 @@ import picocli.CommandLine.Spec;
             ProjectLoginCommand.class,
             ProjectRevokeCommand.class,
             ProjectPolicyCommand.class,
-            CircuitCommand.class
+            CircuitCommand.class,
+            QuotaCommand.class
         })
 public final class ProjectCommand implements Runnable {
     @Spec

@@ -9,7 +9,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "relay",
         description = "Shows what the relay on this machine serves, and tells it whom to serve.",
-        subcommands = {RelayStatusCommand.class, RelayHostsCommand.class, RelayDeliverCommand.class})
+        subcommands = {
+            RelayStatusCommand.class,
+            RelayHostsCommand.class,
+            RelayTicketsCommand.class,
+            RelayDeliverCommand.class,
+            RelayDrainCommand.class
+        })
 public final class RelayCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before run

@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
 /** The relay's socket for operators: one question, one answer in JSON. */
-final class RelaySocket {
+public final class RelaySocket {
     private static final int MAX_BYTES = 64 << 20;
 
     @Option(
@@ -35,7 +35,7 @@ final class RelaySocket {
         }
     }
 
-    ObjectNode ask(String path) throws IOException {
+    public ObjectNode ask(String path) throws IOException {
         Reply reply = exchange("GET", path, new byte[0]);
         if (!reply.isGood()) {
             throw new IOException(socket + ": want an answer of agent-relay, have \"" + reply.status + "\"");
@@ -57,7 +57,12 @@ final class RelaySocket {
 
     /** @return what the relay took it for */
     String deliver(byte[] content) throws IOException {
-        Reply reply = exchange("POST", "/deliveries", content);
+        return post("/deliveries", content);
+    }
+
+    /** @return what the relay says of it */
+    String post(String path, byte[] content) throws IOException {
+        Reply reply = exchange("POST", path, content);
         if (!reply.isGood()) {
             throw new IOException(reply.body.strip());
         }

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.KeyOptions;
@@ -67,6 +68,19 @@ final class SiteApproveCommand implements Callable<Integer> {
     @Option(names = "--links", paramLabel = "NUMBER", required = true, description = "Links of devices.")
     private int links;
 
+    @Option(
+            names = "--tickets",
+            paramLabel = "NUMBER",
+            defaultValue = "64",
+            description = "Tickets in flight; default: ${DEFAULT-VALUE}.")
+    private int tickets;
+
+    @Option(
+            names = "--feature",
+            paramLabel = "NAME",
+            description = "A feature of Global Slurm's nodes that jobs may ask for; tickets name it by its place.")
+    private List<String> features = List.of();
+
     @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the approval is written.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
@@ -112,7 +126,8 @@ final class SiteApproveCommand implements Callable<Integer> {
                     account,
                     now,
                     now.plus(Duration.ofDays(days)),
-                    new Approval.Quota(nodes, cpus, memory, vms, circuits, links));
+                    new Approval.Quota(nodes, cpus, memory, vms, circuits, links, tickets),
+                    features);
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);
         }

@@ -20,6 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every file in {@code findings/} is a role and a check, the finding it must give, and what the machine answered. */
 class FindingsTest {
+    private static final RelaySlurm SLURM =
+            new RelaySlurm(RelaySlurm.DEFAULT_USER, RelaySlurm.DEFAULT_PARTITION, List.of("climate", "genomes"));
     private static final Path FOLDER = Path.of("src/test/resources/findings");
 
     static List<String> recordings() throws IOException {
@@ -34,7 +36,7 @@ class FindingsTest {
         String[] parts = Files.readString(FOLDER.resolve(name)).split("\n\n", 2);
         String[] head = parts[0].split("\n", 2);
         String[] subject = head[0].split(" ", 2);
-        Doctor doctor = new Doctor(Role.valueOf(subject[0].toUpperCase(Locale.ROOT)), "qemu:///system");
+        Doctor doctor = new Doctor(Role.valueOf(subject[0].toUpperCase(Locale.ROOT)), "qemu:///system", SLURM);
         assertThat(doctor.checkNames()).contains(subject[1]);
         String line = doctor.examine(RecordedMachine.parse(parts[1]), Set.of(subject[1]))
                 .table()
@@ -46,7 +48,7 @@ class FindingsTest {
     @EnumSource(Role.class)
     void has_a_good_and_a_bad_recording_of_every_check(Role role) throws IOException {
         Set<String> missing = new TreeSet<>();
-        for (String check : new Doctor(role, "").checkNames()) {
+        for (String check : new Doctor(role, "", SLURM).checkNames()) {
             missing.add(check + " ok");
             missing.add(check + " bad");
         }
@@ -62,7 +64,7 @@ class FindingsTest {
     @EnumSource(Role.class)
     void gives_one_finding_a_check_on_this_machine_with_a_mend_for_all_that_is_not_well(Role role) throws Exception {
         try (LiveMachine machine = new LiveMachine()) {
-            Doctor doctor = new Doctor(role, "qemu:///system");
+            Doctor doctor = new Doctor(role, "qemu:///system", SLURM);
             Examination examination = doctor.examine(machine, Set.of());
             assertThat(examination.findings()).map(Finding::check).isEqualTo(doctor.checkNames());
             for (Finding finding : examination.findings()) {

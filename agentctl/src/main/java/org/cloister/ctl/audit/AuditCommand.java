@@ -1,0 +1,22 @@
+package org.cloister.ctl.audit;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl audit}: for whoever has the files, wherever that is. */
+@Command(
+        name = "audit",
+        description = "Verifies and shows a relay's audit log. Asks nobody: it reads files.",
+        subcommands = {AuditVerifyCommand.class, AuditShowCommand.class})
+public final class AuditCommand implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before run
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "missing command");
+    }
+}

@@ -1,0 +1,131 @@
+package org.cloister.ctl.audit;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.output.Table;
+import org.cloister.protocol.audit.AuditHead;
+import org.cloister.protocol.audit.AuditVerifier;
+import org.cloister.protocol.audit.Finding;
+import org.cloister.protocol.audit.HeadKeeper;
+import org.cloister.protocol.audit.Segment;
+import org.cloister.protocol.audit.SignedHead;
+import org.cloister.protocol.audit.Verification;
+import org.cloister.protocol.audit.WitnessedHead;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code agentctl audit verify}: whether a log is what its relay signed and its witnesses saw. */
+@Command(
+        name = "verify",
+        description =
+                "Verifies an audit log and lists what was edited, dropped, swapped, inserted or cut off; says too what it could not have found with what it was given.")
+final class AuditVerifyCommand implements Callable<Integer> {
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private LogFiles files;
+
+    @Option(
+            names = "--relay",
+            paramLabel = "FILE",
+            description =
+                    "The relay's certificate or public key in PEM; may be given more than once, for a relay that changed its key.")
+    private List<Path> relay = List.of();
+
+    @Option(
+            names = "--head",
+            paramLabel = "FILE",
+            description = "Heads that a witness kept; may be given more than once.")
+    private List<Path> heads = List.of();
+
+    @Option(
+            names = "--from",
+            paramLabel = "NUMBER",
+            description = "The first record that must be there, when older segments are kept elsewhere (default: 1).")
+    private long from = 1;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private OutputOption output;
+
+    private record Verified(Verification verification) implements Answer {
+        @Override
+        public Table table() {
+            Table table = new Table();
+            table.row("holds", verification.holds() ? "yes" : "no");
+            table.row("records", String.valueOf(verification.records()));
+            verification
+                    .newest()
+                    .map(SignedHead::head)
+                    .ifPresent(head -> table.row("log", head.log() + " of " + head.relay())
+                            .row(
+                                    "newest head",
+                                    "record " + head.count() + " at " + head.time() + ", hash " + head.hash()));
+            for (Finding finding : verification.findings()) {
+                table.row("finding", name(finding), finding.toString());
+            }
+            verification.unseen().forEach(sentence -> table.row("unseen", sentence));
+            return table;
+        }
+
+        @Override
+        public ObjectNode document() {
+            ObjectNode document = JsonNodeFactory.instance.objectNode();
+            document.put("holds", verification.holds()).put("records", verification.records());
+            verification.newest().map(SignedHead::head).ifPresent(head -> write(document.putObject("head"), head));
+            ArrayNode findings = document.putArray("findings");
+            for (Finding finding : verification.findings()) {
+                findings.addObject()
+                        .put("kind", name(finding))
+                        .put("segment", finding.segment())
+                        .put("record", finding.record())
+                        .put("text", finding.text());
+            }
+            ArrayNode unseen = document.putArray("unseen");
+            verification.unseen().forEach(unseen::add);
+            return document;
+        }
+
+        private static void write(ObjectNode json, AuditHead head) {
+            json.put("relay", head.relay())
+                    .put("log", head.log())
+                    .put("count", head.count())
+                    .put("hash", head.hash().hex())
+                    .put("time", head.time().toString());
+        }
+
+        private static String name(Finding finding) {
+            return finding.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        List<Segment> segments = new ArrayList<>();
+        for (Path file : files.segments()) {
+            segments.add(new Segment(file.toString(), () -> Files.newInputStream(file)));
+        }
+        List<WitnessedHead> witnessed = new ArrayList<>();
+        for (Path file : heads) {
+            List<WitnessedHead> kept = HeadKeeper.read(file);
+            if (kept.isEmpty()) {
+                throw new IOException(file + ": want heads that a witness kept, have no such file or an empty one");
+            }
+            witnessed.addAll(kept);
+        }
+        Verification verification = new AuditVerifier(RelayKeys.read(relay), from).verify(segments, witnessed);
+        output.print(new Verified(verification));
+        return (verification.holds() ? ExitCode.OK : ExitCode.FAILURE).code();
+    }
+}

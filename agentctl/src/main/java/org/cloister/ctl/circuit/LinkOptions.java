@@ -1,0 +1,155 @@
+package org.cloister.ctl.circuit;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
+import java.time.InstantSource;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.cloister.ctl.key.LoginFolder;
+import org.cloister.ctl.project.ProjectOption;
+import org.cloister.ctl.relay.RelayAddress;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Anchors;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.AgentLink;
+import org.cloister.protocol.link.Attachment;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.PemCredential;
+import org.cloister.protocol.link.Trust;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Spec.Target;
+
+/** How a person's device reaches a relay. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before use
+final class LinkOptions {
+    @Option(
+            names = "--relay",
+            required = true,
+            paramLabel = "HOST:PORT",
+            converter = RelayAddress.class,
+            description = "Where the relay listens.")
+    private InetSocketAddress relay;
+
+    @Option(
+            names = "--relay-name",
+            paramLabel = "NAME",
+            description = "Whom of the site's relays it takes, by name; each of them unless given.")
+    private @Nullable String relayName;
+
+    @Option(names = "--site", required = true, paramLabel = "FILE", description = "The site's authority, PEM.")
+    private Path site;
+
+    @Mixin
+    private ProjectOption project;
+
+    @Option(
+            names = "--login",
+            paramLabel = "DIR",
+            description = "Where agentctl project login wrote; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
+    private @Nullable Path login;
+
+    @Spec(Target.MIXEE)
+    private CommandSpec spec;
+
+    /** A link that is attached, and the loops it runs on. */
+    record Attached(AgentLink agent, Link link, EventLoopGroup loops) implements AutoCloseable {
+        EventLoop loop() {
+            return loops.next();
+        }
+
+        @Override
+        public void close() {
+            agent.close();
+            loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    ProjectHistory owners() throws IOException {
+        return project.read();
+    }
+
+    /** Which has heard no revocation list yet: the relay brings them. */
+    Beliefs beliefs(ProjectHistory owners) throws IOException {
+        return new Beliefs(
+                Anchors.none().withSite(siteKeys()).withProject(owners),
+                RevocationLists.none(),
+                InstantSource.system());
+    }
+
+    LoginFolder login(ProjectHistory owners) throws IOException {
+        return login == null
+                ? LoginFolder.usual(System.getenv("XDG_RUNTIME_DIR"), owners.id())
+                : new LoginFolder(login);
+    }
+
+    Attached attach(ProjectHistory owners, Beliefs beliefs) throws IOException, InterruptedException {
+        Credential device = login(owners).read(Role.DEVICE);
+        AgentLink.Terms terms = new AgentLink.Terms(List.of(relay), () -> device, relay(), beliefs, "agentctl");
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        Arrival arrival = new Arrival();
+        AgentLink agent = new AgentLink(loops, terms, arrival, new SecureRandom());
+        try {
+            Attachment attachment = arrival.await();
+            attachment
+                    .link()
+                    .peer()
+                    .ifPresent(peer -> HeadWitness.of(
+                                    stateHome(), owners.id(), spec.commandLine().getErr())
+                            .see(attachment.head().toByteArray(), peer, device));
+            return new Attached(agent, attachment.link(), loops);
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            agent.close();
+            loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+            throw e;
+        }
+    }
+
+    /** XDG Base Directory Specification: data that outlives a session. */
+    private static Path stateHome() {
+        String named = System.getenv("XDG_STATE_HOME");
+        return named != null && named.startsWith("/")
+                ? Path.of(named)
+                : Path.of(System.getProperty("user.home"), ".local", "state");
+    }
+
+    private UnaryOperator<Trust> relay() {
+        if (relayName == null) {
+            return each -> each;
+        }
+        try {
+            Name only = Name.parse(relayName);
+            return trust -> trust.only(only);
+        } catch (MalformedException e) {
+            throw new ParameterException(spec.commandLine(), "--relay-name: " + e.getMessage(), e);
+        }
+    }
+
+    private Set<VerificationKey> siteKeys() throws IOException {
+        Set<VerificationKey> keys = new LinkedHashSet<>();
+        for (X509Certificate each : PemCredential.certificates(site)) {
+            keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
+        }
+        return keys;
+    }
+}

@@ -1,0 +1,81 @@
+package org.cloister.ctl.receipt;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.receipt.HostPart;
+import org.cloister.protocol.receipt.Receipt;
+import org.cloister.protocol.receipt.ReceiptSlot;
+import org.cloister.protocol.receipt.ReceiptVerifier;
+import org.cloister.protocol.receipt.WorkerPart;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl receipt show}: what a receipt says. */
+@Command(
+        name = "show",
+        description = "Prints what a receipt says, without verifying any of it; agentctl receipt verify does.")
+final class ReceiptShowCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "FILE", description = "The receipt.")
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private Path file;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        try {
+            output.print(facts(ReceiptVerifier.read(Pem.bytes(file, Receipt.MAX_ENVELOPE))));
+        } catch (MalformedException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
+        return ExitCode.OK.code();
+    }
+
+    private static Facts facts(Receipt receipt) throws MalformedException {
+        Facts facts = new Facts()
+                .with("verified", "no")
+                .with("project", receipt.project())
+                .with("ticket", receipt.ticket())
+                .with("digest", receipt.digest());
+        receipt.globalJob().ifPresent(job -> facts.with("global job", job));
+        facts.with("end", receipt.end()).with("ended", receipt.ended()).with("issued", receipt.issued());
+        receipt.policy().ifPresent(hash -> facts.with("policy", hash));
+        for (ReceiptSlot slot : receipt.slots()) {
+            String place = "slot " + slot.slot();
+            facts.with(place, slot.part().isPresent() ? host(slot) : "nothing from its host");
+            if (slot.handOver().isPresent()) {
+                facts.with(place + " handed over", slot.handOver().get().time());
+            }
+            if (slot.worker().isPresent()) {
+                facts.with(place + " worker", worker(slot));
+            }
+        }
+        return facts;
+    }
+
+    private static String host(ReceiptSlot slot) throws MalformedException {
+        HostPart part = HostPart.parse(
+                ReceiptVerifier.claimedPayload(slot.part().orElseThrow().bytes(), HostPart.MAX_BYTES));
+        return "VM " + part.facts().vm() + ", image " + part.facts().image().abbreviated() + ", "
+                + part.facts().shape() + ", sharing " + part.facts().sharing() + ", " + part.started() + " to "
+                + part.ended() + " (" + part.end() + "), "
+                + part.removed().map(time -> "removed " + time).orElse("not known to be removed");
+    }
+
+    private static String worker(ReceiptSlot slot) throws MalformedException {
+        WorkerPart part = WorkerPart.parse(
+                ReceiptVerifier.claimedPayload(slot.worker().orElseThrow().bytes(), WorkerPart.MAX_BYTES));
+        return part.registered().map(time -> "registered " + time).orElse("never registered") + ", ended "
+                + part.ended() + ", "
+                + part.erased().map(time -> "erased " + time).orElse("not known to be erased");
+    }
+}

@@ -1,0 +1,94 @@
+package org.cloister.ctl.receipt;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.receipt.Receipt;
+import org.cloister.protocol.receipt.ReceiptVerifier;
+import org.cloister.protocol.receipt.Verification;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl receipt verify}: what of a receipt holds. */
+@Command(
+        name = "verify",
+        description =
+                "Verifies a receipt's signatures and that all its parts are about one ticket. Asks nobody. Status 1: nothing is wrong, but something could not be verified with what was given.")
+final class ReceiptVerifyCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "FILE", description = "The receipt.")
+    @SuppressWarnings("NullAway.Init")
+    private Path file;
+
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            description =
+                    "The project's genesis, then its successor documents in order, each with the option before it; default: those in the receipt, which prove the project's id alone.")
+    private List<Path> documents = List.of();
+
+    @Option(
+            names = "--site",
+            paramLabel = "FILE",
+            description =
+                    "A certificate of the site's CA; may be given more than once. Without one nothing of relay and hosts can be verified.")
+    private List<Path> sites = List.of();
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        Optional<ProjectHistory> project = documents.isEmpty() ? Optional.empty() : Optional.of(history());
+        List<VerificationKey> keys = new ArrayList<>();
+        for (Path site : sites) {
+            keys.add(siteKey(site));
+        }
+        Verification found;
+        try {
+            found = ReceiptVerifier.verify(Pem.bytes(file, Receipt.MAX_ENVELOPE), project, keys);
+        } catch (MalformedException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
+        output.print(new Verified(found));
+        return switch (found.worst()) {
+            case HOLDS, CLAIM -> ExitCode.OK.code();
+            case UNKNOWN -> ExitCode.WARNING.code();
+            case WRONG -> ExitCode.FAILURE.code();
+        };
+    }
+
+    private ProjectHistory history() throws IOException {
+        List<byte[]> envelopes = new ArrayList<>();
+        for (Path each : documents) {
+            envelopes.add(Pem.bytes(each, ProjectDocument.MAX_BYTES));
+        }
+        return ProjectHistory.of(envelopes);
+    }
+
+    private static VerificationKey siteKey(Path file) throws IOException {
+        byte[] der = Pem.read(file, Pem.CERTIFICATE);
+        try {
+            return VerificationKey.of(CertificateFactory.getInstance("X.509")
+                    .generateCertificate(new ByteArrayInputStream(der))
+                    .getPublicKey());
+        } catch (CertificateException | MalformedException e) {
+            throw new MalformedException(file + ": want the certificate of a site's CA, have: " + e.getMessage(), e);
+        }
+    }
+}

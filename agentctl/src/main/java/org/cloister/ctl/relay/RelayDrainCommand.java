@@ -1,0 +1,35 @@
+package org.cloister.ctl.relay;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code agentctl relay drain}: before maintenance. */
+@Command(
+        name = "drain",
+        description =
+                "Makes the relay take no new tickets; those it has go on to their end. It stays so when the relay is restarted, until --undo.")
+final class RelayDrainCommand implements Callable<Integer> {
+    @Option(names = "--undo", description = "Takes new tickets again.")
+    private boolean undo;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private RelaySocket socket;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        String said = socket.post(undo ? "/undrain" : "/drain", new byte[0]);
+        output.print(new Facts().with("relay", said));
+        return ExitCode.OK.code();
+    }
+}
