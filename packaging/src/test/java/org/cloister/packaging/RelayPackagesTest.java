@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -107,6 +108,47 @@ class RelayPackagesTest {
         assertThat(named.get(0)).endsWith("/agent-relay-" + Packages.VERSION + ".jar");
         assertThat(Files.readAllLines(tree.resolve("usr/lib/systemd/system/agent-relay.service")))
                 .anyMatch(line -> line.startsWith("ExecStart=/" + LAUNCHER + " "));
+    }
+
+    @Test
+    void the_databases_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
+            throws IOException, InterruptedException {
+        String natives = "usr/lib/cloister/agent-relay";
+        assertThat(Files.readString(tree.resolve(LAUNCHER)))
+                .contains(" -Dorg.sqlite.lib.path=\"/" + natives + "/$(uname -m)\" ");
+        for (String machine : List.of("x86_64", "aarch64")) {
+            byte[] head =
+                    Files.readAllBytes(tree.resolve(natives).resolve(machine).resolve("libsqlitejdbc.so"));
+            assertThat(head).startsWith(0x7f, 'E', 'L', 'F');
+        }
+        Path probe = Files.writeString(folder.resolve("Probe.java"), """
+                import java.nio.file.Path;
+                import org.cloister.relay.state.NetworkPool;
+                import org.cloister.relay.state.State;
+                public class Probe {
+                    public static void main(String[] args) throws Exception {
+                        State.open(Path.of(args[0]), NetworkPool.DEFAULT).close();
+                        System.out.println("opened");
+                    }
+                }""");
+        // There is no such folder, so that unpacking would fail.
+        String tmp = "-Djava.io.tmpdir=" + folder.resolve("none");
+        String uname = Command.of("uname", "-m").text().strip();
+        assertThat(opening(
+                        probe,
+                        tmp,
+                        "-Dorg.sqlite.lib.path=" + tree.resolve(natives).resolve(uname)))
+                .contains("opened");
+        assertThat(opening(probe, tmp, "-Dorg.sqlite.lib.path=" + folder)).doesNotContain("opened");
+    }
+
+    private static String opening(Path probe, String... options) throws IOException, InterruptedException {
+        List<String> words = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        words.addAll(List.of(options));
+        words.addAll(List.of("-cp", tree.resolve(JARS) + "/*", probe.toString()));
+        words.add(probe.resolveSibling("relay.db").toString());
+        return Command.of(words.toArray(String[]::new)).run().text();
     }
 
     @Test
