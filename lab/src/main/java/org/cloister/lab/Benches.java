@@ -18,6 +18,8 @@ final class Benches {
     }
 
     private static final Map<String, Bench> ALL = new TreeMap<>(Map.of(
+            "audit",
+            new AuditBench(),
             "boot",
             new BootBench(),
             "ipsec",
@@ -27,7 +29,9 @@ final class Benches {
             "ovs",
             new OvsBench(),
             "relay",
-            new RelayBench()));
+            new RelayBench(),
+            "tickets",
+            new TicketsBench()));
 
     /** @param names none for all */
     static void run(List<String> names, int rounds, LabHome home, Path results, PrintStream out) throws IOException {

@@ -19,10 +19,12 @@ public final class GlobalSlurm {
 
     private final Machine site;
     private final List<Machine> hosts;
+    private final SlurmAccounting accounting;
 
     GlobalSlurm(Machine site, List<Machine> hosts) {
         this.site = site;
         this.hosts = List.copyOf(hosts);
+        this.accounting = new SlurmAccounting(site);
     }
 
     void start() throws IOException {
@@ -30,8 +32,8 @@ public final class GlobalSlurm {
         new SecureRandom().nextBytes(key);
         List<Machine> members = new ArrayList<>(hosts);
         members.add(0, site);
+        configure("AccountingStorageType=accounting_storage/none");
         for (Machine machine : members) {
-            Files.writeString(machine.folder("etc/slurm").resolve("slurm.conf"), configuration());
             Files.writeString(
                     machine.folder("etc/slurm").resolve("cgroup.conf"), "CgroupAutomount=no\nIgnoreSystemd=yes\n");
             startMunge(machine, key);
@@ -40,11 +42,112 @@ public final class GlobalSlurm {
         for (Machine host : hosts) {
             machineDaemon(host, "slurmd");
         }
+        awaitIdle();
+    }
+
+    private void awaitIdle() throws IOException {
         site.await(
                 "Global Slurm: " + hosts.size() + " idle nodes",
                 site.log("slurmctld"),
                 START_LIMIT,
                 () -> idleNodes() == hosts.size());
+    }
+
+    /**
+     * Gives the site slurmdbd and MariaDB, if it has none yet, and accounts of which root may use each; slurmctld then
+     * takes no job without an account that is charged.
+     */
+    public void account(String... accounts) throws IOException {
+        boolean begun = accounting.start();
+        accounting.add(accounts);
+        if (begun) {
+            configure(SlurmAccounting.CONFIGURATION);
+            killController();
+            startController();
+            awaitIdle();
+        }
+    }
+
+    /** Every row of accounting's tables, as text. */
+    public String accountingRows() throws IOException {
+        return accounting.dump();
+    }
+
+    /** An orderly end: it writes down what it knows. */
+    public void endController() throws IOException {
+        signal(site, "slurmctld", "TERM");
+    }
+
+    /** kill -9: jobs of its last seconds (5 by Slurm's own saving) may be lost, even such as have begun to run. */
+    public void killController() throws IOException {
+        signal(site, "slurmctld", "KILL");
+    }
+
+    /** Connections are taken and nothing is answered, as of a controller under heavy load. */
+    public void stopController() throws IOException {
+        signal(site, "slurmctld", "STOP");
+    }
+
+    public void continueController() throws IOException {
+        signal(site, "slurmctld", "CONT");
+    }
+
+    public void startController() throws IOException {
+        machineDaemon(site, "slurmctld");
+        site.await(
+                "Global Slurm: slurmctld",
+                site.log("slurmctld"),
+                START_LIMIT,
+                () -> site.command("scontrol", "ping").run().out().contains(" UP"));
+    }
+
+    public void killSlurmd(String host) throws IOException {
+        signal(machine(host), "slurmd", "KILL");
+    }
+
+    public void startSlurmd(String host) throws IOException {
+        machineDaemon(machine(host), "slurmd");
+    }
+
+    /** The site's commands for processes outside the lab; what {@link SlurmPrograms#sbatch} is told, sbatch does. */
+    public SlurmPrograms programs() throws IOException {
+        return SlurmPrograms.lay(site);
+    }
+
+    /** Where slurmctld and slurmdbd keep their state and all of Slurm's daemons their logs. */
+    public List<Path> folders() throws IOException {
+        List<Path> folders = new ArrayList<>(List.of(site.folder("var/spool"), site.folder("log")));
+        for (Machine host : hosts) {
+            folders.addAll(List.of(host.folder("var/spool"), host.folder("log")));
+        }
+        return folders;
+    }
+
+    private Machine machine(String host) {
+        return hosts.stream()
+                .filter(machine -> machine.name().equals(host))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("host: no " + host + " in this lab"));
+    }
+
+    private static void signal(Machine machine, String daemon, String signal) throws IOException {
+        String pid = machine.command("cat", "/run/" + daemon + ".pid").succeed().strip();
+        machine.command("kill", "-" + signal, pid).succeed();
+        if (signal.equals("KILL") || signal.equals("TERM")) {
+            machine.await(
+                    "the end of " + daemon,
+                    machine.log(daemon),
+                    START_LIMIT,
+                    () -> machine.command("kill", "-0", pid).run().exit() != 0);
+        }
+    }
+
+    private void configure(String storage) throws IOException {
+        List<Machine> members = new ArrayList<>(hosts);
+        members.add(site);
+        for (Machine machine : members) {
+            Files.writeString(machine.folder("etc/slurm").resolve("slurm.conf"), configuration(storage));
+        }
     }
 
     public int idleNodes() throws IOException {
@@ -82,7 +185,7 @@ public final class GlobalSlurm {
                 .succeed();
     }
 
-    private String configuration() {
+    private String configuration(String storage) {
         String nodes = hosts.stream()
                 .map(host -> "NodeName=%s NodeAddr=%s CPUs=%d RealMemory=%d State=UNKNOWN"
                         .formatted(
@@ -108,12 +211,12 @@ public final class GlobalSlurm {
                 SelectType=select/cons_tres
                 SelectTypeParameters=CR_Core_Memory
                 JobAcctGatherType=jobacct_gather/none
-                AccountingStorageType=accounting_storage/none
+                %s
                 MpiDefault=none
                 ReturnToService=2
                 SchedulerParameters=sched_interval=5,batch_sched_delay=0
                 %s
                 PartitionName=secure Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-                """.formatted(site.name(), site.address(), nodes);
+                """.formatted(site.name(), site.address(), storage, nodes);
     }
 }

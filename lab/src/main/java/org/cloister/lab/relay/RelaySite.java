@@ -54,6 +54,9 @@ import org.cloister.protocol.link.PemCredential;
 public final class RelaySite {
     public static final Name RELAY = new Name("r1", "relay", Name.SITE);
     public static final Name HOST = new Name("n1", "host", Name.SITE);
+    /** Of the lab's compute hosts, as Global Slurm names them. */
+    public static final List<Name> NODES =
+            List.of(new Name("h1", "host", Name.SITE), new Name("h2", "host", Name.SITE));
 
     private static final Duration DAY = Duration.ofHours(24);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -101,6 +104,9 @@ public final class RelaySite {
             write(made.siteCertificate(), List.of(site.certificate()));
             made.issue(site, RELAY);
             made.issueMany(site, made.issue(site, HOST), hosts);
+            for (Name node : NODES) {
+                made.issue(site, node);
+            }
             for (Name name : List.of(made.device(), made.member(), made.controller())) {
                 made.issue(project, name);
             }
@@ -134,7 +140,8 @@ public final class RelaySite {
         return Files.writeString(folder.resolve("relay.toml"), text);
     }
 
-    private Path socket() {
+    /** The operators'. */
+    public Path socket() {
         return folder.resolve("s");
     }
 
@@ -228,7 +235,7 @@ public final class RelaySite {
     }
 
     private static byte[] approval(String project, SigningKey site) throws GeneralSecurityException {
-        Approval.Quota quota = new Approval.Quota(4, 64, 1 << 18, 8, 1000, 1000);
+        Approval.Quota quota = new Approval.Quota(4096, 1 << 16, 1L << 30, 4096, 1000, 1000, 4096);
         Instant from = Instant.now().minusSeconds(60);
         Approval approval = new Approval(project, 1, "lab", from, from.plus(MONTH), quota);
         return Envelope.sign(Approval.TYPE, approval.payload(), site).bytes();

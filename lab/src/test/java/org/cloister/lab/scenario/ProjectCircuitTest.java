@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.cloister.lab.Command;
 import org.cloister.lab.relay.Program;
 import org.cloister.lab.relay.RelaySite;
@@ -81,7 +82,8 @@ class ProjectCircuitTest {
                 System.getProperty("java.class.path"),
                 "org.cloister.ctl.Agentctl"));
         argv.addAll(List.of(words));
-        return Command.of(argv).within(PATIENCE);
+        // What a device keeps as a witness is the test's, not the machine's.
+        return Command.of(argv).with(Map.of("XDG_STATE_HOME", at("kept"))).within(PATIENCE);
     }
 
     private String agentctl(String... words) throws IOException {
@@ -248,6 +250,32 @@ class ProjectCircuitTest {
                 .listening(sshd);
     }
 
+    /** What the relay's operator and the project's people ask it beside. */
+    private void operate(String id) throws IOException {
+        assertThat(agentctl(of(
+                        "quota",
+                        "--relay",
+                        "127.0.0.1:" + port,
+                        "--site",
+                        at("ca/authority.pem"),
+                        "--login",
+                        memory.toString())))
+                .containsPattern("tickets +0 of 64")
+                .contains("account");
+        assertThat(agentctl("relay", "drain", "--socket", at("s"))).contains("takes no new tickets");
+        assertThat(agentctl("relay", "tickets", "--socket", at("s"), "--output", "json"))
+                .contains("\"draining\" : true");
+        assertThat(agentctl("relay", "drain", "--undo", "--socket", at("s"))).contains("takes new tickets");
+        Path log = folder.resolve("state/audit");
+        assertThat(agentctl("audit", "show", log.toString())).contains("approval.taken", "relay.draining");
+        List<String> verify = new ArrayList<>(List.of("audit", "verify", log.toString(), "--relay", at("r1.pem")));
+        try (Stream<Path> heads = Files.list(folder.resolve("kept/cloister/" + id + "/audit-heads"))) {
+            heads.forEach(head -> verify.addAll(List.of("--head", head.toString())));
+        }
+        assertThat(verify).as("heads that the device kept").hasSizeGreaterThan(5);
+        assertThat(agentctl(verify.toArray(String[]::new))).contains("is that of record");
+    }
+
     private Command ssh(String target, String... words) throws IOException {
         Path script = folder.resolve("proxy");
         String proxy = String.join(
@@ -264,7 +292,7 @@ class ProjectCircuitTest {
                                 memory.toString(),
                                 "\"$1\""))
                         .argv());
-        Files.writeString(script, "#!/bin/sh\nexec " + proxy + "\n");
+        Files.writeString(script, "#!/bin/sh\nexport XDG_STATE_HOME=" + at("kept") + "\nexec " + proxy + "\n");
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
         List<String> argv = new ArrayList<>(List.of("ssh", "-F", "none", "-i", at("ssh-user")));
         for (String option : List.of(
@@ -330,6 +358,7 @@ class ProjectCircuitTest {
                 assertThat(agentctl("relay", "hosts", "--socket", at("s")))
                         .contains("h1.host.site.cloister.internal", target);
                 assertThat(agentctl("relay", "status", "--socket", at("s"))).contains("ready");
+                operate(id);
                 withSecret(of("revoke", "--key", at("ann.json"), "--list", at("ann.crl"), at("cat.pem")));
                 deliver("ann.crl");
                 Command.Output out = ssh(target, "echo", "inside").run();

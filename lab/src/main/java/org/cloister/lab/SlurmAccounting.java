@@ -1,0 +1,139 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** slurmdbd and its MariaDB on the site's machine, for scenarios that ask for them. */
+final class SlurmAccounting {
+    /** In slurm.conf. */
+    static final String CONFIGURATION = """
+            AccountingStorageType=accounting_storage/slurmdbd
+            AccountingStorageHost=127.0.0.1
+            AccountingStorageEnforce=associations""";
+
+    private static final Duration START_LIMIT = Duration.ofSeconds(60);
+    private static final String SOCKET = "/run/mariadb.sock";
+    private static final String DATABASE = "slurm_acct_db";
+
+    private final Machine site;
+
+    SlurmAccounting(Machine site) {
+        this.site = site;
+    }
+
+    /** @return whether it was not there before */
+    boolean start() throws IOException {
+        Path log = site.log("slurmdbd");
+        if (Files.exists(log)) {
+            return false;
+        }
+        startDatabase();
+        Path file = site.folder("etc/slurm").resolve("slurmdbd.conf");
+        Files.writeString(file, """
+                AuthType=auth/munge
+                DbdHost=localhost
+                SlurmUser=root
+                StorageType=accounting_storage/mysql
+                StorageHost=127.0.0.1
+                StorageUser=slurm
+                StoragePass=lab
+                StorageLoc=%s
+                LogFile=%s
+                PidFile=/run/slurmdbd.pid
+                """.formatted(DATABASE, log));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        site.command("slurmdbd").succeed();
+        // sacctmgr reads slurm.conf, which names slurmdbd only when it answers.
+        Path early = site.folder("etc/slurm").resolve("early.conf");
+        Files.writeString(early, "ClusterName=global\nSlurmctldHost=site\n" + CONFIGURATION + "\n");
+        site.await(
+                "slurmdbd",
+                log,
+                START_LIMIT,
+                () -> site.command(
+                                        "env",
+                                        "SLURM_CONF=/etc/slurm/early.conf",
+                                        "sacctmgr",
+                                        "-i",
+                                        "add",
+                                        "cluster",
+                                        "global")
+                                .run()
+                                .exit()
+                        == 0);
+        return true;
+    }
+
+    void add(String... accounts) throws IOException {
+        for (String account : accounts) {
+            sacctmgr("add", "account", account, "cluster=global");
+            sacctmgr("add", "user", "root", "account=" + account, "cluster=global");
+        }
+    }
+
+    String dump() throws IOException {
+        return site.command("mariadb-dump", "--no-defaults", "--socket=" + SOCKET, "--skip-extended-insert", DATABASE)
+                .succeed();
+    }
+
+    private void startDatabase() throws IOException {
+        Path data = site.folder("mariadb");
+        site.command(
+                        "mariadb-install-db",
+                        "--no-defaults",
+                        "--user=root",
+                        "--datadir=" + data,
+                        "--auth-root-authentication-method=normal",
+                        "--skip-test-db",
+                        "--force")
+                .within(START_LIMIT)
+                .succeed();
+        site.command(
+                        "sh",
+                        "-c",
+                        "exec \"$@\" >" + site.log("mariadbd") + " 2>&1 &",
+                        "sh",
+                        "mariadbd",
+                        "--no-defaults",
+                        "--user=root",
+                        "--datadir=" + data,
+                        "--socket=" + SOCKET,
+                        "--bind-address=127.0.0.1",
+                        "--skip-name-resolve",
+                        "--pid-file=/run/mariadbd.pid",
+                        "--innodb-buffer-pool-size=32M",
+                        "--innodb-lock-wait-timeout=900")
+                .succeed();
+        site.await(
+                "MariaDB",
+                site.log("mariadbd"),
+                START_LIMIT,
+                () -> sql("select 1").run().exit() == 0);
+        for (String statement : List.of(
+                "create database " + DATABASE,
+                "create user 'slurm'@'127.0.0.1' identified by 'lab'",
+                "grant all on " + DATABASE + ".* to 'slurm'@'127.0.0.1'")) {
+            sql(statement).succeed();
+        }
+    }
+
+    private Command sql(String statement) {
+        return site.command("mariadb", "--no-defaults", "--socket=" + SOCKET, "-e", statement);
+    }
+
+    /** What is there already is no error, though sacctmgr ends with 1. */
+    private void sacctmgr(String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(List.of("env", "SLURM_CONF=/etc/slurm/early.conf", "sacctmgr", "-i"));
+        argv.addAll(List.of(arguments));
+        Command.Output output = site.command(argv).run();
+        String said = output.out() + output.err();
+        if (output.exit() != 0 && !said.contains("Nothing new added") && !said.contains("already exists")) {
+            throw new LabException("sacctmgr " + String.join(" ", arguments) + ": " + said.strip(), "run it by hand");
+        }
+    }
+}

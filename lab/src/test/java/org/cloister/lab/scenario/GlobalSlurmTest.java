@@ -1,0 +1,271 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
+import org.cloister.lab.Command;
+import org.cloister.lab.Lab;
+import org.cloister.lab.Poll;
+import org.cloister.lab.SlurmPrograms;
+import org.cloister.lab.SlurmPrograms.Answer;
+import org.cloister.relay.slurm.GlobalSlurm;
+import org.cloister.relay.slurm.GlobalSlurmContract;
+import org.cloister.relay.slurm.JobState;
+import org.cloister.relay.slurm.SlurmCommands;
+import org.cloister.relay.slurm.SlurmSettings;
+import org.cloister.relay.slurm.Submission;
+import org.cloister.slurm.SlurmUnavailable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The real Slurm, with accounting, keeps what the relay's tickets need of it, however its answers come. */
+@Tag("scenario")
+@Tag("slurm")
+@Timeout(120)
+@ExtendWith(SharedLab.class)
+class GlobalSlurmTest extends GlobalSlurmContract {
+    private static final String ACCOUNT = "climate";
+    private static final Duration SLURMS_OWN_PATIENCE = Duration.ofSeconds(15);
+    private static final Duration SHORT = Duration.ofSeconds(2);
+
+    private final Lab lab;
+    private final SlurmPrograms programs;
+    private final Path ends;
+    private boolean answers = true;
+
+    GlobalSlurmTest(Lab lab) throws IOException {
+        this.lab = lab;
+        lab.slurm().account(ACCOUNT);
+        this.programs = lab.slurm().programs();
+        this.ends = Files.createDirectories(programs.folder().resolve("ends"));
+    }
+
+    /** A step that waits for its end to be written, and ends so. */
+    @BeforeEach
+    void lay_the_step() throws IOException {
+        Path next = ends.resolve(".step");
+        Files.writeString(next, """
+                #!/bin/sh
+                echo "$SLURMD_NODENAME $SLURM_PROCID" >>%1$s/ran-$1
+                while [ ! -e %1$s/end-$1 ]; do sleep 0.1; done
+                exit $(cat %1$s/end-$1)
+                """.formatted(ends));
+        Files.setPosixFilePermissions(next, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.move(next, ends.resolve("step"), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    @Override
+    protected GlobalSlurm slurm() {
+        return slurm(answers ? SLURMS_OWN_PATIENCE : SHORT);
+    }
+
+    private SlurmCommands slurm(Duration limit) {
+        return new SlurmCommands(new SlurmSettings(
+                Optional.of(programs.folder()),
+                Optional.empty(),
+                "root",
+                "secure",
+                List.of(ends.resolve("step").toString()),
+                limit));
+    }
+
+    @Override
+    protected String account() {
+        return ACCOUNT;
+    }
+
+    @Override
+    protected void pass() {
+        Stage.sleep(100);
+    }
+
+    @Override
+    protected void endSteps(String ticket, boolean well) throws IOException {
+        Files.writeString(ends.resolve("end-" + ticket), well ? "0" : "3");
+    }
+
+    @Override
+    protected void breakNode(String node) throws IOException {
+        lab.slurm().killSlurmd(node);
+        lab.slurm().client("scontrol", "update", "nodename=" + node, "state=down", "reason=lab");
+    }
+
+    @Override
+    protected void repair(String node) throws IOException {
+        lab.slurm().startSlurmd(node);
+        Poll.until(
+                "two idle nodes",
+                Duration.ofSeconds(30),
+                "read the lab's logs",
+                () -> lab.slurm().idleNodes() == 2);
+    }
+
+    @Override
+    protected void stopAnswering() throws IOException {
+        lab.slurm().endController();
+        answers = false;
+    }
+
+    @Override
+    protected void answerAgain() throws IOException {
+        answers = true;
+        lab.slurm().startController();
+    }
+
+    @Test
+    void a_step_runs_once_on_each_node_however_many_tasks_the_ticket_has() throws IOException {
+        String ticket = ticket();
+        slurm().submit(new Submission(
+                ticket,
+                ACCOUNT,
+                2,
+                OptionalInt.of(3),
+                1,
+                OptionalInt.of(2),
+                100,
+                false,
+                Duration.ofMinutes(5),
+                List.of()));
+        Path ran = ends.resolve("ran-" + ticket);
+        for (int look = 0;
+                look < 100 && (!Files.exists(ran) || Files.readAllLines(ran).size() < 2);
+                look++) {
+            pass();
+        }
+        endSteps(ticket, true);
+        awaitState(ticket, JobState.COMPLETED);
+        assertThat(Files.readAllLines(ran)).containsExactlyInAnyOrder("h1 0", "h2 1");
+    }
+
+    @Test
+    void an_sbatch_that_answers_late_or_wrongly_leaves_one_job_that_is_found() throws IOException {
+        for (Answer answer : List.of(Answer.ENQUEUED_AND_LATE, Answer.ENQUEUED_AND_FAILED)) {
+            String ticket = ticket();
+            programs.sbatch(answer);
+            try {
+                assertThatThrownBy(() -> slurm(SHORT).submit(submission(ticket, 1, false, 10)))
+                        .isInstanceOf(SlurmUnavailable.class);
+            } finally {
+                programs.sbatch(Answer.AT_ONCE);
+            }
+            await("the job is seen", jobs -> !of(ticket, jobs).isEmpty());
+            assertThat(of(ticket, slurm().jobs())).hasSize(1);
+        }
+    }
+
+    @Test
+    void a_request_that_slurmctld_reads_after_its_sbatch_was_killed_is_waited_for() throws IOException {
+        String ticket = ticket();
+        lab.slurm().stopController();
+        try {
+            assertThatThrownBy(() -> slurm(SHORT).submit(submission(ticket, 1, false, 10)))
+                    .isInstanceOf(SlurmUnavailable.class)
+                    .hasMessageContaining("no answer");
+            assertThatThrownBy(() -> slurm(SHORT).jobs()).isInstanceOf(SlurmUnavailable.class);
+        } finally {
+            lab.slurm().continueController();
+        }
+        await("it is enqueued after all", jobs -> !of(ticket, jobs).isEmpty());
+        assertThat(of(ticket, slurm().jobs())).hasSize(1);
+        awaitState(ticket, JobState.RUNNING);
+    }
+
+    @Test
+    void slurm_knows_resources_and_the_tickets_id_and_nothing_of_who_asked() throws IOException {
+        String ticket = ticket();
+        long id = slurm().submit(submission(ticket, 1, false, 10));
+        awaitState(ticket, JobState.RUNNING);
+        String shown = lab.slurm().client("scontrol", "show", "job", "-d", Long.toString(id));
+        String script = lab.slurm().client("scontrol", "write", "batch_script", Long.toString(id), "-");
+        endSteps(ticket, true);
+        awaitState(ticket, JobState.COMPLETED);
+        lab.slurm().endController();
+        lab.slurm().startController();
+
+        assertThat(shown.lines().map(String::strip).filter(line -> line.contains(ticket)))
+                .containsExactlyInAnyOrder("JobId=" + id + " JobName=" + ticket, "Comment=" + ticket);
+        assertThat(script.strip())
+                .isEqualTo("#!/bin/sh\nexec " + programs.folder().resolve("srun")
+                        + " --nodes=1 --ntasks=1 --ntasks-per-node=1 --mem=0 --kill-on-bad-exit=1 "
+                        + ends.resolve("step") + " " + ticket);
+        List<String> everywhere =
+                new ArrayList<>(List.of(shown, script, lab.slurm().accountingRows()));
+        for (Path folder : lab.slurm().folders()) {
+            everywhere.addAll(texts(folder));
+        }
+        // The search does find: the id is in slurmctld's state and in accounting's tables.
+        assertThat(everywhere.subList(2, 3)).allMatch(text -> text.contains(ticket));
+        assertThat(everywhere.subList(3, everywhere.size())).anyMatch(text -> text.contains(ticket));
+        for (String marker : markers()) {
+            assertThat(everywhere).noneMatch(text -> text.contains(marker));
+        }
+    }
+
+    @Test
+    void doctor_tells_the_lines_that_an_account_lacks_and_they_are_right() throws IOException {
+        String fresh = "a" + ticket().substring(0, 8);
+        String said = doctor(ACCOUNT, fresh);
+        assertThat(said)
+                .contains("failure  slurm-accounts  no account " + fresh)
+                .contains("mend: sacctmgr -i add account " + fresh
+                        + " cluster=global; sacctmgr -i add user root account=" + fresh + " cluster=global");
+        for (String line : said.strip().replaceFirst(".*mend: ", "").split("; ", -1)) {
+            List<String> words = List.of(line.split(" ", -1));
+            lab.slurm().client(words.toArray(String[]::new));
+        }
+        assertThat(doctor(ACCOUNT, fresh))
+                .isEqualTo("ok  slurm-accounts  root may charge " + ACCOUNT + ", " + fresh + "\n");
+    }
+
+    private String doctor(String... accounts) throws IOException {
+        List<String> argv = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "org.cloister.ctl.Agentctl",
+                "doctor",
+                "--role=relay",
+                "--user=root",
+                "--check=slurm-accounts"));
+        for (String account : accounts) {
+            argv.add("--account=" + account);
+        }
+        return Command.of(argv)
+                .with(Map.of("PATH", programs.folder() + ":/usr/bin:/bin"))
+                .run()
+                .out();
+    }
+
+    /** What this process has of its own and hands to no program: environment and working folder. */
+    /** Of our folder and of our environment; other variables may hold what the site itself has written, such as paths. */
+    private static List<String> markers() {
+        return List.of(System.getProperty("user.dir"), System.getenv("ASKER"));
+    }
+
+    private static List<String> texts(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            List<String> texts = new ArrayList<>();
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                texts.add(Files.readString(file, StandardCharsets.ISO_8859_1));
+            }
+            return texts;
+        }
+    }
+}

@@ -1,0 +1,332 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.cloister.lab.Lab;
+import org.cloister.lab.Poll;
+import org.cloister.lab.SlurmPrograms;
+import org.cloister.lab.relay.Program;
+import org.cloister.lab.relay.RelaySite;
+import org.cloister.protocol.audit.AuditLine;
+import org.cloister.protocol.audit.AuditRecord;
+import org.cloister.protocol.audit.AuditVerifier;
+import org.cloister.protocol.audit.Segment;
+import org.cloister.protocol.audit.SegmentStart;
+import org.cloister.protocol.audit.Verification;
+import org.cloister.protocol.audit.WitnessedHead;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.PemCredential;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.TicketEnd;
+
+/** The relay as a process before the lab's Slurm, a scripted host for each node, and a scripted controlling VM. */
+@SuppressWarnings("FutureReturnValueIgnored") // what a look throws is kept, and checked
+final class TicketStage implements AutoCloseable {
+    /** The account of the lab's approval. */
+    static final String ACCOUNT = "lab";
+
+    static final String JOB = "wet-spring-of-1847";
+    static final String PERSON = "Clementine Ashgrove";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long LOOK_MS = 100;
+
+    final Lab lab;
+    final SlurmPrograms programs;
+    final TicketSteps steps;
+    final TicketVm vm;
+    final List<TicketHost> hosts = new ArrayList<>();
+
+    private final Path folder;
+    private final RelaySite site;
+    private final int port;
+    private final Path config;
+    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+    private final ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor();
+    private final LinkedBlockingQueue<Exception> faults = new LinkedBlockingQueue<>();
+    private Program relay;
+
+    TicketStage(Lab lab, Path folder) throws IOException, GeneralSecurityException {
+        this.lab = lab;
+        this.folder = folder;
+        lab.slurm().account(ACCOUNT);
+        this.programs = lab.slurm().programs();
+        this.steps = TicketSteps.lay(programs.folder().resolve("tickets"));
+        this.site = RelaySite.make(folder, 0);
+        this.port = Program.port();
+        this.config = configure();
+        this.vm = new TicketVm(site);
+        byte[] statement = ("{\"job\":\"" + JOB + "\",\"user\":\"" + PERSON + "\"}").getBytes(StandardCharsets.UTF_8);
+        for (Name name : RelaySite.NODES) {
+            boolean first = hosts.isEmpty();
+            hosts.add(new TicketHost(site, name, steps, statement, link -> {
+                if (first) {
+                    vm.enter(link);
+                }
+            }));
+        }
+        this.relay = Program.relay(folder, config, port);
+        site.deliver();
+        looks.scheduleWithFixedDelay(this::look, 0, LOOK_MS, TimeUnit.MILLISECONDS);
+        attach();
+    }
+
+    /**
+     * Few addresses, which are free again at once: a leak shows as a refusal. An sbatch has 4 s, and what it sent has 4 s more
+     * to arrive; in the lab it takes milliseconds.
+     */
+    private Path configure() throws IOException {
+        String text = Files.readString(site.relayConfig(port)) + """
+
+                [slurm]
+                partition = "secure"
+                user = "root"
+                programs = "%s"
+                step = "%s"
+                boot = 60
+                erase = 60
+                limit = 4
+                look = 1
+                settle = 4
+                hosts = 20
+
+                [network]
+                prefix = 28
+                rest = 0
+                """.formatted(programs.folder(), steps.script());
+        return Files.writeString(folder.resolve("tickets.toml"), text);
+    }
+
+    private void look() {
+        for (TicketHost host : hosts) {
+            try {
+                host.look();
+            } catch (IOException | GeneralSecurityException | RuntimeException e) {
+                faults.add(e);
+            }
+        }
+    }
+
+    private void attach() throws IOException {
+        hosts.forEach(host -> host.attach(loops, port));
+        Poll.until(
+                "hosts and controlling VM at the relay",
+                PATIENCE,
+                "read the relay's log",
+                () -> vm.isWelcome() && hosts.stream().allMatch(TicketHost::isAttached));
+    }
+
+    /** kill -9, and all links are gone. */
+    void killRelay() throws IOException {
+        relay.kill();
+        hosts.forEach(TicketHost::close);
+        Poll.until(
+                "the links' end",
+                PATIENCE,
+                "look at the test",
+                () -> !vm.isWelcome() && hosts.stream().noneMatch(TicketHost::isAttached));
+    }
+
+    void startRelay() throws IOException {
+        relay = Program.relay(folder, config, port);
+        attach();
+    }
+
+    /** Jobs that do not run yet wait until {@link #resume}; a slurmctld that is killed may forget this. */
+    void hold() throws IOException {
+        lab.slurm().client("scontrol", "update", "partitionname=secure", "state=down");
+    }
+
+    void resume() throws IOException {
+        lab.slurm().client("scontrol", "update", "partitionname=secure", "state=up");
+    }
+
+    /** A slurmctld that forgot where a job runs drains its node. */
+    void mend() throws IOException {
+        resume();
+        lab.onSite("scontrol", "update", "nodename=h[1-2]", "state=resume").run();
+    }
+
+    void awaitSteps(String ticket, int count) throws IOException {
+        Poll.until(count + " steps of " + ticket, PATIENCE, "read the lab's logs", () -> steps.starts(ticket) >= count);
+    }
+
+    /** Hosts that have checked and taken a slot of it. */
+    void awaitSlots(String ticket, int count) throws IOException {
+        Poll.until(
+                count + " slots of " + ticket,
+                PATIENCE,
+                "read the relay's log",
+                () -> hosts.stream()
+                                .filter(host -> host.slot(ticket).isPresent())
+                                .count()
+                        == count);
+    }
+
+    void awaitIdle() throws IOException {
+        Poll.until(
+                "two idle nodes",
+                PATIENCE,
+                "read slurmctld's log",
+                () -> lab.slurm().idleNodes() == 2);
+    }
+
+    Path jobState() throws IOException {
+        return lab.slurm().folders().get(0).resolve("slurmctld/job_state");
+    }
+
+    /** Until slurmctld has written down all that it knows now, so that a kill -9 cannot make it forget. */
+    void awaitSaved(long job) throws IOException {
+        String mark = "mark" + System.nanoTime();
+        lab.slurm().client("scontrol", "update", "jobid=" + job, "admincomment=" + mark);
+        Poll.until(
+                "job " + job + " in " + jobState(),
+                PATIENCE,
+                "read slurmctld's log",
+                () -> Files.readString(jobState(), StandardCharsets.ISO_8859_1).contains(mark));
+    }
+
+    /** Global jobs of a ticket that there ever were, by accounting. */
+    List<String> jobs(String ticket) throws IOException {
+        return lab.slurm()
+                .client(
+                        "sacct",
+                        "-X",
+                        "-n",
+                        "-P",
+                        "--duplicates",
+                        "--starttime=now-1days",
+                        "--format=JobIDRaw,State",
+                        "--name=" + ticket)
+                .lines()
+                .filter(line -> !line.isBlank())
+                .toList();
+    }
+
+    /** It ended so; it has so many jobs in accounting, all over; of as many of its slots as are said the part has come. */
+    void check(String ticket, TicketEnd end, int jobs, int parts) throws IOException {
+        assertThat(vm.awaitEnd(ticket)).as(ticket).isEqualTo(end);
+        Poll.until(
+                "accounting's end of " + jobs + " jobs of " + ticket + " (" + end + ")",
+                PATIENCE,
+                "read slurmdbd's log",
+                () -> jobs(ticket).stream().noneMatch(line -> line.endsWith("|RUNNING") || line.endsWith("|PENDING"))
+                        && jobs(ticket).size() >= jobs);
+        assertThat(jobs(ticket)).as(ticket).hasSize(jobs);
+        Poll.until(
+                parts + " parts of the receipt of " + ticket,
+                PATIENCE,
+                "read the relay's log",
+                () -> vm.parts(ticket).size() >= parts);
+        assertThat(faults).isEmpty();
+        List<String> events = events(ticket);
+        assertThat(events.get(0)).isEqualTo("ticket.accepted");
+        for (String once : List.of("ticket.accepted", "ticket.ended")) {
+            assertThat(events).as(ticket).containsOnlyOnce(once);
+        }
+        assertThat(events).as(ticket).filteredOn("ticket.queued"::equals).hasSize(Math.min(jobs, 1));
+        assertThat(events).filteredOn("slot.reported"::equals).hasSize(parts);
+    }
+
+    /** Nothing is open but one, and the audit log holds, up to the head that the controlling VM heard last. */
+    void checkQuiet(String except) throws IOException {
+        JsonNode standing = new ObjectMapper().readTree(operators("/tickets"));
+        for (JsonNode ticket : standing.path("tickets")) {
+            if (!ticket.path("ticket").asText().equals(except)) {
+                assertThat(ticket.path("state").asText()).as(ticket.toString()).isEqualTo("ended");
+            }
+        }
+        assertThat(standing.path("audit_writable").asBoolean()).isTrue();
+        List<VerificationKey> keys =
+                List.of(VerificationKey.of(PemCredential.certificates(site.certificate(RelaySite.RELAY))
+                        .get(0)
+                        .getPublicKey()));
+        List<Segment> segments = new ArrayList<>();
+        for (Path file : segments()) {
+            segments.add(new Segment(file.toString(), () -> Files.newInputStream(file)));
+        }
+        WitnessedHead witness =
+                new WitnessedHead("the controlling VM's", vm.head().toByteArray());
+        Verification verification = new AuditVerifier(keys, 1).verify(segments, List.of(witness));
+        assertThat(verification.findings()).isEmpty();
+        assertThat(faults).isEmpty();
+    }
+
+    /** Kinds of the audit log's records about a ticket, in their order. */
+    List<String> events(String ticket) throws IOException {
+        List<String> kinds = new ArrayList<>();
+        for (Path file : segments()) {
+            for (String line : Files.readAllLines(file)) {
+                AuditLine read = AuditLine.parse(line.getBytes(StandardCharsets.UTF_8));
+                if (read instanceof AuditRecord record
+                        && ticket.equals(record.facts().get("ticket"))) {
+                    kinds.add(record.kind());
+                }
+            }
+        }
+        return kinds;
+    }
+
+    private List<Path> segments() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("state/audit"))) {
+            return files.filter(file -> SegmentStart.FILE
+                            .matcher(file.getFileName().toString())
+                            .matches())
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private String operators(String path) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(site.socket()))) {
+            String request = "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+            channel.write(ByteBuffer.wrap(request.getBytes(StandardCharsets.US_ASCII)));
+            String answer = new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(answer).startsWith("HTTP/1.1 200 ");
+            return answer.substring(answer.indexOf("\r\n\r\n") + 4);
+        }
+    }
+
+    /** What the project knows, and nobody at Global Slurm is to learn. */
+    List<String> markers() {
+        return List.of(
+                site.controller().project(),
+                site.controller().toString(),
+                Ticket.TYPE,
+                JOB,
+                PERSON,
+                "10.64.",
+                "10.65.");
+    }
+
+    @Override
+    public void close() throws IOException {
+        looks.shutdownNow();
+        hosts.forEach(TicketHost::close);
+        relay.close();
+        loops.shutdownGracefully();
+    }
+}
