@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
+import java.util.List;
 import org.cloister.lab.Command;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -27,12 +28,15 @@ class BuildRulesTest {
 
     @BeforeEach
     void copyTheTree() throws IOException {
-        for (String part : new String[] {
-            "pom.xml", ".mvn", "build", "protocol", "ovs-bridge", "strongswan-conf", "agent-relay", "agentctl"
-        }) {
+        List<String> modules = List.of(
+                "protocol", "ovs-bridge", "strongswan-conf", "daemon", "slurm-commands", "agent-relay", "agentctl");
+        for (String part : List.of("pom.xml", ".mvn", "build")) {
             copy(part);
         }
-        edit("pom.xml", "<module>(?!protocol|ovs-bridge|strongswan-conf|agent-relay|agentctl)[^<]*</module>", "");
+        for (String module : modules) {
+            copy(module);
+        }
+        edit("pom.xml", "<module>(?!(" + String.join("|", modules) + ")<)[^<]*</module>", "");
     }
 
     @Test
