@@ -163,7 +163,7 @@ class RelayPackagesTest {
                         .filter(line -> line.startsWith("Files: " + JARS + "/"))
                         .map(line -> line.substring(line.lastIndexOf('/') + 1, line.indexOf('*')))
                         .toList();
-        assertThat(jars().stream().filter(jar -> !jar.matches("(agent-relay|protocol)-.*")))
+        assertThat(jars().stream().filter(jar -> !jar.matches("(agent-relay|daemon|protocol|slurm-commands)-.*")))
                 .allMatch(jar -> patterns.stream().anyMatch(jar::startsWith));
     }
 
