@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 
 /** Runs a program of Slurm's to its end, in bounded time and with bounded output. */
 public final class SlurmProgram {
-    private static final int MAX_OUTPUT_BYTES = 16 << 20;
+    private static final int MAX_OUTPUT_BYTES = 32 << 20;
     private static final int MAX_ERRORS_BYTES = 64 << 10;
     private static final int FLUSH_S = 2;
 
@@ -102,13 +102,20 @@ public final class SlurmProgram {
         configuration.ifPresent(file -> environment.put("SLURM_CONF", file.toString()));
     }
 
+    /** Beside, for a program that does not read would outlast its limit. */
     private static void feed(Process process, String input) {
-        try (OutputStream in = process.getOutputStream()) {
-            in.write(input.getBytes(StandardCharsets.US_ASCII));
-        } catch (IOException e) {
-            // It ended without reading; its exit status says why.
-            return;
-        }
+        Thread writer = new Thread(
+                () -> {
+                    try (OutputStream in = process.getOutputStream()) {
+                        in.write(input.getBytes(StandardCharsets.US_ASCII));
+                    } catch (IOException e) {
+                        // It ended without reading; its exit status says why.
+                        return;
+                    }
+                },
+                "slurm-input");
+        writer.setDaemon(true);
+        writer.start();
     }
 
     private static String whole(CompletableFuture<String> text)

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.cloister.slurm.Columns;
 import org.cloister.slurm.NodeNames;
 import org.cloister.slurm.SlurmUnavailable;
 
@@ -72,8 +73,7 @@ final class JobTable {
     /** Jobs of other names than tickets' are left out. */
     static List<Row> squeue(String text) throws SlurmUnavailable {
         List<Row> rows = new ArrayList<>();
-        for (String line : lines(text, "squeue")) {
-            Columns columns = new Columns(line, "squeue");
+        for (Columns columns : Columns.of("squeue", text, MAX_JOBS)) {
             String id = columns.next(ID_WIDTH);
             String state = columns.next(STATE_WIDTH);
             String reason = columns.next(REASON_WIDTH);
@@ -89,7 +89,7 @@ final class JobTable {
 
     static List<Row> sacct(String text) throws SlurmUnavailable {
         List<Row> rows = new ArrayList<>();
-        for (String line : lines(text, "sacct")) {
+        for (String line : lines(text)) {
             String[] fields = line.split("\\|", 5);
             if (fields.length != 5) {
                 throw strange("sacct", line);
@@ -123,43 +123,15 @@ final class JobTable {
                 program.equals("squeue") && nodes.length() >= NODES_WIDTH);
     }
 
-    private static List<String> lines(String text, String program) throws SlurmUnavailable {
+    private static List<String> lines(String text) throws SlurmUnavailable {
         List<String> lines = text.lines().toList();
         if (lines.size() > MAX_JOBS) {
-            throw new SlurmUnavailable(program + ": more than " + MAX_JOBS + " jobs");
+            throw new SlurmUnavailable("sacct: more than " + MAX_JOBS + " jobs");
         }
         return lines;
     }
 
     private static SlurmUnavailable strange(String program, String line) {
         return new SlurmUnavailable(program + ": a line that is not as asked for: " + line);
-    }
-
-    /** Takes fields of fixed width, each followed by a bar, from a line. */
-    private static final class Columns {
-        private final String line;
-        private final String program;
-        private int at;
-
-        Columns(String line, String program) {
-            this.line = line;
-            this.program = program;
-        }
-
-        String next(int width) throws SlurmUnavailable {
-            int end = at + width;
-            if (end >= line.length() || line.charAt(end) != '|') {
-                throw strange(program, line);
-            }
-            String field = line.substring(at, end).stripTrailing();
-            at = end + 1;
-            return field;
-        }
-
-        void requireEnd() throws SlurmUnavailable {
-            if (at != line.length()) {
-                throw strange(program, line);
-            }
-        }
     }
 }
