@@ -2,12 +2,8 @@ package org.cloister.relay;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
-import org.cloister.daemon.BadConfigException;
 import org.cloister.daemon.TomlReader;
 import org.cloister.relay.slurm.SlurmCommands;
 import org.cloister.relay.slurm.SlurmSettings;
@@ -42,7 +38,7 @@ record RelayConfig(
     private static final int DAY_S = 86_400;
 
     static RelayConfig load(Path file) throws IOException {
-        TomlReader toml = read(file);
+        TomlReader toml = TomlReader.open(file);
         InetSocketAddress listen = toml.address("listen", "0.0.0.0:7443");
         InetSocketAddress metrics = toml.address("metrics", null);
         if (metrics != null && !metrics.getAddress().isLoopbackAddress()) {
@@ -73,16 +69,5 @@ record RelayConfig(
 
     Optional<Relay.Slurm> globalSlurm() {
         return slurm.map(each -> new Relay.Slurm(new SlurmCommands(each), each.user(), each.partition()));
-    }
-
-    private static TomlReader read(Path file) throws IOException {
-        try {
-            return new TomlReader(file);
-        } catch (NoSuchFileException e) {
-            throw new BadConfigException(List.of(file + ": no such file; the package has a sample of it"));
-        } catch (AccessDeniedException e) {
-            throw new BadConfigException(
-                    List.of(file + ": not readable; let user " + System.getProperty("user.name") + " read it"));
-        }
     }
 }

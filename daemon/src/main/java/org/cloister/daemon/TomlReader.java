@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +21,7 @@ import org.tomlj.TomlArray;
 import org.tomlj.TomlParseError;
 import org.tomlj.TomlParseResult;
 import org.tomlj.TomlPosition;
+import org.tomlj.TomlTable;
 
 /** One TOML file, read key by key. Problems are collected with their line; what is not asked for is one, too. */
 public final class TomlReader {
@@ -27,15 +30,43 @@ public final class TomlReader {
     private record Problem(int line, String text) {}
 
     private final Path file;
-    private final TomlParseResult toml;
+    private final TomlTable toml;
+    /** Before each key in a problem; its own line stands for keys that are missing. */
+    private final String place;
+
+    private final int line;
     private final Set<String> known = new LinkedHashSet<>();
-    private final List<Problem> problems = new ArrayList<>();
+    private final List<TomlReader> tables = new ArrayList<>();
+    private final List<Problem> problems;
 
     public TomlReader(Path file) throws IOException {
-        this.file = file;
-        this.toml = Toml.parse(file);
+        this(file, Toml.parse(file));
+    }
+
+    private TomlReader(Path file, TomlParseResult toml) {
+        this(file, toml, "", 1, new ArrayList<>());
         for (TomlParseError error : toml.errors()) {
             problems.add(new Problem(error.position().line(), String.valueOf(error.getMessage())));
+        }
+    }
+
+    private TomlReader(Path file, TomlTable toml, String place, int line, List<Problem> problems) {
+        this.file = file;
+        this.toml = toml;
+        this.place = place;
+        this.line = line;
+        this.problems = problems;
+    }
+
+    /** @throws BadConfigException if there is no such file, or it may not be read */
+    public static TomlReader open(Path file) throws IOException {
+        try {
+            return new TomlReader(file);
+        } catch (NoSuchFileException e) {
+            throw new BadConfigException(List.of(file + ": no such file; the package has a sample of it"));
+        } catch (AccessDeniedException e) {
+            throw new BadConfigException(
+                    List.of(file + ": not readable; let user " + System.getProperty("user.name") + " read it"));
         }
     }
 
@@ -88,22 +119,85 @@ public final class TomlReader {
 
     public void problem(String key, String text) {
         TomlPosition position = toml.contains(key) ? toml.inputPositionOf(key) : null;
-        problems.add(new Problem(position == null ? 1 : position.line(), key + ": " + text));
+        problems.add(new Problem(position == null ? line : position.line(), place + key + ": " + text));
+    }
+
+    /** What has no default. */
+    public void require(String... keys) {
+        for (String key : keys) {
+            if (!has(key)) {
+                problem(key, "missing");
+            }
+        }
     }
 
     /** @throws BadConfigException if anything was wrong, in the order of lines */
     public void finish() throws BadConfigException {
-        for (String key : toml.dottedKeySet()) {
-            if (!known.contains(key)) {
-                problem(key, "unknown key; known: " + String.join(", ", known));
-            }
-        }
+        requireKnown();
         if (!problems.isEmpty()) {
             throw new BadConfigException(problems.stream()
                     .sorted((a, b) -> Integer.compare(a.line, b.line))
                     .map(each -> file + ":" + each.line + ": " + each.text)
                     .toList());
         }
+    }
+
+    private void requireKnown() {
+        for (String key : toml.dottedKeySet()) {
+            if (!known.contains(key)) {
+                problem(key, "unknown key; known: " + String.join(", ", known));
+            }
+        }
+        tables.forEach(TomlReader::requireKnown);
+    }
+
+    /** The tables under {@code [[key]]}, each read like a file; {@link #finish} of this one is for them too. */
+    public List<TomlReader> tables(String key, int most) {
+        Object value = value(key);
+        if (value == null) {
+            return List.of();
+        }
+        if (!(value instanceof TomlArray array)
+                || array.toList().stream().anyMatch(each -> !(each instanceof TomlTable))) {
+            problem(key, "want tables, each under [[" + key + "]], have " + value);
+            return List.of();
+        }
+        if (array.size() > most) {
+            problem(key, "want at most " + most + " tables, have " + array.size());
+            return List.of();
+        }
+        List<TomlReader> found = new ArrayList<>();
+        for (int i = 0; i < array.size(); i++) {
+            int at = array.inputPositionOf(i).line();
+            found.add(new TomlReader(file, array.getTable(i), place + key + "[" + i + "].", at, problems));
+        }
+        tables.addAll(found);
+        return found;
+    }
+
+    /**
+     * A list of texts, none twice, in the file's order.
+     *
+     * @param form of each, in words
+     */
+    public List<String> texts(String key, int most, Pattern want, String form) {
+        Object value = value(key);
+        Set<String> texts = new LinkedHashSet<>();
+        if (value == null) {
+            return List.of();
+        }
+        if (!(value instanceof TomlArray array) || array.size() > most) {
+            problem(key, "want a list of at most " + most + " texts such as [\"a\", \"b\"], have " + value);
+            return List.of();
+        }
+        for (Object each : array.toList()) {
+            if (!(each instanceof String text) || !want.matcher(text).matches()) {
+                problem(key, "want " + form + ", have " + each);
+            } else if (!texts.add(text)) {
+                problem(key, "want each once, have \"" + text + "\" twice");
+            }
+        }
+        return List.copyOf(texts);
     }
 
     /** A list of whole numbers, none twice. */
