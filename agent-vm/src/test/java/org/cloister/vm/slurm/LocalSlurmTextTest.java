@@ -1,0 +1,121 @@
+package org.cloister.vm.slurm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.cloister.slurm.SlurmUnavailable;
+import org.cloister.vm.Shape;
+import org.junit.jupiter.api.Test;
+
+/** Slurm's texts as 22.05.8 prints them, which are the fuzz target's seeds too, and as it never should. */
+class LocalSlurmTextTest {
+    @Test
+    void lines_of_squeue_become_jobs() throws IOException {
+        List<QueueTable.Row> rows = QueueTable.read(seed("jobs"));
+        assertThat(rows).extracting(row -> row.job().id().text()).containsExactly("12", "13_4", "14+1");
+        Job waiting = rows.get(0).job();
+        assertThat(waiting.reason()).isEqualTo("ReqNodeNotAvail");
+        assertThat(waiting.demand().memoryMib()).isEqualTo(1536);
+        assertThat(waiting.demand().memoryOfCpu()).isFalse();
+        assertThat(waiting.demand().leastNodes()).isEqualTo(3);
+        assertThat(waiting.demand().limit()).isEmpty();
+        assertThat(rows.get(1).job().array()).isEqualTo(13);
+        assertThat(rows.get(1).job().demand().limit()).hasValue(Duration.ofHours(26));
+        assertThat(rows.get(2).job().set()).isEqualTo(14);
+        assertThat(rows.get(2).job().state()).isEqualTo(JobState.RUNNING);
+        assertThat(rows.get(2).nodes()).isEqualTo("vm-abcdefgh-0");
+        assertThat(rows.get(2).job().demand().mostNodes()).isEqualTo(1);
+    }
+
+    @Test
+    void a_line_that_is_otherwise_has_none_taken() throws IOException {
+        String good = seed("jobs");
+        for (String bad : List.of(
+                good + "\n",
+                good.replace("|2001 ", "|-001 "),
+                good.replace("PENDING ", "WHATEVER"),
+                good.replaceFirst("\\|", " "),
+                good.replaceFirst("12 ", "x2 "),
+                good.replace("vm-abcdefgh-0 ", "vm-abcd;gh-0 "))) {
+            assertThatThrownBy(() -> QueueTable.read(bad)).as(bad).isInstanceOf(SlurmUnavailable.class);
+        }
+    }
+
+    @Test
+    void lines_of_sinfo_become_nodes_without_the_block() throws IOException {
+        assertThat(NodeTable.read(seed("nodes")))
+                .containsExactly(
+                        new NodeTable.Row(new Node("vm-abcdefgh-0", "tabc", Node.State.IDLE, 2, 2000), "10.90.1.1"));
+    }
+
+    @Test
+    void throttles_are_read_from_what_waits_or_from_the_first_line() throws IOException {
+        assertThat(Throttles.waiting(seed("waiting"))).isEqualTo(Map.of(12L, 2));
+        assertThat(Throttles.shown(12, seed("shown"))).isEqualTo(2);
+        assertThat(Throttles.shown(13, seed("shown"))).isZero();
+        assertThat(Throttles.shown(12, "JobId=1 JobName=x\n" + seed("shown"))).isZero();
+    }
+
+    @Test
+    void the_block_has_a_node_for_each_host_and_the_largest_of_each_and_workers_stand_nowhere() {
+        String text = new LocalConfiguration(
+                        "local",
+                        "head",
+                        "10.90.0.1",
+                        Path.of("/var/spool/slurmctld"),
+                        Path.of("/usr/lib/cloister/slurm"),
+                        Optional.of("127.0.0.1"),
+                        List.of(new Shape(4, 2, 9000, 10), new Shape(1, 8, 2000, 4000)),
+                        1024,
+                        Duration.ofDays(366))
+                .text();
+        assertThat(text.lines().filter(line -> line.startsWith("NodeName=")))
+                .containsExactly("NodeName=waiting-for-vm-[0001-0005] CPUs=8 RealMemory=9000 TmpDisk=4000"
+                        + " Feature=unplaced State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9");
+        assertThat(text).doesNotContain("=\n").contains("EpilogSlurmctld=/usr/lib/cloister/slurm/epilog-slurmctld\n");
+        assertThatThrownBy(() -> new LocalConfiguration(
+                        "local",
+                        "head\nSlurmUser=alice",
+                        "10.90.0.1",
+                        Path.of("/s"),
+                        Path.of("/h"),
+                        Optional.empty(),
+                        List.of(new Shape(1, 1, 1, 0)),
+                        1,
+                        Duration.ofDays(1)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void a_jobs_configuration_includes_the_clusters_and_names_nodes() {
+        assertThat(new JobConfiguration(
+                                Path.of("/run/slurm/conf/slurm.conf"),
+                                Map.of("vm-b-0", "10.1.0.2", "vm-a-0", "10.1.0.1"))
+                        .text())
+                .isEqualTo("""
+                        Include /run/slurm/conf/slurm.conf
+                        NodeName=vm-a-0 NodeAddr=10.1.0.1
+                        NodeName=vm-b-0 NodeAddr=10.1.0.2
+                        """);
+        assertThatThrownBy(() -> new JobConfiguration(Path.of("/x"), Map.of("a", "1 Port=7")))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static String seed(String name) throws IOException {
+        try (InputStream in = LocalSlurmTextTest.class.getResourceAsStream(
+                "LocalSlurmFuzzInputs/reads_jobs_nodes_and_throttles/" + name)) {
+            if (in == null) {
+                throw new IOException("no seed " + name);
+            }
+            return new String(in.readAllBytes(), StandardCharsets.ISO_8859_1).substring(1);
+        }
+    }
+}
