@@ -1,0 +1,63 @@
+package org.cloister.vm.plugin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import org.cloister.slurm.SlurmProgram;
+import org.cloister.vm.Shape;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FakeControllerTest extends SubmitPluginContract {
+    private final Path root;
+    private final FakeController controller;
+
+    FakeControllerTest(@TempDir Path root) throws IOException {
+        this.root = root;
+        this.controller = new FakeController(root, installed());
+    }
+
+    @Override
+    protected Path installed() {
+        return root.resolve("job_submit.lua");
+    }
+
+    @Override
+    protected SlurmProgram slurm() {
+        return controller.programs();
+    }
+
+    @Override
+    protected PluginData data(int release) {
+        return new PluginData(
+                release, Path.of("/run/cloister/bell"), List.of("fast"), List.of(new Shape(2, 64, 128_000, 0)));
+    }
+
+    @Override
+    protected void stopController() throws IOException {
+        controller.stop();
+    }
+
+    @Override
+    protected void startController() throws IOException {
+        controller.start();
+    }
+
+    @Test
+    void a_packaged_script_with_no_place_for_data_is_refused(@TempDir Path other) throws IOException {
+        Path source = Files.writeString(
+                other.resolve("job_submit.lua"),
+                Files.readString(StagedScript.SOURCE).replace("local data = nil", "local data = {}"));
+        SubmitPlugin plugin = new SubmitPlugin(source, installed(), slurm(), InstantSource.system());
+        assertThatThrownBy(() -> plugin.lay(data(1)))
+                .isInstanceOf(PluginRefused.class)
+                .hasMessageStartingWith("submit plugin: want the line \"local data = nil ")
+                .hasMessageEndingWith("have none; install the package again");
+        assertThat(installed()).doesNotExist();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.vm.plugin;
+
+import org.jspecify.annotations.NullMarked;
