@@ -1,0 +1,220 @@
+package org.cloister.vm.queue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.cloister.slurm.SlurmUnavailable;
+import org.cloister.vm.slurm.LocalSlurm;
+import org.cloister.vm.status.Statuses;
+import org.cloister.vm.worker.WorkerEvent;
+import org.cloister.vm.worker.Workers;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns the Local Slurm's queue into tickets and the nodes that come into running jobs. What it must know after a crash is in
+ * its ledger; one that was killed is started again and goes on.
+ *
+ * <p>A ticket lasts as long as its job's time limit was when it was asked for. A limit that is raised while the job waits means
+ * another ticket. One that is raised while it runs (Slurm lets administrators alone do that) stays as Slurm has it, but
+ * the nodes end with their ticket, and the job's status says so.
+ */
+public final class Controller implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Controller.class);
+    private static final int CALLS_AT_A_TIME = 4;
+    private static final Duration CLOSING = Duration.ofSeconds(5);
+
+    private final Workers workers;
+    private final InstantSource clock;
+    private final Path bellFile;
+    private final Consumer<RuntimeException> broken;
+    private final Statements statements;
+    private final Round round;
+    private final ExecutorService calls = Executors.newFixedThreadPool(CALLS_AT_A_TIME, task -> daemon(task, "slurm"));
+    private final Queue<WorkerEvent> events = new ConcurrentLinkedQueue<>();
+    private final Thread queue = daemon(this::look, "queue");
+    private final Thread writer = daemon(this::writeStatements, "statements");
+    private final AtomicBoolean isBroken = new AtomicBoolean();
+    /** Guarded by itself, as is {@code closed}. */
+    private final Beat beat = new Beat(System.nanoTime());
+
+    private boolean closed;
+    private @Nullable Bell bell;
+
+    /**
+     * @param workers is started by {@link #start} and by nobody else
+     * @param ledger stays the caller's to close, after this
+     * @param bell a file; made if it is not there, and watched
+     * @param broken hears, once, of what should not happen; nothing is done any more then, and the process is to end
+     */
+    public Controller(
+            ControllerSettings settings,
+            LocalSlurm slurm,
+            Workers workers,
+            Ledger ledger,
+            Statuses statuses,
+            Timings timings,
+            InstantSource clock,
+            Path bell,
+            Consumer<RuntimeException> broken) {
+        this.workers = workers;
+        this.clock = clock;
+        this.bellFile = bell;
+        this.broken = broken;
+        this.statements = new Statements(slurm);
+        this.round = new Round(
+                new Round.World(settings, slurm, workers, ledger, statuses, timings, clock, new SecureRandom()),
+                statements,
+                calls);
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** @throws IOException if the bell's file cannot be made or watched */
+    public void start() throws IOException {
+        bell = Bell.hang(bellFile, this::ring);
+        workers.start(this::heard);
+        round.resume();
+        queue.start();
+        writer.start();
+    }
+
+    private void ring() {
+        synchronized (beat) {
+            beat.ring(System.nanoTime());
+            beat.notifyAll();
+        }
+    }
+
+    private void heard(WorkerEvent event) {
+        events.add(event);
+        synchronized (beat) {
+            beat.news();
+            beat.notifyAll();
+        }
+    }
+
+    private void look() {
+        guarded(() -> {
+            boolean silent = false;
+            while (awaitLook()) {
+                boolean close = false;
+                for (WorkerEvent event = events.poll(); event != null; event = events.poll()) {
+                    round.hear(event);
+                }
+                try {
+                    close = round.run();
+                    silent = false;
+                } catch (SlurmUnavailable e) {
+                    if (!silent) {
+                        LOG.warn("the Local Slurm does not answer: {}", e.getMessage());
+                    }
+                    silent = true;
+                }
+                synchronized (beat) {
+                    beat.ended(System.nanoTime(), close);
+                }
+            }
+        });
+    }
+
+    /** @return false if there is to be none any more */
+    private boolean awaitLook() throws InterruptedException {
+        synchronized (beat) {
+            while (!closed) {
+                long now = System.nanoTime();
+                long left = beat.nextNs() - now;
+                if (left <= 0) {
+                    beat.began(now);
+                    return true;
+                }
+                TimeUnit.NANOSECONDS.timedWait(beat, left);
+            }
+            return false;
+        }
+    }
+
+    private void writeStatements() {
+        guarded(() -> {
+            while (!isClosed()) {
+                statements.awaitDue(clock.millis());
+                statements.write(clock.millis());
+            }
+        });
+    }
+
+    private boolean isClosed() {
+        synchronized (beat) {
+            return closed;
+        }
+    }
+
+    private interface Task {
+        void run() throws InterruptedException;
+    }
+
+    /** No thread of ours dies in silence. */
+    private void guarded(Task task) {
+        try {
+            task.run();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.error("the queue's controller is broken", e);
+            synchronized (beat) {
+                closed = true;
+                beat.notifyAll();
+            }
+            if (isBroken.compareAndSet(false, true)) {
+                broken.accept(e);
+            }
+        }
+    }
+
+    /** Ends the look at the queue; what runs goes on running. */
+    @Override
+    public void close() {
+        synchronized (beat) {
+            closed = true;
+            beat.notifyAll();
+        }
+        try {
+            if (bell != null) {
+                bell.close();
+            }
+        } catch (IOException e) {
+            LOG.warn("the bell's watch is not closed: {}", e.getMessage());
+        }
+        writer.interrupt();
+        end(queue);
+        end(writer);
+        calls.shutdownNow();
+    }
+
+    /** A call of Slurm may take long: what it does it does without us. */
+    private static void end(Thread thread) {
+        try {
+            thread.join(CLOSING.toMillis());
+            if (thread.isAlive()) {
+                thread.interrupt();
+                thread.join(CLOSING.toMillis());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

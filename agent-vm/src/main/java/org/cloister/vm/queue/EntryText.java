@@ -1,0 +1,173 @@
+package org.cloister.vm.queue;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.regex.Pattern;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.vm.slurm.Demand;
+import org.cloister.vm.slurm.JobId;
+import org.cloister.vm.worker.Phase;
+import org.cloister.vm.worker.WorkerEvent.Trouble;
+
+/** An {@link Entry} as the ledger writes it. */
+final class EntryText {
+    private static final Pattern JOB = Pattern.compile("[0-9_+]{1,20}");
+    private static final Pattern WORD = Pattern.compile("[A-Z_]{1,20}");
+    private static final long MOST_MS = Duration.ofDays(366 * 2).toMillis();
+
+    private EntryText() {}
+
+    static void write(Entry entry, ObjectNode json) {
+        json.put("ticket", entry.ticket())
+                .put("job", entry.job().text())
+                .put("set", entry.set())
+                .put("restarts", entry.restarts())
+                .put("attempt", entry.attempt())
+                .put("failures", entry.failures())
+                .put("stage", entry.stage().name())
+                .put("askedMs", entry.askedMs())
+                .put("closedMs", entry.closedMs())
+                .put("started", entry.started())
+                .put("held", entry.held());
+        writeDemand(entry.demand(), json.putObject("demand"));
+        writeRequest(entry.request(), json.putObject("request"));
+        entry.trouble()
+                .ifPresent(trouble -> json.putObject("trouble")
+                        .put("phase", trouble.phase().name())
+                        .put("code", trouble.code())
+                        .put("text", trouble.text())
+                        .put("hint", trouble.hint())
+                        .put("passing", trouble.passing()));
+        ObjectNode seconds = JsonNodeFactory.instance.objectNode();
+        entry.seconds().forEach((phase, took) -> seconds.put(phase.name(), took.toMillis()));
+        json.set("phasesMs", seconds);
+    }
+
+    static Entry read(StrictJson json) throws MalformedException {
+        try {
+            Entry entry = new Entry(
+                    json.text("ticket", Ticket.ID),
+                    new JobId(json.text("job", JOB)),
+                    json.number("set", 0, Integer.MAX_VALUE),
+                    (int) json.number("restarts", 0, Integer.MAX_VALUE),
+                    (int) json.number("attempt", 1, Integer.MAX_VALUE),
+                    (int) json.number("failures", 0, Integer.MAX_VALUE),
+                    readDemand(json.object("demand")),
+                    readRequest(json.object("request")),
+                    Entry.Stage.valueOf(json.text("stage", WORD)),
+                    json.number("askedMs", 0, Long.MAX_VALUE),
+                    json.number("closedMs", 0, Long.MAX_VALUE),
+                    json.flag("started"),
+                    json.flag("held"),
+                    json.has("trouble") ? Optional.of(readTrouble(json.object("trouble"))) : Optional.empty(),
+                    readPhases(json.object("phasesMs")));
+            json.requireNothingElse();
+            return entry;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException("ledger: " + e.getMessage(), e);
+        }
+    }
+
+    private static void writeDemand(Demand demand, ObjectNode json) {
+        json.put("leastNodes", demand.leastNodes())
+                .put("mostNodes", demand.mostNodes())
+                .put("tasks", demand.tasks())
+                .put("cpusPerTask", demand.cpusPerTask())
+                .put("memoryMib", demand.memoryMib())
+                .put("memoryOfCpu", demand.memoryOfCpu())
+                .put("scratchMib", demand.scratchMib())
+                .put("exclusive", demand.exclusive());
+        demand.tasksPerNode().ifPresent(value -> json.put("tasksPerNode", value));
+        demand.limit().ifPresent(value -> json.put("limitMs", value.toMillis()));
+    }
+
+    private static Demand readDemand(StrictJson json) throws MalformedException {
+        Demand demand = new Demand(
+                number(json, "leastNodes"),
+                number(json, "mostNodes"),
+                number(json, "tasks"),
+                number(json, "cpusPerTask"),
+                optional(json, "tasksPerNode"),
+                json.number("memoryMib", 0, Long.MAX_VALUE),
+                json.flag("memoryOfCpu"),
+                json.number("scratchMib", 0, Long.MAX_VALUE),
+                json.flag("exclusive"),
+                json.has("limitMs")
+                        ? Optional.of(Duration.ofMillis(json.number("limitMs", 0, Long.MAX_VALUE)))
+                        : Optional.empty());
+        json.requireNothingElse();
+        return demand;
+    }
+
+    private static void writeRequest(ResourceRequest request, ObjectNode json) {
+        json.put("nodes", request.nodes())
+                .put("cpusPerTask", request.cpusPerTask())
+                .put("memoryMib", request.memoryMib())
+                .put("scratchMib", request.scratchMib())
+                .put("exclusive", request.exclusive())
+                .put("minutes", request.minutes());
+        request.tasks().ifPresent(value -> json.put("tasks", value));
+        request.tasksPerNode().ifPresent(value -> json.put("tasksPerNode", value));
+        if (!request.features().isEmpty()) {
+            ArrayNode list = json.putArray("features");
+            request.features().forEach(list::add);
+        }
+    }
+
+    private static ResourceRequest readRequest(StrictJson json) throws MalformedException {
+        ResourceRequest request = new ResourceRequest(
+                number(json, "nodes"),
+                optional(json, "tasks"),
+                number(json, "cpusPerTask"),
+                optional(json, "tasksPerNode"),
+                number(json, "memoryMib"),
+                number(json, "scratchMib"),
+                json.flag("exclusive"),
+                number(json, "minutes"),
+                json.has("features")
+                        ? json.ascending("features", ResourceRequest.MAX_FEATURES, 0, ResourceRequest.MAX_FEATURES - 1)
+                        : List.of());
+        json.requireNothingElse();
+        return request;
+    }
+
+    private static Trouble readTrouble(StrictJson json) throws MalformedException {
+        Trouble trouble = new Trouble(
+                Phase.valueOf(json.text("phase", WORD)),
+                json.text("code"),
+                json.text("text"),
+                json.text("hint"),
+                json.flag("passing"));
+        json.requireNothingElse();
+        return trouble;
+    }
+
+    private static Map<Phase, Duration> readPhases(StrictJson json) throws MalformedException {
+        Map<Phase, Duration> phases = new EnumMap<>(Phase.class);
+        for (Phase phase : Phase.values()) {
+            if (json.has(phase.name())) {
+                phases.put(phase, Duration.ofMillis(json.number(phase.name(), 0, MOST_MS)));
+            }
+        }
+        json.requireNothingElse();
+        return phases;
+    }
+
+    private static int number(StrictJson json, String key) throws MalformedException {
+        return (int) json.number(key, 0, Integer.MAX_VALUE);
+    }
+
+    private static OptionalInt optional(StrictJson json, String key) throws MalformedException {
+        return json.has(key) ? OptionalInt.of(number(json, key)) : OptionalInt.empty();
+    }
+}

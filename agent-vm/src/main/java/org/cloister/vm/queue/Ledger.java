@@ -1,0 +1,206 @@
+package org.cloister.vm.queue;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.ticket.Ticket;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tickets of a project's queue, in a file on its drive: a line is a change, on the drive before a call returns. A line
+ * that a crash cut short is dropped. Of one process at a time, and of one thread.
+ */
+public final class Ledger implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Ledger.class);
+    /** Of a line, which is one change of up to as many tickets as a round has. */
+    private static final int MAX_LINE = 16 << 20;
+
+    private static final int MAX_ENTRIES = 8192;
+    private static final int MAX_TEXT = 2048;
+    private static final Pattern ID = Ticket.ID;
+    /** Lines beyond the entries themselves, from which the file is written anew. */
+    private static final int SPARE_LINES = 2000;
+
+    private final Path file;
+    private final FileChannel lock;
+    private final Map<String, Entry> entries = new LinkedHashMap<>();
+    private FileChannel out;
+    private int lines;
+
+    private Ledger(Path file, FileChannel lock, FileChannel out) {
+        this.file = file;
+        this.lock = lock;
+        this.out = out;
+    }
+
+    /**
+     * @param file is made if it is not there; beside it are {@code file.lock} and, for a moment, {@code file.new}
+     * @throws IOException if it cannot be read or written, another process has it, or a line that is whole does not parse
+     */
+    public static Ledger open(Path file) throws IOException {
+        FileChannel lock = lock(file);
+        try {
+            Ledger ledger =
+                    new Ledger(file, lock, FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
+            ledger.replay();
+            ledger.rewrite();
+            return ledger;
+        } catch (IOException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    private static FileChannel lock(Path file) throws IOException {
+        FileChannel channel = FileChannel.open(
+                file.resolveSibling(file.getFileName() + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            FileLock lock = channel.tryLock();
+            if (lock != null) {
+                return channel;
+            }
+        } catch (OverlappingFileLockException e) {
+            LOG.debug("this process has it", e);
+        }
+        channel.close();
+        throw new IOException("ledger " + file + ": want it alone, another process has it; stop that one");
+    }
+
+    Collection<Entry> entries() {
+        return List.copyOf(entries.values());
+    }
+
+    /** All of them or, if it is cut short, none. */
+    void put(Collection<Entry> changed) {
+        if (changed.isEmpty()) {
+            return;
+        }
+        changed.forEach(entry -> entries.put(entry.ticket(), entry));
+        append(line(changed));
+    }
+
+    void drop(Collection<String> tickets) {
+        if (tickets.isEmpty()) {
+            return;
+        }
+        tickets.forEach(entries::remove);
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ArrayNode list = json.putArray("drop");
+        tickets.forEach(list::add);
+        append(json.toString());
+    }
+
+    private static String line(Collection<Entry> entries) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ArrayNode list = json.putArray("put");
+        entries.forEach(entry -> EntryText.write(entry, list.addObject()));
+        return json.toString();
+    }
+
+    /** What cannot be written ends the process: nothing may be done that is not written down. */
+    private void append(String line) {
+        try {
+            write(out, line);
+            out.force(false);
+            lines++;
+            if (lines > entries.size() + SPARE_LINES) {
+                rewrite();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("ledger " + file + ": not written: " + e.getMessage(), e);
+        }
+    }
+
+    private static void write(FileChannel to, String line) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
+        while (bytes.hasRemaining()) {
+            to.write(bytes);
+        }
+    }
+
+    private void replay() throws IOException {
+        String text = Files.readString(file);
+        int from = 0;
+        int number = 0;
+        for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+            number++;
+            try {
+                apply(text.substring(from, end));
+            } catch (MalformedException e) {
+                if (end == text.length() - 1) {
+                    LOG.warn("the ledger's last line is dropped: {}", e.getMessage());
+                    return;
+                }
+                throw new IOException(
+                        "ledger " + file + ": line " + number + " does not parse: " + e.getMessage()
+                                + "; move the file away, and every node and ticket is taken back",
+                        e);
+            }
+            from = end + 1;
+        }
+        if (from < text.length()) {
+            LOG.warn("the ledger's last line was cut short and is dropped, bytes={}", text.length() - from);
+        }
+    }
+
+    private void apply(String line) throws MalformedException {
+        StrictJson json = StrictJson.read(line.getBytes(StandardCharsets.UTF_8), MAX_LINE, MAX_TEXT);
+        if (json.has("drop")) {
+            json.texts("drop", MAX_ENTRIES, ID).forEach(entries::remove);
+        } else {
+            for (StrictJson each : json.objects("put", MAX_ENTRIES)) {
+                Entry entry = EntryText.read(each);
+                entries.put(entry.ticket(), entry);
+            }
+        }
+        json.requireNothingElse();
+    }
+
+    /** One line each, in a new file that takes the old one's place. */
+    private void rewrite() throws IOException {
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        FileChannel next = FileChannel.open(
+                fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
+        try {
+            for (Entry entry : entries.values()) {
+                write(next, line(List.of(entry)));
+            }
+            next.force(true);
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            try (FileChannel directory = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
+                directory.force(true);
+            }
+        } catch (IOException e) {
+            next.close();
+            throw e;
+        }
+        out.close();
+        out = next;
+        lines = entries.size();
+    }
+
+    @Override
+    public void close() throws IOException {
+        out.close();
+        lock.close();
+    }
+}

@@ -1,0 +1,146 @@
+package org.cloister.vm.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import org.cloister.vm.slurm.JobState;
+import org.cloister.vm.slurm.LocalSlurm;
+import org.cloister.vm.slurm.Node;
+import org.cloister.vm.status.Status;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What users see of it, without mischief. */
+class RoundTest {
+    private static final int PATIENCE = 2000;
+
+    @TempDir
+    private Path folder;
+
+    private Optional<Walk> opened = Optional.empty();
+
+    @BeforeEach
+    void open() throws Exception {
+        opened = Optional.of(new Walk(1, folder.resolve("ledger")));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        walk().close();
+    }
+
+    private Walk walk() {
+        return opened.orElseThrow();
+    }
+
+    private void until(BooleanSupplier what) throws Exception {
+        for (int i = 0; i < PATIENCE && !what.getAsBoolean(); i++) {
+            walk().step();
+        }
+        assertThat(what.getAsBoolean()).as("within " + PATIENCE + " steps").isTrue();
+    }
+
+    private Optional<Status> status(FakeSlurm.Submitted job) {
+        return Optional.ofNullable(walk().statuses.all.get(job.id));
+    }
+
+    @Test
+    void a_job_runs_on_its_tickets_nodes_and_its_statement_has_the_seconds_of_each_phase() throws Exception {
+        FakeSlurm.Submitted job = walk().slurm.submit("1", 2);
+        until(walk()::isOver);
+        assertThat(job.ends).isEqualTo(1);
+        assertThat(job.admin)
+                .contains("\"attempt\":1", "\"queue\":0.040", "\"boot\":0.051", "\"registration\":", "\"teardown\":");
+    }
+
+    @Test
+    void a_job_that_fails_again_and_again_is_held_with_the_reason_and_tried_anew_when_released() throws Exception {
+        walk().workers.failures = 1000;
+        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        until(() -> job.waitsFor.equals("JobHeldAdmin"));
+        assertThat(walk().workers.asked()).isEqualTo(3);
+        walk().step();
+        assertThat(status(job).orElseThrow().text())
+                .contains("attempt 3 failed in boot (boot)", "try again", "scontrol release 1");
+        walk().workers.failures = 0;
+        job.waitsFor = "";
+        until(walk()::isOver);
+        assertThat(job.ends).isEqualTo(1);
+    }
+
+    @Test
+    void a_job_that_came_around_the_plugin_is_held_and_gets_nothing() throws Exception {
+        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        job.admin = "";
+        until(() -> job.waitsFor.equals("JobHeldAdmin"));
+        assertThat(status(job).orElseThrow().text()).contains("want what the project's plugin writes");
+        assertThat(walk().workers.asked()).isZero();
+    }
+
+    @Test
+    void a_set_that_is_larger_than_the_quota_is_held_with_both_values() throws Exception {
+        FakeSlurm.Submitted first = walk().slurm.submit("5+0", 1);
+        first.set = 5;
+        for (int component = 1; component <= Walk.QUOTA; component++) {
+            walk().slurm.submit("5+" + component, 1).set = 5;
+        }
+        until(() -> first.waitsFor.equals("JobHeldAdmin"));
+        assertThat(status(first).orElseThrow().text()).contains("want at most 5", "have 6");
+    }
+
+    @Test
+    void a_waiting_job_says_who_is_to_act() throws Exception {
+        FakeSlurm.Submitted dependent = walk().slurm.submit("1", 1);
+        dependent.waitsFor = "Dependency";
+        FakeSlurm.Submitted job = walk().slurm.submit("2", 1);
+        walk().step();
+        walk().step();
+        assertThat(status(dependent)).contains(new Status("slurm", "", "Slurm says Dependency"));
+        assertThat(status(job).map(Status::waitsOn))
+                .hasValueSatisfying(on -> assertThat(on).isIn("the site", "the site's hosts"));
+    }
+
+    @Test
+    void a_job_that_is_held_while_its_nodes_come_gives_them_back() throws Exception {
+        FakeSlurm.Submitted job = walk().slurm.submit("1", 2);
+        until(() -> walk().workers.inFlight() == 1);
+        job.waitsFor = "JobHeldUser";
+        until(() -> walk().workers.inFlight() == 0 && !walk().slurm.hasNodes());
+        assertThat(job.state).isEqualTo(JobState.PENDING);
+        assertThat(job.features).isEqualTo(LocalSlurm.UNPLACED);
+    }
+
+    @Test
+    void statements_wait_for_accounting_in_the_ledger() throws Exception {
+        walk().slurm.accounting = false;
+        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        until(() -> job.state == JobState.ENDED);
+        job.forgotten = true;
+        for (int i = 0; i < 200; i++) {
+            walk().step();
+        }
+        assertThat(walk().ledger.entries()).hasSize(1);
+        walk().slurm.accounting = true;
+        until(walk()::isOver);
+        assertThat(job.admin).contains("\"seconds\":{");
+    }
+
+    @Test
+    void nodes_of_no_ticket_are_removed() throws Exception {
+        walk().slurm.register("vm-stranger-0", Samples.OTHER);
+        until(() -> !walk().slurm.hasNodes());
+    }
+
+    @Test
+    void the_nodes_of_a_set_rest_before_they_are_removed_and_others_do_not() {
+        Map<String, Node> out = Map.of("a", new Node("a", Samples.FEATURE, Node.State.OUT, 1, 1));
+        assertThat(Ending.of(out.values(), true, true, 4_999)).isEmpty();
+        assertThat(Ending.of(out.values(), true, true, 5_000)).containsExactly(new Step.Remove("a"));
+        assertThat(Ending.of(out.values(), false, false, 0)).containsExactly(new Step.Remove("a"));
+    }
+}

@@ -1,0 +1,181 @@
+package org.cloister.vm.queue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.cloister.slurm.SlurmUnavailable;
+import org.cloister.vm.Shape;
+import org.cloister.vm.slurm.JobId;
+import org.cloister.vm.slurm.JobState;
+
+/** A project's queue at work in memory, in steps: users, Slurm, workers and the controller, which is killed and comes again. */
+final class Walk implements AutoCloseable {
+    static final int QUOTA = 5;
+    static final ControllerSettings SETTINGS = new ControllerSettings(
+            QUOTA, List.of(new Shape(4, 4, 1000, 0)), List.of(), 3, Duration.ofSeconds(5), Duration.ofHours(1));
+
+    final Random random;
+    final Mischief mischief;
+    final FakeSlurm slurm;
+    final FakeWorkers workers;
+    final KnownStatuses statuses = new KnownStatuses();
+    private final Path file;
+    long nowMs = 1_700_000_000_000L;
+    private int submitted;
+    int restarts;
+    Ledger ledger;
+    private Round round;
+    private Statements statements;
+    private boolean alive;
+
+    Walk(long seed, Path file) throws IOException {
+        this.random = new Random(seed);
+        this.mischief = new Mischief(random);
+        this.slurm = new FakeSlurm(mischief);
+        this.workers = new FakeWorkers(slurm, mischief, random, QUOTA);
+        this.file = file;
+        this.ledger = Ledger.open(file);
+        this.statements = new Statements(slurm);
+        this.round = round();
+        this.alive = true;
+        workers.start(round::hear);
+    }
+
+    private Round round() {
+        return new Round(
+                new Round.World(
+                        SETTINGS,
+                        slurm,
+                        workers,
+                        ledger,
+                        statuses,
+                        new NoTimings(),
+                        () -> Instant.ofEpochMilli(nowMs),
+                        new Ids()),
+                statements,
+                Runnable::run);
+    }
+
+    /** Ids by the walk's seed. */
+    private final class Ids extends SecureRandom {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public void nextBytes(byte[] bytes) {
+            random.nextBytes(bytes);
+        }
+    }
+
+    void step() throws IOException, InterruptedException {
+        nowMs += 20 + random.nextInt(300);
+        slurm.tick(nowMs);
+        workers.tick();
+        try {
+            if (!alive && random.nextInt(3) == 0) {
+                restart();
+            }
+            if (alive) {
+                round.run();
+                statements.write(nowMs);
+            }
+        } catch (Mischief.Killed e) {
+            die();
+        } catch (SlurmUnavailable e) {
+            // As the real one: the next round looks again.
+            assert alive;
+        }
+        requireOneOpenTicketEach();
+    }
+
+    private void die() {
+        alive = false;
+        workers.start(event -> {});
+    }
+
+    private void restart() throws IOException {
+        restarts++;
+        mischief.revive();
+        ledger.close();
+        ledger = Ledger.open(file);
+        statements = new Statements(slurm);
+        round = round();
+        alive = true;
+        workers.start(round::hear);
+        round.resume();
+    }
+
+    private void requireOneOpenTicketEach() {
+        Set<JobId> open = new HashSet<>();
+        for (Entry entry : ledger.entries()) {
+            if (entry.isOpen() && !open.add(entry.job())) {
+                throw new AssertionError("job " + entry.job() + " has two open tickets");
+            }
+        }
+    }
+
+    /** Something a user does. */
+    void user() {
+        List<FakeSlurm.Submitted> all = slurm.records.values().stream()
+                .filter(job -> job.state != JobState.ENDED)
+                .toList();
+        int what = random.nextInt(12);
+        if (all.isEmpty() || what < 3) {
+            submit();
+            return;
+        }
+        FakeSlurm.Submitted job = all.get(random.nextInt(all.size()));
+        List<FakeSlurm.Submitted> together = job.set == 0
+                ? List.of(job)
+                : all.stream().filter(each -> each.set == job.set).toList();
+        switch (what) {
+            case 3 -> together.forEach(slurm::cancel);
+            case 4 -> together.forEach(slurm::requeue);
+            case 5, 6 ->
+                together.stream()
+                        .filter(each -> each.state == JobState.PENDING)
+                        .forEach(each -> each.waitsFor = "JobHeldUser");
+            case 7, 8 -> together.forEach(each -> each.waitsFor = "");
+            case 9 -> together.forEach(each -> each.waitsFor = each.waitsFor.isEmpty() ? "Dependency" : each.waitsFor);
+            case 10 -> job.demand = FakeSlurm.demand(1 + random.nextInt(3));
+            default -> slurm.misfits = random.nextInt(4) == 0;
+        }
+    }
+
+    private void submit() {
+        int number = ++submitted;
+        int kind = random.nextInt(4);
+        if (kind == 0) {
+            for (int task = 0; task < 3; task++) {
+                FakeSlurm.Submitted job = slurm.submit(number + "_" + task, 1);
+                job.array = number;
+                job.throttle = 2;
+            }
+        } else if (kind == 1) {
+            for (int component = 0; component < 2; component++) {
+                slurm.submit(number + "+" + component, 1 + component).set = number;
+            }
+        } else {
+            slurm.submit(String.valueOf(number), 1 + random.nextInt(3)).runsMs = random.nextInt(8000);
+        }
+    }
+
+    boolean isOver() {
+        return alive
+                && slurm.records.values().stream().allMatch(job -> job.state == JobState.ENDED)
+                && workers.inFlight() == 0
+                && !slurm.hasNodes()
+                && ledger.entries().isEmpty()
+                && statuses.all.isEmpty();
+    }
+
+    @Override
+    public void close() throws IOException {
+        ledger.close();
+    }
+}
