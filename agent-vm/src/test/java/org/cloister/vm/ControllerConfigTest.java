@@ -1,0 +1,128 @@
+package org.cloister.vm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.daemon.BadConfigException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ControllerConfigTest {
+    private static final Path SAMPLE =
+            Path.of(System.getProperty("cloister.root"), "agent-vm/src/main/config/agent-vm.toml");
+
+    @TempDir
+    private Path folder;
+
+    private Path file(String text) throws IOException {
+        return Files.writeString(folder.resolve("agent-vm.toml"), text);
+    }
+
+    private List<String> problems(String text) throws IOException {
+        Path file = file(text);
+        return catchThrowableOfType(BadConfigException.class, () -> ControllerConfig.load(file)).problems().stream()
+                .map(each -> each.replace(file.toString(), "F"))
+                .toList();
+    }
+
+    /** The sample's lines, taken as they are and without their comment signs, are the defaults. */
+    @Test
+    void the_sample_shows_every_key_with_its_default() throws IOException {
+        String sample = Files.readString(SAMPLE);
+        ControllerConfig asIs = ControllerConfig.load(file(sample));
+        ControllerConfig opened = ControllerConfig.load(file(Pattern.compile("^#([a-z-]+ = )", Pattern.MULTILINE)
+                .matcher(sample)
+                .replaceAll("$1")));
+        assertThat(opened.settings()).isEqualTo(asIs.settings());
+        assertThat(asIs.settings().shapes()).containsExactly(new Shape(16, 64, 240_000, 800_000));
+        assertThat(opened.state()).isEqualTo(asIs.state());
+        assertThat(opened.run()).isEqualTo(asIs.run());
+        assertThat(opened.members()).isEqualTo(asIs.members());
+        assertThat(opened.homes()).isEqualTo(asIs.homes());
+        assertThat(opened.slurm().cluster()).isEqualTo(asIs.slurm().cluster());
+        assertThat(opened.slurm().accounting()).isEqualTo(asIs.slurm().accounting());
+        assertThat(opened.slurm().memoryPerCpuMib()).isEqualTo(asIs.slurm().memoryPerCpuMib());
+        assertThat(opened.slurm().limit()).isEqualTo(asIs.slurm().limit());
+        assertThat(asIs.metrics()).isEmpty();
+        assertThat(asIs.slurm().programs()).isEmpty();
+        assertThat(asIs.slurm().configuration()).isEmpty();
+        assertThat(opened.metrics()).isPresent();
+        assertThat(opened.slurm().programs()).contains(Path.of("/usr/bin"));
+        assertThat(opened.slurm().configuration()).contains(Path.of("/etc/slurm/slurm.conf"));
+    }
+
+    @Test
+    void the_sample_names_every_key_that_is_known() throws IOException {
+        String known = problems("[[shape]]\nhosts = 1\ncpus = 1\nmemory-mib = 1\nnone = 1\n[x]\ny = 1\n").stream()
+                .filter(each -> each.contains("unknown key"))
+                .reduce("", (all, each) -> all + ", " + each.substring(each.indexOf("known: ") + 7));
+        String sample = Files.readString(SAMPLE);
+        assertThat(known.split(", ", -1))
+                .hasSizeGreaterThan(15)
+                .filteredOn(key -> !key.isEmpty())
+                .allSatisfy(key -> assertThat(sample)
+                        .containsPattern("(?m)^#?" + Pattern.quote(key.substring(key.indexOf('.') + 1)) + " = |^\\[\\["
+                                + Pattern.quote(key) + "]]"));
+    }
+
+    @Test
+    void all_problems_come_at_once_with_their_lines() throws IOException {
+        assertThat(problems("""
+                run = "run"
+                metrics = "/a/metrics.txt"
+                [queue]
+                tickets = 0
+                features = ["gpu", "unplaced", "a b", "gpu"]
+                longest = 59
+                [slurm]
+                cluster = "My Project"
+                accounting = "-h"
+                [[shape]]
+                hosts = 1
+                cpus = 4097
+                [[shape]]
+                hosts = 0
+                cpus = 1
+                memory-mib = 1
+                gpus = 1
+                """))
+                .containsExactly(
+                        "F:1: run: want an absolute path, have \"run\"",
+                        "F:2: metrics: want a name that ends in .prom, have \"/a/metrics.txt\"",
+                        "F:4: queue.tickets: want 1 to 4096, have 0",
+                        "F:5: queue.features: want names of up to 64 letters, digits, dots, dashes, have a b",
+                        "F:5: queue.features: want each once, have \"gpu\" twice",
+                        "F:5: queue.features: want no \"unplaced\": waiting jobs have it",
+                        "F:6: queue.longest: want 60 to 31622400, have 59",
+                        "F:8: slurm.cluster: want a name of up to 40 lower-case letters, digits, dashes, have \"My Project\"",
+                        "F:9: slurm.accounting: want a machine's name or address, have \"-h\"",
+                        "F:10: shape[0].memory-mib: missing",
+                        "F:12: shape[0].cpus: want 1 to 4096, have 4097",
+                        "F:14: shape[1].hosts: want 1 to 100000, have 0",
+                        "F:17: shape[1].gpus: unknown key; known: hosts, cpus, memory-mib, scratch-mib");
+    }
+
+    @Test
+    void a_site_without_hosts_is_a_problem() throws IOException {
+        assertThat(problems("")).containsExactly("F:1: shape: want at least one table [[shape]], have none");
+    }
+
+    @Test
+    void bell_and_statuses_lie_in_the_folder_on_tmpfs() throws IOException {
+        ControllerConfig config = ControllerConfig.load(file("""
+                run = "/run/other"
+                [[shape]]
+                hosts = 1
+                cpus = 2
+                memory-mib = 8000
+                """));
+        assertThat(config.bell()).isEqualTo(Path.of("/run/other/bell"));
+        assertThat(config.statuses()).isEqualTo(Path.of("/run/other/jobs"));
+        assertThat(config.settings().shapes()).containsExactly(new Shape(1, 2, 8000, 0));
+    }
+}

@@ -1,0 +1,111 @@
+package org.cloister.vm.users;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.cloister.daemon.BadConfigException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MembersTest {
+    @TempDir
+    private Path folder;
+
+    private Path file(String text) throws IOException {
+        return Files.writeString(folder.resolve("members.toml"), text);
+    }
+
+    private static String table(String login, int uid) {
+        return "[[member]]\nlogin = \"" + login + "\"\nuid = " + uid + "\ngid = 2000\n";
+    }
+
+    @Test
+    void members_come_in_the_files_order_and_may_share_a_group() throws IOException {
+        assertThat(Members.load(file(table("zoe", 2001) + table("ada", 2000))).list())
+                .containsExactly(new Member("zoe", 2001, 2000), new Member("ada", 2000, 2000));
+    }
+
+    @Test
+    void the_sample_shows_a_member() throws IOException {
+        String sample =
+                Files.readString(Path.of(System.getProperty("cloister.root"), "agent-vm/src/main/config/members.toml"));
+        assertThat(Members.load(file(sample)).list()).isEmpty();
+        assertThat(Members.load(file(sample.replaceAll("(?m)^#(\\[|[a-z]+ = )", "$1")))
+                        .list())
+                .containsExactly(new Member("ada", 2001, 2001));
+    }
+
+    @Test
+    void a_file_without_members_is_a_project_without_users() throws IOException {
+        assertThat(Members.load(file("# nobody yet\n")).list()).isEmpty();
+    }
+
+    @Test
+    void all_problems_come_at_once_with_their_lines() throws IOException {
+        Path file = file(table("ada", 2000)
+                + table("ada", 2001)
+                + table("bob", 2000)
+                + table("root", 2002)
+                + table("slurm", 2003)
+                + table("eve:x", 2004)
+                + table("kim", 999)
+                + "[[member]]\nlogin = \"lee\"\nuid = 2005\nhome = \"/\"\n");
+        assertThat(catchThrowableOfType(BadConfigException.class, () -> Members.load(file)).problems().stream()
+                        .map(each -> each.replace(file.toString(), "F")))
+                .containsExactly(
+                        "F:6: member[1].login: login: want each once, have ada twice",
+                        "F:10: member[2].login: uid of bob: want each once, have 2000 twice",
+                        "F:14: member[3].login: login: want none of the system's names, have root",
+                        "F:18: member[4].login: login: want none of the system's names, have slurm",
+                        "F:22: member[5].login: login: want a lower-case letter, and up to 30 letters, digits, _ or -,"
+                                + " have \"eve:x\"",
+                        "F:27: member[6].uid: want 1000 to 60000, have 999",
+                        "F:29: member[7].gid: missing",
+                        "F:32: member[7].home: unknown key; known: login, uid, gid");
+    }
+
+    @Test
+    void only_logins_that_every_program_takes_are_taken() {
+        for (String bad : List.of(
+                "",
+                "-a",
+                "1a",
+                "_a",
+                "Ada",
+                "a.b",
+                "a b",
+                "a\nb",
+                "a:b",
+                "a,b",
+                "a/b",
+                "..",
+                "ada$",
+                "\u00e9ve",
+                "a".repeat(32))) {
+            assertThatThrownBy(() -> new Member(bad, 2000, 2000)).as(bad).isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(new Member("a" + "0".repeat(30), 1000, 60_000).uid()).isEqualTo(1000);
+    }
+
+    @Test
+    void both_ends_of_the_numbers_are_held() {
+        for (int bad : new int[] {-1, 0, 999, 60_001, 65_534}) {
+            assertThatThrownBy(() -> new Member("ada", bad, 2000)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> new Member("ada", 2000, bad)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void daemons_names_are_no_members() {
+        for (String bad : List.of("root", "slurm", "munge", "systemd-network", "cloister-relay")) {
+            assertThatThrownBy(() -> new Members(List.of(new Member(bad, 2000, 2000))))
+                    .as(bad)
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+}
