@@ -11,6 +11,7 @@ import org.cloister.ctl.receipt.ReceiptCommand;
 import org.cloister.ctl.relay.RelayCommand;
 import org.cloister.ctl.site.SiteCommand;
 import org.cloister.ctl.tunnel.TunnelCommand;
+import org.cloister.ctl.vm.VmCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,7 +39,8 @@ import picocli.CommandLine.Spec;
             RelayCommand.class,
             ProjectCommand.class,
             ReceiptCommand.class,
-            AuditCommand.class
+            AuditCommand.class,
+            VmCommand.class
         })
 public final class Agentctl implements Runnable {
     private final Machine machine;
@@ -79,7 +81,7 @@ public final class Agentctl implements Runnable {
                         new Words<>(org.cloister.protocol.identity.Role.class));
     }
 
-    Machine machine() {
+    public Machine machine() {
         return machine;
     }
 

@@ -1,0 +1,33 @@
+package org.cloister.ctl.vm;
+
+import org.cloister.ctl.Agentctl;
+import org.cloister.ctl.machine.Machine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl vm}: in a project's controlling VM, for everybody there. */
+@Command(
+        name = "vm",
+        description = "Says, in a project's controlling VM, what becomes of its jobs.",
+        subcommands = VmWhyCommand.class)
+public final class VmCommand implements Runnable {
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // picocli sets these before run
+    private Agentctl root;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    Machine machine() {
+        return root.machine();
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "missing command");
+    }
+}
