@@ -24,7 +24,7 @@ public final class GlobalSlurm {
     GlobalSlurm(Machine site, List<Machine> hosts) {
         this.site = site;
         this.hosts = List.copyOf(hosts);
-        this.accounting = new SlurmAccounting(site);
+        this.accounting = new SlurmAccounting(site, "global");
     }
 
     void start() throws IOException {
@@ -59,7 +59,9 @@ public final class GlobalSlurm {
      */
     public void account(String... accounts) throws IOException {
         boolean begun = accounting.start();
-        accounting.add(accounts);
+        for (String account : accounts) {
+            accounting.add(account, List.of("root"));
+        }
         if (begun) {
             configure(SlurmAccounting.CONFIGURATION);
             killController();
@@ -75,21 +77,21 @@ public final class GlobalSlurm {
 
     /** An orderly end: it writes down what it knows. */
     public void endController() throws IOException {
-        signal(site, "slurmctld", "TERM");
+        site.signal("slurmctld", "TERM");
     }
 
     /** kill -9: jobs of its last seconds (5 by Slurm's own saving) may be lost, even such as have begun to run. */
     public void killController() throws IOException {
-        signal(site, "slurmctld", "KILL");
+        site.signal("slurmctld", "KILL");
     }
 
     /** Connections are taken and nothing is answered, as of a controller under heavy load. */
     public void stopController() throws IOException {
-        signal(site, "slurmctld", "STOP");
+        site.signal("slurmctld", "STOP");
     }
 
     public void continueController() throws IOException {
-        signal(site, "slurmctld", "CONT");
+        site.signal("slurmctld", "CONT");
     }
 
     public void startController() throws IOException {
@@ -102,7 +104,7 @@ public final class GlobalSlurm {
     }
 
     public void killSlurmd(String host) throws IOException {
-        signal(machine(host), "slurmd", "KILL");
+        machine(host).signal("slurmd", "KILL");
     }
 
     public void startSlurmd(String host) throws IOException {
@@ -128,18 +130,6 @@ public final class GlobalSlurm {
                 .filter(machine -> machine.name().equals(host))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("host: no " + host + " in this lab"));
-    }
-
-    private static void signal(Machine machine, String daemon, String signal) throws IOException {
-        String pid = machine.command("cat", "/run/" + daemon + ".pid").succeed().strip();
-        machine.command("kill", "-" + signal, pid).succeed();
-        if (signal.equals("KILL") || signal.equals("TERM")) {
-            machine.await(
-                    "the end of " + daemon,
-                    machine.log(daemon),
-                    START_LIMIT,
-                    () -> machine.command("kill", "-0", pid).run().exit() != 0);
-        }
     }
 
     private void configure(String storage) throws IOException {

@@ -8,17 +8,19 @@ import org.cloister.ovs.BridgeConfig;
 /** A compute host of the lab: its own Open vSwitch, libvirtd and slurmd. */
 public final class Host {
     private final Machine machine;
+    private final Accelerator accelerator;
     private final OpenVSwitch ovs;
     private final Libvirt libvirt;
 
-    private Host(Machine machine, OpenVSwitch ovs, Libvirt libvirt) {
+    private Host(Machine machine, Accelerator accelerator, OpenVSwitch ovs, Libvirt libvirt) {
         this.machine = machine;
+        this.accelerator = accelerator;
         this.ovs = ovs;
         this.libvirt = libvirt;
     }
 
-    static Host of(Machine machine) throws IOException {
-        return new Host(machine, OpenVSwitch.of(machine), Libvirt.of(machine));
+    static Host of(Machine machine, Accelerator accelerator) throws IOException {
+        return new Host(machine, accelerator, OpenVSwitch.of(machine), Libvirt.of(machine));
     }
 
     public String name() {
@@ -71,7 +73,7 @@ public final class Host {
 
     /** Starts a virtual machine; it is there, but its system may take a while: see {@link Vm#awaitRunner}. */
     public Vm boot(VmSpec spec) throws IOException {
-        return Vm.start(machine, libvirt, spec);
+        return Vm.start(machine, accelerator, libvirt, spec);
     }
 
     Machine machine() {

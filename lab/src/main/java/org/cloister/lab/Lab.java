@@ -2,14 +2,10 @@ package org.cloister.lab;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A cluster on this machine: a site with the Global Slurm and compute hosts, joined by a management network and by a
@@ -72,7 +68,7 @@ public final class Lab {
         }
         List<Host> hosts = new ArrayList<>();
         for (int i = 1; i <= HOSTS; i++) {
-            hosts.add(Host.of(machine(home, name, "h" + i, i + 1)));
+            hosts.add(Host.of(machine(home, name, "h" + i, i + 1), Accelerator.of(folder)));
         }
         return new Lab(name, machine(home, name, SITE, 1), hosts);
     }
@@ -82,7 +78,7 @@ public final class Lab {
         for (Sandbox sandbox : Sandbox.find(name)) {
             sandbox.kill();
         }
-        delete(home.folder(name));
+        LabHome.delete(home.folder(name));
     }
 
     public LabName name() {
@@ -122,7 +118,7 @@ public final class Lab {
             for (int i = 1; i <= HOSTS; i++) {
                 String host = "h" + i;
                 Sandbox.start(name, host, folder.resolve(host), caches);
-                hosts.add(Host.of(machine(home, name, host, i + 1)));
+                hosts.add(Host.of(machine(home, name, host, i + 1), accelerator));
                 network.join(hosts.get(i - 1).machine());
             }
             return machine;
@@ -147,8 +143,7 @@ public final class Lab {
         Sandbox sandbox = Sandbox.find(lab, name)
                 .orElseThrow(() -> new LabException(
                         "lab " + lab + ": machine " + name + " has no process any more", "lab/down, then lab/up"));
-        return new Machine(
-                name, NETWORK + number, home.folder(lab).resolve(name), sandbox, Accelerator.of(home.folder(lab)));
+        return new Machine(name, NETWORK + number, home.folder(lab).resolve(name), sandbox);
     }
 
     private static String hostsFile() {
@@ -162,7 +157,7 @@ public final class Lab {
     /** A lab that did not come up leaves its logs, and nothing else, beside where it was. */
     private static void keepLogs(LabHome home, LabName name) throws IOException {
         Path kept = home.cache("failed-" + name);
-        delete(kept);
+        LabHome.delete(kept);
         for (String machine : List.of(SITE, "h1", "h2")) {
             Path logs = home.folder(name).resolve(machine).resolve("log");
             if (Files.isDirectory(logs)) {
@@ -170,27 +165,5 @@ public final class Lab {
                 Files.move(logs, kept.resolve(machine));
             }
         }
-    }
-
-    private static void delete(Path folder) throws IOException {
-        if (!Files.exists(folder)) {
-            return;
-        }
-        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.delete(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure) throws IOException {
-                if (failure != null) {
-                    throw failure;
-                }
-                Files.delete(visited);
-                return FileVisitResult.CONTINUE;
-            }
-        });
     }
 }

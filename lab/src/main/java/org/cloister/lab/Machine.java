@@ -7,32 +7,34 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * One of the lab's machines: namespaces, a folder of its own and an address on the management network.
+ * One of the lab's machines: namespaces, a folder of its own and an address.
  *
+ * @param address on the network that its cluster uses
  * @param folder logs, sockets and configuration; removed with the lab
  */
-record Machine(String name, String address, Path folder, Sandbox sandbox, Accelerator accelerator) {
+public record Machine(String name, String address, Path folder, Sandbox sandbox) {
     private static final int MAX_SOCKET_PATH = 107;
+    private static final Duration END_LIMIT = Duration.ofSeconds(30);
 
-    Command command(List<String> argv) {
+    public Command command(List<String> argv) {
         return sandbox.command(argv);
     }
 
-    Command command(String... argv) {
+    public Command command(String... argv) {
         return sandbox.command(argv);
     }
 
     /** A folder below the machine's own. */
-    Path folder(String below) throws IOException {
+    public Path folder(String below) throws IOException {
         return Files.createDirectories(folder.resolve(below));
     }
 
-    Path log(String daemon) throws IOException {
+    public Path log(String daemon) throws IOException {
         return folder("log").resolve(daemon + ".log");
     }
 
     /** A path short enough for a Unix socket. */
-    Path socket(String file) throws IOException {
+    public Path socket(String file) throws IOException {
         Path path = folder("sock").resolve(file);
         if (path.toString().length() > MAX_SOCKET_PATH) {
             throw new LabException(
@@ -44,7 +46,24 @@ record Machine(String name, String address, Path folder, Sandbox sandbox, Accele
     }
 
     /** Waits until a daemon answers, and points at its log when it does not. */
-    void await(String what, Path log, Duration limit, Poll.Question question) throws IOException {
+    public void await(String what, Path log, Duration limit, Poll.Question question) throws IOException {
         Poll.until(what + " on " + name, limit, "read " + log, question);
+    }
+
+    /**
+     * Tells a daemon that wrote its process down in {@code /run}; after KILL and TERM it is gone when this returns.
+     *
+     * @param signal without SIG
+     */
+    public void signal(String daemon, String signal) throws IOException {
+        String pid = command("cat", "/run/" + daemon + ".pid").succeed().strip();
+        command("kill", "-" + signal, pid).succeed();
+        if (signal.equals("KILL") || signal.equals("TERM")) {
+            await(
+                    "the end of " + daemon,
+                    log(daemon),
+                    END_LIMIT,
+                    () -> command("kill", "-0", pid).run().exit() != 0);
+        }
     }
 }

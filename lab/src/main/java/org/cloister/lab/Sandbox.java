@@ -19,9 +19,8 @@ import java.util.stream.Stream;
  * process dies, the kernel ends every other one in it and takes mounts and links with it; hence nothing needs to be
  * remembered to be undone. It is found again by a word in its environment, so that no record can be stale.
  */
-final class Sandbox {
+public final class Sandbox {
     private static final String MARK = "CLOISTER_LAB=";
-    private static final Duration START_LIMIT = Duration.ofSeconds(10);
     private static final Duration KILL_LIMIT = Duration.ofSeconds(10);
 
     private final String name;
@@ -32,8 +31,12 @@ final class Sandbox {
         this.pid = pid;
     }
 
-    /** @param folder the machine's own; its {@code etc} and {@code var} cover the real ones inside, see sandbox.sh */
-    static Sandbox start(LabName lab, String name, Path folder, Path caches) throws IOException {
+    /**
+     * @param folder the machine's own; its {@code etc} and {@code var} cover the real ones inside, and so does what its file
+     *     {@code binds} names; see sandbox.sh
+     * @param caches of all machines
+     */
+    public static Sandbox start(LabName lab, String name, Path folder, Path caches) throws IOException {
         Files.createDirectories(folder);
         Path script = folder.resolve("sandbox.sh");
         try (InputStream in = Sandbox.class.getResourceAsStream("sandbox.sh")) {
@@ -67,19 +70,21 @@ final class Sandbox {
                         "namespaces of " + name + ": " + Files.readString(log).strip(), "read " + log);
             }
         }
-        Poll.until(
-                "the namespaces of " + name,
-                START_LIMIT,
-                "read " + log,
-                () -> find(lab, name).isPresent());
-        return find(lab, name).orElseThrow();
+        return new Sandbox(name, child(process));
     }
 
-    static Optional<Sandbox> find(LabName lab, String name) throws IOException {
+    /** setsid and unshare are one process; its only child is the first inside. */
+    private static long child(Process process) throws IOException {
+        String pid = Long.toString(process.pid());
+        return Long.parseLong(
+                Files.readString(Path.of("/proc", pid, "task", pid, "children")).strip());
+    }
+
+    public static Optional<Sandbox> find(LabName lab, String name) throws IOException {
         return find(lab).stream().filter(sandbox -> sandbox.name.equals(name)).findFirst();
     }
 
-    static List<Sandbox> find(LabName lab) throws IOException {
+    public static List<Sandbox> find(LabName lab) throws IOException {
         List<Sandbox> found = new ArrayList<>();
         try (Stream<Path> all = Files.list(Path.of("/proc"))) {
             for (Path process : all.toList()) {
@@ -94,36 +99,36 @@ final class Sandbox {
         return found;
     }
 
-    String name() {
+    public String name() {
         return name;
     }
 
     /** Of the first process inside, as seen from outside. */
-    long pid() {
+    public long pid() {
         return pid;
     }
 
     /** A command to be run inside. */
-    Command command(List<String> argv) {
+    public Command command(List<String> argv) {
         List<String> entered = new ArrayList<>(List.of(
                 "nsenter", "--target", Long.toString(pid), "--mount", "--uts", "--net", "--pid", "--ipc", "--"));
         entered.addAll(argv);
         return Command.of(entered);
     }
 
-    Command command(String... argv) {
+    public Command command(String... argv) {
         return command(List.of(argv));
     }
 
     /** A command in this machine's network alone, so that other machines' processes can be named to it. */
-    Command networkCommand(List<String> argv) {
+    public Command networkCommand(List<String> argv) {
         List<String> entered = new ArrayList<>(List.of("nsenter", "--target", Long.toString(pid), "--net", "--"));
         entered.addAll(argv);
         return Command.of(entered);
     }
 
     /** Ends every process inside, at once, and waits for the one outside that had started the first. */
-    void kill() throws IOException {
+    public void kill() throws IOException {
         Optional<ProcessHandle> first = ProcessHandle.of(pid);
         Optional<ProcessHandle> starter = first.flatMap(ProcessHandle::parent).filter(Sandbox::isStarter);
         first.ifPresent(ProcessHandle::destroyForcibly);
@@ -138,7 +143,7 @@ final class Sandbox {
         return process.info().command().orElse("").endsWith("/unshare");
     }
 
-    private boolean isAlive() {
+    public boolean isAlive() {
         return ProcessHandle.of(pid).isPresent() && Files.exists(Path.of("/proc", Long.toString(pid), "exe"));
     }
 

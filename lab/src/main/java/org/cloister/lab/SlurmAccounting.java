@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** slurmdbd and its MariaDB on the site's machine, for scenarios that ask for them. */
-final class SlurmAccounting {
+/** A cluster's slurmdbd and its MariaDB, on the machine of its slurmctld. */
+public final class SlurmAccounting {
     /** In slurm.conf. */
     static final String CONFIGURATION = """
             AccountingStorageType=accounting_storage/slurmdbd
@@ -20,14 +20,26 @@ final class SlurmAccounting {
     private static final String SOCKET = "/run/mariadb.sock";
     private static final String DATABASE = "slurm_acct_db";
 
-    private final Machine site;
+    /**
+     * Nothing here outlives the machine, and a sync of a busy disk would stop slurmctld where it waits for slurmdbd, as when a
+     * node is deleted.
+     */
+    private static final List<String> UNSYNCED = List.of(
+            "--innodb-flush-log-at-trx-commit=0",
+            "--innodb-doublewrite=0",
+            "--innodb-flush-method=nosync",
+            "--innodb-log-file-size=8M");
 
-    SlurmAccounting(Machine site) {
+    private final Machine site;
+    private final String cluster;
+
+    public SlurmAccounting(Machine site, String cluster) {
         this.site = site;
+        this.cluster = cluster;
     }
 
     /** @return whether it was not there before */
-    boolean start() throws IOException {
+    public boolean start() throws IOException {
         Path log = site.log("slurmdbd");
         if (Files.exists(log)) {
             return false;
@@ -47,10 +59,11 @@ final class SlurmAccounting {
                 PidFile=/run/slurmdbd.pid
                 """.formatted(DATABASE, log));
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-        site.command("slurmdbd").succeed();
+        startDaemon();
         // sacctmgr reads slurm.conf, which names slurmdbd only when it answers.
         Path early = site.folder("etc/slurm").resolve("early.conf");
-        Files.writeString(early, "ClusterName=global\nSlurmctldHost=site\n" + CONFIGURATION + "\n");
+        Files.writeString(
+                early, "ClusterName=" + cluster + "\nSlurmctldHost=" + site.name() + "\n" + CONFIGURATION + "\n");
         site.await(
                 "slurmdbd",
                 log,
@@ -62,38 +75,50 @@ final class SlurmAccounting {
                                         "-i",
                                         "add",
                                         "cluster",
-                                        "global")
+                                        cluster)
                                 .run()
                                 .exit()
                         == 0);
         return true;
     }
 
-    void add(String... accounts) throws IOException {
-        for (String account : accounts) {
-            sacctmgr("add", "account", account, "cluster=global");
-            sacctmgr("add", "user", "root", "account=" + account, "cluster=global");
+    public void startDaemon() throws IOException {
+        site.command("slurmdbd").succeed();
+    }
+
+    /** kill -9 */
+    public void killDaemon() throws IOException {
+        site.signal("slurmdbd", "KILL");
+    }
+
+    /** Has users charge an account; what is there already stays. */
+    public void add(String account, List<String> users) throws IOException {
+        sacctmgr("add", "account", account, "cluster=" + cluster);
+        for (String user : users) {
+            sacctmgr("add", "user", user, "account=" + account, "cluster=" + cluster);
         }
     }
 
-    String dump() throws IOException {
+    public String dump() throws IOException {
         return site.command("mariadb-dump", "--no-defaults", "--socket=" + SOCKET, "--skip-extended-insert", DATABASE)
                 .succeed();
     }
 
     private void startDatabase() throws IOException {
         Path data = site.folder("mariadb");
-        site.command(
+        site.command(with(
+                        UNSYNCED,
                         "mariadb-install-db",
                         "--no-defaults",
                         "--user=root",
                         "--datadir=" + data,
                         "--auth-root-authentication-method=normal",
                         "--skip-test-db",
-                        "--force")
+                        "--force"))
                 .within(START_LIMIT)
                 .succeed();
-        site.command(
+        site.command(with(
+                        UNSYNCED,
                         "sh",
                         "-c",
                         "exec \"$@\" >" + site.log("mariadbd") + " 2>&1 &",
@@ -107,7 +132,7 @@ final class SlurmAccounting {
                         "--skip-name-resolve",
                         "--pid-file=/run/mariadbd.pid",
                         "--innodb-buffer-pool-size=32M",
-                        "--innodb-lock-wait-timeout=900")
+                        "--innodb-lock-wait-timeout=900"))
                 .succeed();
         site.await(
                 "MariaDB",
@@ -120,6 +145,12 @@ final class SlurmAccounting {
                 "grant all on " + DATABASE + ".* to 'slurm'@'127.0.0.1'")) {
             sql(statement).succeed();
         }
+    }
+
+    private static List<String> with(List<String> more, String... argv) {
+        List<String> all = new ArrayList<>(List.of(argv));
+        all.addAll(more);
+        return all;
     }
 
     private Command sql(String statement) {

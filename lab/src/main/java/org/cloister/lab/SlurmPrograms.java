@@ -35,7 +35,7 @@ public final class SlurmPrograms {
         this.folder = folder;
     }
 
-    static SlurmPrograms lay(Machine site) throws IOException {
+    public static SlurmPrograms lay(Machine site) throws IOException {
         SlurmPrograms programs = new SlurmPrograms(site, site.folder("slurm-programs"));
         for (String client : CLIENTS) {
             programs.write(client, "exec " + programs.real(client));

@@ -30,13 +30,13 @@ public final class Vm implements Closeable {
         this.console = console;
     }
 
-    static Vm start(Machine machine, Libvirt libvirt, VmSpec spec) throws IOException {
+    static Vm start(Machine machine, Accelerator accelerator, Libvirt libvirt, VmSpec spec) throws IOException {
         Path agentSocket = machine.socket(spec.name() + "-agent");
         Path labSocket = machine.socket(spec.name() + "-lab");
         Path console = machine.folder("log").resolve(spec.name() + ".console");
         Files.deleteIfExists(console);
         Vm vm = new Vm(libvirt, spec, agentSocket, labSocket, console);
-        libvirt.create(DomainXml.of(spec, machine.accelerator(), agentSocket, labSocket, console));
+        libvirt.create(DomainXml.of(spec, accelerator, agentSocket, labSocket, console));
         return vm;
     }
 

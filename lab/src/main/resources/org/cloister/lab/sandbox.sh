@@ -20,6 +20,13 @@ mount -t tmpfs -o mode=0755,size=64m tmpfs /run
 mount -t tmpfs -o mode=1777,size=256m tmpfs /tmp
 mkdir -p /run/lock
 
+# What of other folders covers the real ones: lines of a source and a target, such as an /etc with users of its own.
+if [ -e "$folder/binds" ]; then
+    while read -r source target; do
+        mount --bind "$source" "$target"
+    done <"$folder/binds"
+fi
+
 for covered in etc/libvirt etc/slurm etc/munge var/lib/libvirt var/log/libvirt var/lib/munge var/log/munge var/spool; do
     mkdir -p "$folder/$covered"
     if [ -d "/$covered" ]; then

@@ -1,0 +1,138 @@
+package org.cloister.lab.local;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.cloister.lab.Machine;
+import org.cloister.lab.Poll;
+import org.cloister.lab.SlurmAccounting;
+import org.cloister.lab.SlurmPrograms;
+
+/** A Slurm with accounting: its head node has slurmctld, slurmdbd, MariaDB and munged, and is where users log in. */
+public final class Cluster {
+    static final Duration START_LIMIT = Duration.ofSeconds(60);
+
+    private final Machine head;
+    private final Path folder;
+    private final SlurmAccounting accounting;
+
+    /** @param folder of the whole cluster, which all of its machines see */
+    Cluster(Machine head, Path folder, SlurmAccounting accounting) {
+        this.head = head;
+        this.folder = folder;
+        this.accounting = accounting;
+    }
+
+    public Login as(User user) {
+        return new Login(head, user.name(), user.home());
+    }
+
+    /** An administrator. */
+    public Login root() {
+        return new Login(head, "root", "/root");
+    }
+
+    public Machine head() {
+        return head;
+    }
+
+    /** Files that every machine of the cluster sees under the same path, and so do we. */
+    public Path folder() {
+        return folder;
+    }
+
+    /** In which {@code alice} has hers. */
+    public Path homes() {
+        return folder.resolve("home");
+    }
+
+    /** passwd and group of all machines of the cluster. */
+    public Path etc() {
+        return folder.resolve("etc");
+    }
+
+    /** What is {@code /etc/slurm} on the head node. */
+    public Path slurmFolder() throws IOException {
+        return head.folder("etc/slurm");
+    }
+
+    /** Slurm's commands as root of the head node, for processes outside. */
+    public Path programs() throws IOException {
+        return SlurmPrograms.lay(head).folder();
+    }
+
+    /** An orderly end: it writes down what it knows. */
+    public void endController() throws IOException {
+        head.signal("slurmctld", "TERM");
+    }
+
+    /** kill -9: what it heard in its last seconds may be lost. */
+    public void killController() throws IOException {
+        head.signal("slurmctld", "KILL");
+    }
+
+    public void startController() throws IOException {
+        startController(new String[0]);
+    }
+
+    void startController(String... arguments) throws IOException {
+        String[] argv = new String[arguments.length + 3];
+        argv[0] = "slurmctld";
+        argv[1] = "-L";
+        argv[2] = head.log("slurmctld").toString();
+        System.arraycopy(arguments, 0, argv, 3, arguments.length);
+        head.command(argv).succeed();
+        awaitController();
+    }
+
+    public void awaitController() throws IOException {
+        head.await(
+                "slurmctld",
+                head.log("slurmctld"),
+                START_LIMIT,
+                () -> head.command("scontrol", "ping").run().out().contains(" UP"));
+    }
+
+    public void killAccounting() throws IOException {
+        accounting.killDaemon();
+    }
+
+    public void startAccounting() throws IOException {
+        accounting.startDaemon();
+        head.await(
+                "slurmdbd",
+                head.log("slurmdbd"),
+                START_LIMIT,
+                () -> head.command("sacctmgr", "-n", "show", "cluster").run().exit() == 0);
+    }
+
+    /** Slurm's long word for a job's state, such as {@code RUNNING}; empty of one that slurmctld does not have. */
+    public String state(String job) throws IOException {
+        return head.command("squeue", "-h", "-t", "all", "-j", job, "-o", "%T")
+                .run()
+                .out()
+                .strip();
+    }
+
+    public void awaitState(long job, String state) throws IOException {
+        awaitState(Long.toString(job), state, START_LIMIT);
+    }
+
+    public void awaitState(String job, String state, Duration limit) throws IOException {
+        await("job " + job + " " + state, limit, () -> state(job).equals(state));
+    }
+
+    /** @param state in small letters, as {@code sinfo -t} wants it */
+    public long nodes(String state) throws IOException {
+        return head.command("sinfo", "-h", "-N", "-t", state, "-o", "%N")
+                .run()
+                .out()
+                .lines()
+                .filter(line -> !line.startsWith("waiting-for-vm-"))
+                .count();
+    }
+
+    public void await(String what, Duration limit, Poll.Question question) throws IOException {
+        head.await(what, head.log("slurmctld"), limit, question);
+    }
+}

@@ -1,0 +1,78 @@
+package org.cloister.lab.local;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.lab.Command;
+import org.cloister.lab.LabException;
+import org.cloister.lab.Machine;
+
+/** A user at the cluster's head node, in the home folder and with a fresh environment. */
+public final class Login {
+    private final Machine head;
+    private final String name;
+    private final String home;
+
+    Login(Machine head, String name, String home) {
+        this.head = head;
+        this.name = name;
+        this.home = home;
+    }
+
+    /** To be run, fed, or given another limit. */
+    public Command command(List<String> argv) {
+        List<String> whole = new ArrayList<>(List.of("env", "-i", "-C", home));
+        whole.addAll(List.of(
+                "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+                "HOME=" + home,
+                "USER=" + name,
+                "LOGNAME=" + name,
+                "SHELL=/bin/bash",
+                "LC_ALL=C"));
+        whole.addAll(List.of("setpriv", "--reuid=" + name, "--regid=" + name, "--init-groups", "--"));
+        whole.addAll(argv);
+        return head.command(whole);
+    }
+
+    public Command.Output run(String... argv) throws IOException {
+        return command(List.of(argv)).run();
+    }
+
+    /** @throws LabException if it ends with another status than 0 */
+    public String succeed(String... argv) throws IOException {
+        Command.Output output = run(argv);
+        if (output.exit() != 0) {
+            throw new LabException(
+                    name + ": " + String.join(" ", argv) + ": exit " + output.exit() + ": "
+                            + output.err().strip(),
+                    "read slurmctld's log in " + head.folder());
+        }
+        return output.out();
+    }
+
+    public Command.Output sbatch(String... arguments) throws IOException {
+        return slurm("sbatch", arguments);
+    }
+
+    public Command.Output srun(String... arguments) throws IOException {
+        return slurm("srun", arguments);
+    }
+
+    public Command.Output salloc(String... arguments) throws IOException {
+        return slurm("salloc", arguments);
+    }
+
+    /** Submits a line of shell. @return the job's number */
+    public long submit(String line, String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(List.of("sbatch", "--parsable"));
+        argv.addAll(List.of(arguments));
+        argv.add("--wrap=" + line);
+        return Long.parseLong(succeed(argv.toArray(String[]::new)).strip());
+    }
+
+    private Command.Output slurm(String program, String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(List.of(program));
+        argv.addAll(List.of(arguments));
+        return command(argv).run();
+    }
+}

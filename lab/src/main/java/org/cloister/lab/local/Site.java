@@ -1,0 +1,157 @@
+package org.cloister.lab.local;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.List;
+import org.cloister.lab.Command;
+import org.cloister.lab.LabException;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+import org.cloister.lab.Machine;
+import org.cloister.lab.Sandbox;
+import org.cloister.lab.SlurmAccounting;
+
+/**
+ * Where a cluster is: a folder with its key, users and homes, a head node, and a network of which the head has the switch.
+ * Known by names alone, so that any process finds what another one made.
+ */
+public final class Site {
+    static final String HEAD_ADDRESS = "10.90.0.1";
+    /** On the head node; {@link #run} from outside. */
+    static final String RUN = "/run/cloister";
+
+    private static final int MUNGE_KEY_BYTES = 128;
+
+    private final LabHome home;
+    private final LabName lab;
+    private final String name;
+    private final Path folder;
+
+    Site(LabHome home, LabName lab, String name) {
+        this.home = home;
+        this.lab = lab;
+        this.name = name;
+        this.folder = home.folder(lab).resolve(name);
+    }
+
+    LabName lab() {
+        return lab;
+    }
+
+    /** Of the cluster and of its head node. */
+    String name() {
+        return name;
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    Path caches() throws IOException {
+        return Files.createDirectories(home.cache(""));
+    }
+
+    /** What agent-vm has in {@code /run}. */
+    Path run() {
+        return folder.resolve("run");
+    }
+
+    Path mungeKey() {
+        return folder.resolve("munge.key");
+    }
+
+    Machine head() throws IOException {
+        Sandbox sandbox = Sandbox.find(lab, name)
+                .orElseThrow(() -> new LabException(
+                        "lab " + lab + ": machine " + name + " has no process any more", "begin again"));
+        return new Machine(name, HEAD_ADDRESS, folder.resolve(name), sandbox);
+    }
+
+    Cluster cluster() throws IOException {
+        Machine head = head();
+        return new Cluster(head, folder, new SlurmAccounting(head, name));
+    }
+
+    /** Makes all but nodes; slurmctld answers when this returns. */
+    void start(String configuration) throws IOException {
+        layFiles();
+        Path own = Files.createDirectories(folder.resolve(name));
+        layBinds(own);
+        Machine head = new Machine(name, HEAD_ADDRESS, own, Sandbox.start(lab, name, own, caches()));
+        link(head, "link", "add", "name", "lan", "type", "bridge");
+        link(head, "link", "set", "lan", "up");
+        link(head, "address", "add", HEAD_ADDRESS + "/16", "dev", "lan");
+        head.command("mkdir", RUN).succeed();
+        head.command("mount", "--bind", Files.createDirectories(run()).toString(), RUN)
+                .succeed();
+        startMunge(head);
+        Files.writeString(head.folder("etc/slurm").resolve("slurm.conf"), configuration);
+        Files.writeString(head.folder("etc/slurm").resolve("cgroup.conf"), "CgroupAutomount=no\nIgnoreSystemd=yes\n");
+        head.folder("var/spool/slurmctld");
+        SlurmAccounting accounting = new SlurmAccounting(head, name);
+        accounting.start();
+        accounting.add(User.ACCOUNT, List.of("root", User.ALICE.name(), User.BOB.name()));
+        new Cluster(head, folder, accounting).startController("-c");
+    }
+
+    /** Homes, passwd and group of the cluster cover those of the real machine. */
+    void layBinds(Path machine) throws IOException {
+        Files.writeString(
+                Files.createDirectories(machine).resolve("binds"),
+                "%1$s/etc /etc%n%1$s/home /home%n".formatted(folder));
+    }
+
+    /** Logs of a cluster that did not come up. */
+    void keepLogs() throws IOException {
+        Path kept = home.cache("failed-" + lab).resolve(name);
+        LabHome.delete(kept);
+        Path logs = folder.resolve(name).resolve("log");
+        if (Files.isDirectory(logs)) {
+            Files.createDirectories(kept.getParent());
+            Files.move(logs, kept);
+        }
+    }
+
+    private void layFiles() throws IOException {
+        Files.createDirectories(folder);
+        Command.of("cp", "-a", "/etc", folder.toString()).succeed();
+        Path homes = Files.createDirectories(folder.resolve("home"));
+        for (User user : User.ALL) {
+            user.enter(folder.resolve("etc"), homes);
+        }
+        // Beside the folders of the head node and of the nodes.
+        for (Path beside : List.of(folder, Files.createDirectories(folder.resolve("nodes")))) {
+            Files.writeString(
+                    beside.resolve("hosts"),
+                    "127.0.0.1 localhost\n" + HEAD_ADDRESS + " " + name + "\n",
+                    StandardCharsets.US_ASCII);
+        }
+        byte[] key = new byte[MUNGE_KEY_BYTES];
+        new SecureRandom().nextBytes(key);
+        Files.write(mungeKey(), key);
+        Files.setPosixFilePermissions(mungeKey(), PosixFilePermissions.fromString("rw-------"));
+    }
+
+    private void startMunge(Machine head) throws IOException {
+        head.command("mkdir", "-p", "/run/munge").succeed();
+        head.command(
+                        "munged",
+                        "--key-file=" + mungeKey(),
+                        "--pid-file=/run/munge/munged.pid",
+                        "--log-file=" + head.log("munged"),
+                        "--seed-file=/run/munge/seed",
+                        "--num-threads=4")
+                .succeed();
+    }
+
+    private static void link(Machine head, String... arguments) throws IOException {
+        String[] argv = new String[arguments.length + 1];
+        argv[0] = "ip";
+        System.arraycopy(arguments, 0, argv, 1, arguments.length);
+        head.sandbox().networkCommand(List.of(argv)).succeed();
+    }
+}

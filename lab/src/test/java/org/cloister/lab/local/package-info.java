@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.lab.local;
+
+import org.jspecify.annotations.NullMarked;

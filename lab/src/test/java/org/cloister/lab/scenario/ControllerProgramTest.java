@@ -1,0 +1,126 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import org.cloister.lab.local.Cluster;
+import org.cloister.lab.local.ControllerProcess;
+import org.cloister.lab.local.Fault;
+import org.cloister.lab.local.LocalStage;
+import org.cloister.lab.local.Login;
+import org.cloister.lab.local.User;
+import org.cloister.vm.slurm.LocalSlurm;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The controller as a process: ordinary users' jobs run to their ends on nodes of their own, also when it is killed. */
+@Tag("scenario")
+@Tag("slurm")
+@Timeout(180)
+@ExtendWith(SharedStage.class)
+class ControllerProgramTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String UNTIL_TOLD = "touch began-$SLURM_JOB_ID; while [ ! -e end ]; do sleep 0.1; done";
+
+    private final LocalStage stage;
+    private final Cluster local;
+    private final Login alice;
+
+    ControllerProgramTest(LocalStage stage) {
+        this.stage = stage;
+        this.local = stage.local();
+        this.alice = local.as(User.ALICE);
+    }
+
+    @AfterEach
+    void forget_faults() throws IOException {
+        stage.workers().faults().clear();
+        alice.run("rm", "-f", "end");
+    }
+
+    @Test
+    void a_users_job_runs_on_nodes_of_its_own_which_go_with_it() throws IOException {
+        try (ControllerProcess controller = stage.startController(16)) {
+            long job = alice.submit("srun --label sh -c 'id -un; hostname'", "--nodes=2", "--output=out-%j");
+            awaitEnd(controller, job, "COMPLETED");
+            List<String> said =
+                    alice.succeed("cat", "out-" + job).lines().sorted().toList();
+            assertThat(said).hasSize(4).contains("0: alice", "1: alice");
+            assertThat(said).filteredOn(line -> line.contains("vm-")).hasSize(2);
+            awaitNothingLeft(controller);
+            assertThat(local.root().succeed("scontrol", "show", "job", Long.toString(job)))
+                    .contains("AdminComment={\"v\":1,");
+        }
+    }
+
+    @Test
+    void jobs_that_wait_and_run_while_it_is_killed_end_as_they_should() throws IOException {
+        try (ControllerProcess controller = stage.startController(16)) {
+            long running = alice.submit(UNTIL_TOLD, "--output=/dev/null");
+            local.await(
+                    "its first line", LIMIT, () -> Files.exists(local.homes().resolve("alice/began-" + running)));
+            stage.workers().faults().next(Fault.late(Duration.ofSeconds(3)));
+            long waiting = alice.submit(UNTIL_TOLD, "--output=/dev/null");
+            local.await("its ticket", LIMIT, () -> stage.workers().tickets().size() == 2);
+            controller.kill();
+            long unseen = alice.submit("true", "--output=/dev/null");
+            assertThat(local.state(Long.toString(running))).isEqualTo("RUNNING");
+            assertThat(local.state(Long.toString(waiting))).isEqualTo("PENDING");
+            controller.restart();
+            awaitEnd(controller, unseen, "COMPLETED");
+            local.awaitState(Long.toString(waiting), "RUNNING", LIMIT);
+            controller.kill();
+            alice.succeed("touch", "end");
+            awaitEnd(controller, running, "COMPLETED");
+            awaitEnd(controller, waiting, "COMPLETED");
+            controller.restart();
+            awaitNothingLeft(controller);
+            assertThat(alice.succeed(
+                                    "sacct",
+                                    "-X",
+                                    "-n",
+                                    "-P",
+                                    "--duplicates",
+                                    "-j",
+                                    running + "," + waiting + "," + unseen,
+                                    "-o",
+                                    "JobIDRaw")
+                            .lines())
+                    .containsExactly(Long.toString(running), Long.toString(waiting), Long.toString(unseen));
+        }
+    }
+
+    private void awaitEnd(ControllerProcess controller, long job, String state) throws IOException {
+        local.head()
+                .await(
+                        "job " + job + " " + state,
+                        controller.log(),
+                        LIMIT,
+                        () -> local.state(Long.toString(job)).equals(state));
+    }
+
+    private void awaitNothingLeft(ControllerProcess controller) throws IOException {
+        local.head()
+                .await(
+                        "no worker and no ticket",
+                        controller.log(),
+                        LIMIT,
+                        () -> stage.workers().nodes().isEmpty()
+                                && stage.workers().tickets().isEmpty());
+        local.head()
+                .await(
+                        "no node but the block",
+                        controller.log(),
+                        LIMIT,
+                        () -> local.root()
+                                .succeed("sinfo", "-h", "-N", "-o", "%N")
+                                .lines()
+                                .allMatch(node -> node.startsWith(LocalSlurm.BLOCK)));
+    }
+}

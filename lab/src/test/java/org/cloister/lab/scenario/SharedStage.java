@@ -1,0 +1,58 @@
+package org.cloister.lab.scenario;
+
+import java.io.IOException;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+import org.cloister.lab.local.LocalStage;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/** Hands every scenario that asks for a {@link LocalStage} the same one, as {@link SharedLab} does with labs. */
+public final class SharedStage implements ParameterResolver {
+    private static final Namespace NAMESPACE = Namespace.create(SharedStage.class);
+    private static final String PREFIX = "stage-";
+
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+        return parameter.getParameter().getType() == LocalStage.class;
+    }
+
+    @Override
+    public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+        return context.getRoot()
+                .getStore(NAMESPACE)
+                .getOrComputeIfAbsent(Shared.class, key -> start(), Shared.class)
+                .stage;
+    }
+
+    private static Shared start() {
+        LabHome home = LabHome.fromEnvironment();
+        LabName name = new LabName(PREFIX + ProcessHandle.current().pid());
+        try {
+            for (LabName other : home.labs()) {
+                if (other.text().matches(PREFIX + "\\d+") && !isAlive(other)) {
+                    Lab.remove(home, other);
+                }
+            }
+            return new Shared(LocalStage.up(home, name));
+        } catch (IOException e) {
+            throw new IllegalStateException("stage " + name + " did not come up", e);
+        }
+    }
+
+    private static boolean isAlive(LabName name) {
+        return ProcessHandle.of(Long.parseLong(name.text().substring(PREFIX.length())))
+                .isPresent();
+    }
+
+    /** The stage, and its end. */
+    private record Shared(LocalStage stage) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            stage.close();
+        }
+    }
+}
