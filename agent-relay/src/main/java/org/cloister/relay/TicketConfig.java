@@ -24,8 +24,8 @@ final class TicketConfig {
         String user = toml.text("slurm.user", System.getProperty("user.name"));
         List<String> step = List.of(toml.text("slurm.step", String.join(" ", SlurmSettings.DEFAULT_STEP))
                 .split(" "));
-        Optional<Path> programs = path(toml, "slurm.programs");
-        Optional<Path> configuration = path(toml, "slurm.configuration");
+        Optional<Path> programs = toml.path("slurm.programs");
+        Optional<Path> configuration = toml.path("slurm.configuration");
         SlurmSettings settings;
         try {
             settings = new SlurmSettings(
@@ -40,10 +40,6 @@ final class TicketConfig {
             return Optional.empty();
         }
         return given ? Optional.of(settings) : Optional.empty();
-    }
-
-    private static Optional<Path> path(TomlReader toml, String key) {
-        return toml.has(key) ? Optional.of(toml.path(key, "/")) : Optional.empty();
     }
 
     static TicketTimes times(TomlReader toml) {

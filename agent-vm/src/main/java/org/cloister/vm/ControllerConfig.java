@@ -46,7 +46,7 @@ public record ControllerConfig(
         Path run = toml.path("run", "/run/cloister");
         Path members = toml.path("members", "/etc/cloister/members.toml");
         Path homes = toml.path("homes", "/project/home");
-        Optional<Path> metrics = path(toml, "metrics");
+        Optional<Path> metrics = toml.path("metrics");
         if (metrics.isPresent() && !metrics.get().toString().endsWith(".prom")) {
             toml.problem("metrics", "want a name that ends in .prom, have \"" + metrics.get() + "\"");
         }
@@ -108,8 +108,8 @@ public record ControllerConfig(
                         "a name of up to 40 lower-case letters, digits, dashes"),
                 word(toml, "slurm.accounting", "127.0.0.1", HOST, "a machine's name or address"),
                 toml.number("slurm.memory-per-cpu", 1024, 1, ResourceRequest.MAX_MIB),
-                path(toml, "slurm.programs"),
-                path(toml, "slurm.configuration"),
+                toml.path("slurm.programs"),
+                toml.path("slurm.configuration"),
                 toml.seconds("slurm.limit", Duration.ofSeconds(15), 1, HOUR_S));
     }
 
@@ -119,9 +119,5 @@ public record ControllerConfig(
             toml.problem(key, "want " + form + ", have \"" + text + "\"");
         }
         return text;
-    }
-
-    private static Optional<Path> path(TomlReader toml, String key) {
-        return toml.has(key) ? Optional.of(toml.path(key, "/")) : Optional.empty();
     }
 }

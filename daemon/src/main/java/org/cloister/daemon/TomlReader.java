@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -77,6 +78,11 @@ public final class TomlReader {
             problem(key, "want an absolute path, have \"" + text + "\"");
         }
         return path;
+    }
+
+    /** Empty if the key is not there. */
+    public Optional<Path> path(String key) {
+        return has(key) ? Optional.of(path(key, "/")) : Optional.empty();
     }
 
     public int number(String key, int otherwise, int least, int most) {
