@@ -63,8 +63,8 @@ public record LocalConfiguration(
     }
 
     /**
-     * No job can ask for more nodes; and slurmctld tells slurmdbd of each of these whenever a node comes or goes, so that more
-     * of them delay both.
+     * No job can ask for more nodes; and the more of these there are, the more slurmctld has to tell slurmdbd when nodes come
+     * and go, and it does nothing else then.
      */
     private static long hosts(List<Shape> shapes) {
         return shapes.stream().mapToLong(Shape::hosts).sum();
