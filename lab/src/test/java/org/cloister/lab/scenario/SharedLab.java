@@ -33,22 +33,12 @@ public final class SharedLab implements ParameterResolver {
 
     private static Shared start() {
         LabHome home = LabHome.fromEnvironment();
-        LabName name = new LabName(PREFIX + ProcessHandle.current().pid());
         try {
-            for (LabName other : home.labs()) {
-                if (other.text().matches(PREFIX + "\\d+") && !isAlive(other)) {
-                    Lab.remove(home, other);
-                }
-            }
+            LabName name = TestLabs.name(home, PREFIX);
             return new Shared(home, Lab.up(home, name, new Steps(System.out)));
         } catch (IOException e) {
-            throw new IllegalStateException("lab " + name + " did not come up", e);
+            throw new IllegalStateException("the lab that scenarios share did not come up", e);
         }
-    }
-
-    private static boolean isAlive(LabName name) {
-        return ProcessHandle.of(Long.parseLong(name.text().substring(PREFIX.length())))
-                .isPresent();
     }
 
     /** The lab, and its end. */

@@ -1,7 +1,6 @@
 package org.cloister.lab.scenario;
 
 import java.io.IOException;
-import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
 import org.cloister.lab.local.LocalStage;
@@ -30,22 +29,12 @@ public final class SharedStage implements ParameterResolver {
 
     private static Shared start() {
         LabHome home = LabHome.fromEnvironment();
-        LabName name = new LabName(PREFIX + ProcessHandle.current().pid());
         try {
-            for (LabName other : home.labs()) {
-                if (other.text().matches(PREFIX + "\\d+") && !isAlive(other)) {
-                    Lab.remove(home, other);
-                }
-            }
+            LabName name = TestLabs.name(home, PREFIX);
             return new Shared(LocalStage.up(home, name));
         } catch (IOException e) {
-            throw new IllegalStateException("stage " + name + " did not come up", e);
+            throw new IllegalStateException("the stage that scenarios share did not come up", e);
         }
-    }
-
-    private static boolean isAlive(LabName name) {
-        return ProcessHandle.of(Long.parseLong(name.text().substring(PREFIX.length())))
-                .isPresent();
     }
 
     /** The stage, and its end. */

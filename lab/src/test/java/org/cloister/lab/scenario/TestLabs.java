@@ -1,0 +1,25 @@
+package org.cloister.lab.scenario;
+
+import java.io.IOException;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+
+/** Names of what scenarios share: each has our process id, so that test runs go side by side. */
+final class TestLabs {
+    private TestLabs() {}
+
+    /** Ours; what killed runs left of the same kind is removed first. */
+    static LabName name(LabHome home, String prefix) throws IOException {
+        for (LabName other : home.labs()) {
+            if (other.text().matches(prefix + "\\d+") && !isAlive(other.text().substring(prefix.length()))) {
+                Lab.remove(home, other);
+            }
+        }
+        return new LabName(prefix + ProcessHandle.current().pid());
+    }
+
+    private static boolean isAlive(String pid) {
+        return ProcessHandle.of(Long.parseLong(pid)).isPresent();
+    }
+}
