@@ -64,6 +64,11 @@ public record ControllerConfig(
         return run.resolve("jobs");
     }
 
+    /** What users' commands have for a slurm.conf. */
+    public Path clients() {
+        return run.resolve("slurm.conf");
+    }
+
     private static ControllerSettings settings(TomlReader toml) {
         List<String> features = toml.texts(
                 "queue.features",

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.cloister.slurm.Bounded;
@@ -39,10 +39,15 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private final SlurmProgram slurm;
     private final NodeNames names;
     private final Throttles throttles;
+    private final Consumer<Map<String, String>> addresses;
 
-    /** @param slurm that reaches slurmctld as root, with slurmctld's own slurm.conf or one that includes it */
-    public LocalSlurmCommands(SlurmProgram slurm) {
+    /**
+     * @param slurm that reaches slurmctld as root, with slurmctld's own slurm.conf or one that includes it
+     * @param addresses hears, whenever nodes are read, where the slurmd of each is reached, by the node's name
+     */
+    public LocalSlurmCommands(SlurmProgram slurm, Consumer<Map<String, String>> addresses) {
         this.slurm = slurm;
+        this.addresses = addresses;
         this.names = new NodeNames(slurm);
         this.throttles = new Throttles(slurm);
     }
@@ -66,14 +71,10 @@ public final class LocalSlurmCommands implements LocalSlurm {
 
     @Override
     public List<Node> nodes() throws SlurmUnavailable {
-        return table().stream().map(NodeTable.Row::node).toList();
-    }
-
-    /** Where the slurmd of each node but the block's is reached, by the node's name. */
-    public Map<String, String> addresses() throws SlurmUnavailable {
-        Map<String, String> addresses = new TreeMap<>();
-        table().forEach(row -> addresses.put(row.node().name(), row.address()));
-        return addresses;
+        List<NodeTable.Row> rows = NodeTable.read(slurm.succeed("sinfo", List.of("-h", "-N", "-O", NodeTable.FORMAT)));
+        addresses.accept(rows.stream()
+                .collect(Collectors.toMap(row -> row.node().name(), NodeTable.Row::address, (one, other) -> one)));
+        return rows.stream().map(NodeTable.Row::node).toList();
     }
 
     @Override
@@ -156,10 +157,6 @@ public final class LocalSlurmCommands implements LocalSlurm {
                 require("scontrol delete nodename=" + node, again);
             }
         }
-    }
-
-    private List<NodeTable.Row> table() throws SlurmUnavailable {
-        return NodeTable.read(slurm.succeed("sinfo", List.of("-h", "-N", "-O", NodeTable.FORMAT)));
     }
 
     private Job whole(QueueTable.Row row, int throttle) throws SlurmUnavailable {

@@ -31,7 +31,10 @@ public final class Associations {
         this.cluster = cluster;
     }
 
-    /** Adds what is missing. May be called again, after whatever happened to the last call. */
+    /**
+     * Adds what is missing. May be called again, after whatever happened to the last call. Members have to have their names
+     * before: slurmctld asks for the number of a user when it hears of one and when it starts, and else once an hour.
+     */
     public void add(Members members) throws IOException {
         if (!lines("list", "cluster", "format=cluster").contains(cluster)) {
             add("cluster", cluster);

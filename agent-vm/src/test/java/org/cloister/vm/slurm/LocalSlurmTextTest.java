@@ -94,21 +94,6 @@ class LocalSlurmTextTest {
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
-    @Test
-    void a_jobs_configuration_includes_the_clusters_and_names_nodes() {
-        assertThat(new JobConfiguration(
-                                Path.of("/run/slurm/conf/slurm.conf"),
-                                Map.of("vm-b-0", "10.1.0.2", "vm-a-0", "10.1.0.1"))
-                        .text())
-                .isEqualTo("""
-                        Include /run/slurm/conf/slurm.conf
-                        NodeName=vm-a-0 NodeAddr=10.1.0.1
-                        NodeName=vm-b-0 NodeAddr=10.1.0.2
-                        """);
-        assertThatThrownBy(() -> new JobConfiguration(Path.of("/x"), Map.of("a", "1 Port=7")))
-                .isInstanceOf(IllegalArgumentException.class);
-    }
-
     private static String seed(String name) throws IOException {
         try (InputStream in = LocalSlurmTextTest.class.getResourceAsStream(
                 "LocalSlurmFuzzInputs/reads_jobs_nodes_and_throttles/" + name)) {

@@ -24,12 +24,12 @@ public final class Cluster {
     }
 
     public Login as(User user) {
-        return new Login(head, user.name(), user.home());
+        return new Login(head, user.name(), user.home(), folder.resolve("run"));
     }
 
     /** An administrator. */
     public Login root() {
-        return new Login(head, "root", "/root");
+        return new Login(head, "root", "/root", folder.resolve("run"));
     }
 
     public Machine head() {

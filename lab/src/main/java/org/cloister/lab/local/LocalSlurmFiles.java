@@ -45,6 +45,8 @@ final class LocalSlurmFiles {
             Files.copy(packaged(hook), laid, StandardCopyOption.REPLACE_EXISTING);
             Files.setPosixFilePermissions(laid, PosixFilePermissions.fromString("rwxr-xr-x"));
         }
+        Path profiles = Files.createDirectories(site.folder().resolve("etc/profile.d"));
+        Files.copy(packaged("profile.sh"), profiles.resolve("cloister-slurm.sh"), StandardCopyOption.REPLACE_EXISTING);
         Path slurm = Files.createDirectories(site.folder().resolve(site.name()).resolve("etc/slurm"));
         plugin(slurm, Optional.empty()).lay(data(1, shapes));
         return new LocalConfiguration(

@@ -1,6 +1,8 @@
 package org.cloister.lab.local;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.cloister.lab.Command;
@@ -12,11 +14,14 @@ public final class Login {
     private final Machine head;
     private final String name;
     private final String home;
+    private final Path run;
 
-    Login(Machine head, String name, String home) {
+    /** @param run {@link Site#run} */
+    Login(Machine head, String name, String home, Path run) {
         this.head = head;
         this.name = name;
         this.home = home;
+        this.run = run;
     }
 
     /** To be run, fed, or given another limit. */
@@ -29,6 +34,10 @@ public final class Login {
                 "LOGNAME=" + name,
                 "SHELL=/bin/bash",
                 "LC_ALL=C"));
+        // As the packaged profile.sh does.
+        if (Files.exists(run.resolve("slurm.conf"))) {
+            whole.add("SLURM_CONF=" + Site.RUN + "/slurm.conf");
+        }
         whole.addAll(List.of("setpriv", "--reuid=" + name, "--regid=" + name, "--init-groups", "--"));
         whole.addAll(argv);
         return head.command(whole);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.cloister.lab.local.Cluster;
@@ -94,6 +95,44 @@ class ControllerProgramTest {
                             .lines())
                     .containsExactly(Long.toString(running), Long.toString(waiting), Long.toString(unseen));
         }
+    }
+
+    /** Of 22.05 a slurmctld that was started anew tells no addresses of nodes that had joined before. */
+    @Test
+    void commands_reach_into_a_job_that_ran_before_slurmctld_did() throws IOException {
+        try (ControllerProcess controller = stage.startController(16)) {
+            long job = alice.submit(UNTIL_TOLD, "--nodes=2", "--output=/dev/null");
+            local.await(
+                    "its first line", LIMIT, () -> Files.exists(local.homes().resolve("alice/began-" + job)));
+            local.endController();
+            local.startController();
+            assertThat(alice.succeed("env", "-u", "SLURM_CONF", "bash", "-lc", "echo $SLURM_CONF"))
+                    .isEqualTo("/run/cloister/slurm.conf\n");
+            String[] step = {"--jobid=" + job, "--overlap", "--label", "id", "-un"};
+            assertThat(alice.srun(step).out().lines()).containsExactlyInAnyOrder("0: alice", "1: alice");
+            alice.succeed("touch", "end");
+            awaitEnd(controller, job, "COMPLETED");
+            awaitNothingLeft(controller);
+            local.await(
+                    "no address left", LIMIT, () -> !Files.readString(clients()).contains("NodeName"));
+        }
+    }
+
+    @Test
+    void what_it_did_is_counted() throws IOException {
+        Path metrics = clients().resolveSibling("cloister-vm.prom");
+        try (ControllerProcess controller = stage.startController(16)) {
+            awaitEnd(controller, alice.submit("true", "--output=/dev/null"), "COMPLETED");
+            local.await(
+                    "its ticket in the metrics",
+                    LIMIT,
+                    () -> Files.readString(metrics).contains("cloister_vm_tickets_asked_total 1.0"));
+            awaitNothingLeft(controller);
+        }
+    }
+
+    private Path clients() {
+        return local.folder().resolve("run/slurm.conf");
     }
 
     private void awaitEnd(ControllerProcess controller, long job, String state) throws IOException {

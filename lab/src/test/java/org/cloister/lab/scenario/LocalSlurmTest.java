@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +39,7 @@ class LocalSlurmTest extends LocalSlurmContract {
     private final Login alice;
     private final LocalSlurmCommands slurm;
     private final List<String> tickets = new ArrayList<>();
+    private final Map<String, String> addresses = new HashMap<>();
     private final NamespaceWorkers workers;
 
     LocalSlurmTest(LocalStage stage) throws IOException {
@@ -44,7 +47,8 @@ class LocalSlurmTest extends LocalSlurmContract {
         this.cluster = stage.local();
         this.alice = cluster.as(User.ALICE);
         this.slurm = new LocalSlurmCommands(
-                new SlurmProgram(Optional.of(cluster.programs()), Optional.empty(), Duration.ofSeconds(15)));
+                new SlurmProgram(Optional.of(cluster.programs()), Optional.empty(), Duration.ofSeconds(15)),
+                addresses::putAll);
         this.workers = stage.workers().ask();
         workers.start(event -> {});
     }
@@ -168,7 +172,7 @@ class LocalSlurmTest extends LocalSlurmContract {
                 Duration.ofSeconds(30),
                 () -> alice.run("cat", "conf.out").out().contains("done"));
         assertThat(alice.succeed("cat", "conf.out"))
-                .contains("NodeName=" + node + " NodeAddr=" + slurm.addresses().get(node))
+                .contains("NodeName=" + node + " NodeAddr=" + addresses.get(node))
                 .contains("step /run/cloister/slurm.conf");
     }
 }

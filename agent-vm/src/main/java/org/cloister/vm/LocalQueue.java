@@ -1,0 +1,90 @@
+package org.cloister.vm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.cloister.vm.queue.Controller;
+import org.cloister.vm.queue.Ledger;
+import org.cloister.vm.slurm.ClientConfiguration;
+import org.cloister.vm.slurm.LocalSlurmCommands;
+import org.cloister.vm.status.StatusFiles;
+import org.cloister.vm.worker.Workers;
+
+/** The Local Slurm's controller as its configuration wants it, with the ledger, statuses and metrics that it keeps. */
+public final class LocalQueue implements AutoCloseable {
+    private static final long METRICS_S = 10;
+    /** Slurm's own default, as distributions build it. */
+    private static final Path SLURM_CONF = Path.of("/etc/slurm/slurm.conf");
+
+    private final Ledger ledger;
+    private final Controller controller;
+    private final VmMetrics metrics = new VmMetrics();
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "metrics");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private LocalQueue(ControllerConfig config, Workers workers, Ledger ledger, Consumer<RuntimeException> broken) {
+        this.ledger = ledger;
+        this.controller = new Controller(
+                config.settings(),
+                new LocalSlurmCommands(config.slurm().program(), clients(config)::name),
+                workers,
+                ledger,
+                new StatusFiles(config.statuses(), InstantSource.system()),
+                metrics,
+                InstantSource.system(),
+                config.bell(),
+                broken);
+    }
+
+    /**
+     * Goes on where an earlier one was closed or killed.
+     *
+     * @param workers stay the caller's to close, after this
+     * @param broken hears, once, that nothing is done any more; the process is to end
+     */
+    public static LocalQueue start(ControllerConfig config, Workers workers, Consumer<RuntimeException> broken)
+            throws IOException {
+        Files.createDirectories(config.state());
+        Files.createDirectories(config.run());
+        LocalQueue queue =
+                new LocalQueue(config, workers, Ledger.open(config.state().resolve("ledger")), broken);
+        boolean started = false;
+        try {
+            queue.controller.start();
+            config.metrics().ifPresent(queue::keepMetrics);
+            started = true;
+            return queue;
+        } finally {
+            if (!started) {
+                queue.close();
+            }
+        }
+    }
+
+    private static ClientConfiguration clients(ControllerConfig config) {
+        return new ClientConfiguration(
+                config.clients(), config.slurm().configuration().orElse(SLURM_CONF));
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // what fails is said where it fails
+    private void keepMetrics(Path path) {
+        MetricsFile file = new MetricsFile(path);
+        clock.scheduleWithFixedDelay(() -> file.write(metrics), 0, METRICS_S, TimeUnit.SECONDS);
+    }
+
+    /** What runs goes on running. */
+    @Override
+    public void close() throws IOException {
+        clock.shutdownNow();
+        controller.close();
+        ledger.close();
+    }
+}

@@ -1,0 +1,123 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.lab.Command;
+import org.cloister.lab.local.Cluster;
+import org.cloister.lab.local.ControllerProcess;
+import org.cloister.lab.local.LocalStage;
+import org.cloister.lab.local.Login;
+import org.cloister.lab.local.User;
+import org.cloister.slurm.SlurmProgram;
+import org.cloister.vm.users.Associations;
+import org.cloister.vm.users.Enrolment;
+import org.cloister.vm.users.Homes;
+import org.cloister.vm.users.Member;
+import org.cloister.vm.users.Members;
+import org.cloister.vm.users.NameFiles;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Members become users of the real Slurm while it runs, and nobody else runs jobs. */
+@Tag("scenario")
+@Tag("slurm")
+@Timeout(180)
+@ExtendWith(SharedStage.class)
+class EnrolmentTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final User CAROL = new User("carol", 2003);
+    private static final Members NONE = new Members(List.of());
+
+    private final LocalStage stage;
+    private final Cluster local;
+    private final Enrolment enrolment;
+
+    EnrolmentTest(LocalStage stage) throws IOException {
+        this.stage = stage;
+        this.local = stage.local();
+        SlurmProgram slurm = new SlurmProgram(Optional.of(local.programs()), Optional.empty(), Duration.ofSeconds(15));
+        this.enrolment = new Enrolment(
+                new Associations(slurm, "local"),
+                new Homes(local.homes(), 0),
+                new NameFiles(local.etc(), Path.of("/home")));
+    }
+
+    @AfterEach
+    void leave() throws IOException {
+        enrolment.enter(NONE);
+    }
+
+    @Test
+    @SuppressWarnings("try") // the controller is only there to be closed
+    void a_member_submits_at_once_and_runs_as_themself_in_a_home_of_their_own() throws IOException {
+        assertThat(local.head().command("id", "carol").run().exit()).isNotZero();
+        enrolment.enter(new Members(List.of(new Member(CAROL.name(), CAROL.uid(), CAROL.uid()))));
+        Login carol = local.as(CAROL);
+        try (ControllerProcess controller = stage.startController(16)) {
+            long job = carol.submit("id -u; pwd; stat -c %a .; echo kept >kept", "--output=out");
+            local.awaitState(Long.toString(job), "COMPLETED", LIMIT);
+            assertThat(carol.succeed("cat", "out").lines()).containsExactly("2003", "/home/carol", "700");
+            assertThat(local.as(User.BOB).run("cat", "/home/carol/out").exit()).isNotZero();
+            stage.awaitNoTickets();
+            enrolment.enter(NONE);
+            assertThat(carol.run("true").exit()).isNotZero();
+            assertThat(Files.readString(local.homes().resolve("carol/kept"))).isEqualTo("kept\n");
+            local.await(
+                    "accounting's end of " + job,
+                    LIMIT,
+                    () -> local.root()
+                            .succeed("sacct", "-X", "-n", "-P", "-j", Long.toString(job), "-o", "Account,State")
+                            .equals("local|COMPLETED\n"));
+        }
+    }
+
+    /** It asks for their number when it starts. */
+    @Test
+    void one_who_comes_back_submits_when_slurmctld_was_started_anew() throws IOException {
+        Members carol = new Members(List.of(new Member(CAROL.name(), CAROL.uid(), CAROL.uid())));
+        enrolment.enter(carol);
+        enrolment.enter(NONE);
+        local.endController();
+        local.startController();
+        enrolment.enter(carol);
+        local.endController();
+        local.startController();
+        long job = local.as(CAROL).submit("true", "--hold");
+        local.as(CAROL).succeed("scancel", Long.toString(job));
+    }
+
+    @Test
+    void neither_root_nor_a_daemon_nor_who_is_no_member_submits() throws IOException {
+        assertThat(refused(local.root().command(List.of("sbatch", "--chdir=/", "--wrap=true"))))
+                .contains("root runs no jobs here");
+        for (String user : List.of("daemon", "2004")) {
+            assertThat(refused(local.head()
+                            .command(
+                                    "setpriv",
+                                    "--reuid=" + user,
+                                    "--regid=2001",
+                                    "--clear-groups",
+                                    "sbatch",
+                                    "--chdir=/",
+                                    "--wrap=true")))
+                    .contains("Batch job submission failed");
+        }
+        assertThat(refused(local.as(User.ALICE).command(List.of("sbatch", "--uid=root", "--wrap=true"))))
+                .contains("root");
+    }
+
+    private static String refused(Command command) throws IOException {
+        Command.Output output = command.run();
+        assertThat(output.exit()).isNotZero();
+        return output.err();
+    }
+}
