@@ -82,10 +82,10 @@ local function refuse_fields(job, change)
   end
 end
 
--- The places of the features that a user asks for, as JSON: ascending, each once.
+-- The places of the features that a user asks for, as agent-vm reads them: ascending, each once; a dash if there are none.
 local function features(constraint)
   if constraint == nil or constraint == "" then
-    return "[]"
+    return "-"
   end
   if #constraint > MAX_CONSTRAINT then
     refuse(NO_FEATURE, "--constraint: %d characters, at most %d can be read; ask for fewer features", #constraint, MAX_CONSTRAINT)
@@ -107,7 +107,7 @@ local function features(constraint)
       places[#places + 1] = i
     end
   end
-  return "[" .. table.concat(places, ",") .. "]"
+  return table.concat(places, ",")
 end
 
 -- What a job asks of one node and in all, as far as it says.
@@ -215,7 +215,7 @@ local function submit(job, uid)
   local places = features(job.features)
   refuse_shape(demand(job))
   job.features = UNPLACED
-  job.admin_comment = '{"v":1,"features":' .. places .. "}"
+  job.admin_comment = "v=1 features=" .. places
   ring()
 end
 

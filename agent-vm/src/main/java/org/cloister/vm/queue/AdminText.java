@@ -2,10 +2,12 @@ package org.cloister.vm.queue;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalInt;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -13,21 +15,42 @@ import java.util.stream.Collectors;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
 import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.Ticket;
 import org.cloister.vm.worker.Phase;
 
 /**
- * A job's AdminComment, in the one form in which our plugin and we write it.
+ * A job's AdminComment, in the one form in which our plugin and we write it: words, for sacctmgr makes backticks of quotation
+ * marks. One value, one text.
  *
  * @param features places in the approval's list, ascending
- * @param attempt empty before the first
+ * @param attempt the last one; none before the first
  */
-record AdminText(List<Integer> features, OptionalInt attempt) {
+record AdminText(List<Integer> features, Optional<Attempt> attempt) {
     static final int MAX_CHARS = 1024;
+    static final int MAX_ATTEMPT = 999_999_999;
+    /** 31 years. */
+    static final Duration MOST = Duration.ofSeconds(999_999_999);
 
-    private static final Pattern FORM = Pattern.compile(
-            "\\{\"v\":1,\"features\":\\[((?:[0-9]{1,2}(?:,[0-9]{1,2}){0,31})?)\\]"
-                    + "(?:,\"ticket\":\"[a-z2-7]{26}\",\"attempt\":([1-9][0-9]{0,8}),\"seconds\":\\{"
-                    + "(?:\"[a-z]{1,20}\":[0-9]{1,9}\\.[0-9]{3}(?:,\"[a-z]{1,20}\":[0-9]{1,9}\\.[0-9]{3}){0,15})?\\})?\\}");
+    private static final String PLACE = "(?:0|[1-9][0-9]?)";
+    private static final String SECONDS = "(?:0|[1-9][0-9]{0,8})\\.[0-9]{3}";
+    private static final Pattern FORM = Pattern.compile("v=1 features=(-|" + PLACE + "(?:," + PLACE + "){0,31})(?: ticket=("
+            + Ticket.ID + ") attempt=([1-9][0-9]{0,8})"
+            + Arrays.stream(Phase.values())
+                    .map(phase -> "(?: " + phase + "=(?<" + phase + ">" + SECONDS + "))?")
+                    .collect(Collectors.joining())
+            + ")?");
+
+    /**
+     * A job's ticket.
+     *
+     * @param number from 1
+     * @param seconds in whole milliseconds, of phases that it went through
+     */
+    record Attempt(String ticket, int number, Map<Phase, Duration> seconds) {
+        Attempt {
+            seconds = Map.copyOf(seconds);
+        }
+    }
 
     AdminText {
         features = List.copyOf(features);
@@ -44,10 +67,15 @@ record AdminText(List<Integer> features, OptionalInt attempt) {
             throw new MalformedException(
                     "admin comment: want what the project's plugin writes, have " + StrictJson.quoted(text));
         }
+        Optional<Attempt> attempt = Optional.ofNullable(form.group(2))
+                .map(ticket -> new Attempt(ticket, Integer.parseInt(form.group(3)), seconds(form)));
+        return new AdminText(features(form.group(1)), attempt);
+    }
+
+    private static List<Integer> features(String list) throws MalformedException {
         List<Integer> features = new ArrayList<>();
         int least = 0;
-        String list = form.group(1);
-        for (String each : list.isEmpty() ? new String[0] : list.split(",", -1)) {
+        for (String each : list.equals("-") ? new String[0] : list.split(",", -1)) {
             int place = Integer.parseInt(each);
             if (place < least || place >= ResourceRequest.MAX_FEATURES) {
                 throw new MalformedException("admin comment: features: want places from " + least + " to "
@@ -56,21 +84,43 @@ record AdminText(List<Integer> features, OptionalInt attempt) {
             features.add(place);
             least = place + 1;
         }
-        String attempt = form.group(2);
-        return new AdminText(
-                features, attempt == null ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(attempt)));
+        return features;
     }
 
-    /** Of a job's last ticket. */
-    static String of(Entry entry) {
-        Map<Phase, Duration> ordered = new TreeMap<>(entry.seconds());
-        String seconds = ordered.entrySet().stream()
-                .map(each -> "\"" + each.getKey() + "\":" + seconds(each.getValue()))
-                .collect(Collectors.joining(","));
-        String features =
-                entry.request().features().stream().map(String::valueOf).collect(Collectors.joining(","));
-        return "{\"v\":1,\"features\":[" + features + "],\"ticket\":\"" + entry.ticket() + "\",\"attempt\":"
-                + entry.attempt() + ",\"seconds\":{" + seconds + "}}";
+    private static Map<Phase, Duration> seconds(Matcher form) {
+        Map<Phase, Duration> seconds = new EnumMap<>(Phase.class);
+        for (Phase phase : Phase.values()) {
+            Optional.ofNullable(form.group(phase.toString()))
+                    .ifPresent(took -> seconds.put(phase, Duration.ofMillis(Long.parseLong(took.replace(".", "")))));
+        }
+        return seconds;
+    }
+
+    /** Of a job's last ticket. What is out of a number's range is written as its nearest. */
+    static AdminText of(Entry entry) {
+        Map<Phase, Duration> seconds = new EnumMap<>(Phase.class);
+        entry.seconds().forEach((phase, took) -> {
+            Duration least = took.isNegative() ? Duration.ZERO : took;
+            seconds.put(phase, Duration.ofMillis((least.compareTo(MOST) > 0 ? MOST : least).toMillis()));
+        });
+        return new AdminText(
+                entry.request().features(),
+                Optional.of(new Attempt(entry.ticket(), Math.min(entry.attempt(), MAX_ATTEMPT), seconds)));
+    }
+
+    String text() {
+        String places = features.isEmpty()
+                ? "-"
+                : features.stream().map(String::valueOf).collect(Collectors.joining(","));
+        return "v=1 features=" + places + attempt.map(AdminText::text).orElse("");
+    }
+
+    private static String text(Attempt attempt) {
+        return " ticket=" + attempt.ticket() + " attempt=" + attempt.number()
+                + new TreeMap<>(attempt.seconds())
+                        .entrySet().stream()
+                                .map(each -> " " + each.getKey() + "=" + seconds(each.getValue()))
+                                .collect(Collectors.joining());
     }
 
     private static String seconds(Duration took) {

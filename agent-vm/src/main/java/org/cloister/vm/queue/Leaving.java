@@ -74,7 +74,10 @@ final class Leaving {
         if (!books.isNewest(ticket) || ticket.stated) {
             books.drop(ticket);
         } else if (over) {
-            statements.add(ticket.entry.ticket(), ticket.entry.job(), AdminText.of(ticket.entry));
+            statements.add(
+                    ticket.entry.ticket(),
+                    ticket.entry.job(),
+                    AdminText.of(ticket.entry).text());
         }
     }
 

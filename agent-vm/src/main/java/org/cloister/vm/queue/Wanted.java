@@ -42,7 +42,11 @@ final class Wanted {
     /** The number of a job's first ticket that this ledger has: one higher than what its comment says. */
     static int firstAttempt(Job job) {
         try {
-            return AdminText.parse(job.admin().orElse("")).attempt().orElse(0) + 1;
+            return AdminText.parse(job.admin().orElse(""))
+                            .attempt()
+                            .map(AdminText.Attempt::number)
+                            .orElse(0)
+                    + 1;
         } catch (MalformedException e) {
             return 1;
         }

@@ -35,7 +35,11 @@ public interface LocalSlurm {
     /** Held until its owner or an administrator releases it. */
     void hold(JobId job) throws SlurmUnavailable, SlurmRefused;
 
-    /** Of a job that slurmctld still has, or that accounting has. */
+    /**
+     * Of a job that slurmctld still has, or that accounting has.
+     *
+     * @param text at most 1024 characters of ASCII, without backslash and quotation marks, of which sacctmgr makes others
+     */
     void comment(JobId job, String text) throws SlurmUnavailable, SlurmRefused;
 
     /** The node takes no further job. */

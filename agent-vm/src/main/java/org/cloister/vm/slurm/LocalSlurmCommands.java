@@ -24,7 +24,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
 
     private static final int MAX_COMPONENTS = 10_000;
     private static final int MAX_COMMENT = 1024;
-    private static final Pattern COMMENT = Pattern.compile("[ -~&&[^\\\\]]{0," + MAX_COMMENT + "}");
+    private static final Pattern COMMENT = Pattern.compile("[ -~&&[^\\\\\"'`]]{0," + MAX_COMMENT + "}");
 
     private static final String NO_JOB = "Invalid job id specified";
     private static final String ENDED = "Job has already finished";
@@ -127,7 +127,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
     public void comment(JobId job, String text) throws SlurmUnavailable, SlurmRefused {
         if (!COMMENT.matcher(text).matches()) {
             throw new IllegalArgumentException("admin comment: want at most " + MAX_COMMENT
-                    + " characters of ASCII without backslash, have " + Bounded.printable(text));
+                    + " characters of ASCII without backslash and quotation marks, have " + Bounded.printable(text));
         }
         SlurmProgram.Output output =
                 slurm.run("scontrol", List.of("update", "jobid=" + job, "admincomment=" + text), "");

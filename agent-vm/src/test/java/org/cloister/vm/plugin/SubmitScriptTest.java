@@ -25,14 +25,14 @@ class SubmitScriptTest {
 
     @Test
     void a_job_waits_by_the_feature_that_no_node_up_has() throws IOException {
-        assertThat(taken("")).isEqualTo("0 unplaced {\"v\":1,\"features\":[]}");
+        assertThat(taken("")).isEqualTo("0 unplaced v=1 features=-");
     }
 
     @Test
     void features_are_kept_as_their_places_ascending_and_once() throws IOException {
-        assertThat(taken("features = 'big'")).isEqualTo("0 unplaced {\"v\":1,\"features\":[1]}");
-        assertThat(taken("features = 'big&fast&big'")).isEqualTo("0 unplaced {\"v\":1,\"features\":[0,1]}");
-        assertThat(taken("features = ''")).isEqualTo("0 unplaced {\"v\":1,\"features\":[]}");
+        assertThat(taken("features = 'big'")).isEqualTo("0 unplaced v=1 features=1");
+        assertThat(taken("features = 'big&fast&big'")).isEqualTo("0 unplaced v=1 features=0,1");
+        assertThat(taken("features = ''")).isEqualTo("0 unplaced v=1 features=-");
     }
 
     @Test

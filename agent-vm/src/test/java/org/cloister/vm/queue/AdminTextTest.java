@@ -3,31 +3,53 @@ package org.cloister.vm.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.vm.worker.Phase;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AdminTextTest {
+    private static final int ROUNDS = 5_000;
+    /** Signs that stand in a text, and some that never do. */
+    private static final String SIGNS =
+            "v=1 featuresticketattemptqueuebootteardown0123456789.,-_\"'`\\\n\u0000\u00e4\u0661";
+
+    private static final String WITH_TICKET = "v=1 features=0,3 ticket=" + Samples.TICKET + " attempt=2";
+
     @Test
     void what_the_plugin_writes_is_read() throws Exception {
-        assertThat(AdminText.parse("{\"v\":1,\"features\":[0,3]}"))
-                .isEqualTo(new AdminText(List.of(0, 3), OptionalInt.empty()));
-        assertThat(AdminText.parse("{\"v\":1,\"features\":[]}").features()).isEmpty();
+        assertThat(AdminText.parse("v=1 features=0,3")).isEqualTo(new AdminText(List.of(0, 3), Optional.empty()));
+        assertThat(AdminText.parse("v=1 features=-").features()).isEmpty();
     }
 
     @Test
     void what_we_write_is_read_again() throws Exception {
+        AdminText text = AdminText.of(Samples.entry()
+                .with(Map.of(Phase.TEARDOWN, Samples.seconds(0.5), Phase.QUEUE, Duration.ofNanos(61_002_999_999L))));
+        assertThat(text.text())
+                .isEqualTo("v=1 features=- ticket=" + Samples.TICKET + " attempt=1 queue=61.002 teardown=0.500");
+        assertThat(AdminText.parse(text.text())).isEqualTo(text);
+        assertThat(AdminText.parse(WITH_TICKET).attempt()).hasValue(new AdminText.Attempt(Samples.TICKET, 2, Map.of()));
+    }
+
+    @Test
+    void seconds_that_cannot_be_are_written_as_the_nearest_that_can() throws Exception {
         String text = AdminText.of(Samples.entry()
-                .with(Map.of(Phase.TEARDOWN, Samples.seconds(0.5), Phase.QUEUE, Samples.seconds(61.002))));
-        assertThat(text)
-                .isEqualTo("{\"v\":1,\"features\":[],\"ticket\":\"" + Samples.TICKET
-                        + "\",\"attempt\":1,\"seconds\":{\"queue\":61.002,\"teardown\":0.500}}");
-        assertThat(AdminText.parse(text).attempt()).hasValue(1);
+                        .with(Map.of(Phase.QUEUE, Duration.ofSeconds(-3), Phase.BOOT, Duration.ofDays(100_000))))
+                .text();
+        assertThat(text).endsWith(" queue=0.000 boot=999999999.000");
+        assertThat(AdminText.parse(text).text()).isEqualTo(text);
     }
 
     @ParameterizedTest
@@ -35,13 +57,30 @@ class AdminTextTest {
             strings = {
                 "",
                 "hello",
-                "{\"v\":2,\"features\":[]}",
-                "{\"v\":1,\"features\":[3,0]}",
-                "{\"v\":1,\"features\":[0,0]}",
-                "{\"v\":1,\"features\":[32]}",
-                "{\"v\":1,\"features\":[]} ",
-                "{\"v\":1,\"features\":[],\"more\":1}",
-                "{\"v\":1,\"features\":[],\"ticket\":\"short\",\"attempt\":1,\"seconds\":{}}"
+                "{\"v\":1,\"features\":[]}",
+                "v=2 features=-",
+                "v=1 features=",
+                "v=1 features=3,0",
+                "v=1 features=0,0",
+                "v=1 features=00",
+                "v=1 features=32",
+                "v=1 features=0,",
+                "v=1 features=-,0",
+                "v=1 features=- ",
+                " v=1 features=-",
+                "v=1  features=-",
+                "v=1 features=-\n",
+                "v=1 features=- more=1",
+                "v=1 features=- ticket=short attempt=1",
+                WITH_TICKET + "0000000000",
+                WITH_TICKET + " queue=1",
+                WITH_TICKET + " queue=01.000",
+                WITH_TICKET + " queue=1.0000",
+                WITH_TICKET + " queue=-1.000",
+                WITH_TICKET + " boot=1.000 queue=1.000",
+                WITH_TICKET + " boot=1.000 boot=1.000",
+                WITH_TICKET + " nap=1.000",
+                "v=1 features=- queue=1.000"
             })
     void anything_else_is_refused(String text) {
         assertThatThrownBy(() -> AdminText.parse(text)).isInstanceOf(MalformedException.class);
@@ -51,5 +90,90 @@ class AdminTextTest {
     void a_long_text_is_refused_by_its_length() {
         assertThatThrownBy(() -> AdminText.parse("x".repeat(AdminText.MAX_CHARS + 1)))
                 .hasMessageContaining("want at most 1024 characters, have 1025");
+    }
+
+    @Test
+    void the_longest_text_has_room() throws Exception {
+        Map<Phase, Duration> seconds = new EnumMap<>(Phase.class);
+        for (Phase phase : Phase.values()) {
+            seconds.put(phase, AdminText.MOST);
+        }
+        AdminText longest = new AdminText(
+                IntStream.range(0, ResourceRequest.MAX_FEATURES).boxed().toList(),
+                Optional.of(new AdminText.Attempt(Samples.TICKET, AdminText.MAX_ATTEMPT, seconds)));
+        assertThat(longest.text()).hasSizeLessThan(AdminText.MAX_CHARS);
+        assertThat(AdminText.parse(longest.text())).isEqualTo(longest);
+    }
+
+    @Test
+    void every_value_is_its_texts() throws Exception {
+        Random random = new Random(8);
+        for (int round = 0; round < ROUNDS; round++) {
+            AdminText value = any(random);
+            assertThat(AdminText.parse(value.text())).isEqualTo(value);
+        }
+    }
+
+    /** Of one value there is one text, and whatever is none is refused as such. */
+    @Test
+    void any_text_is_that_of_its_value_or_is_refused() {
+        Random random = new Random(8);
+        int refused = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            String text = mutated(any(random).text(), random);
+            try {
+                assertThat(AdminText.parse(text).text()).isEqualTo(text);
+            } catch (MalformedException e) {
+                refused++;
+                assertThat(e.getMessage()).startsWith("admin comment: ").hasSizeLessThan(300);
+            }
+        }
+        assertThat(refused).isBetween(ROUNDS / 2, ROUNDS - ROUNDS / 100);
+    }
+
+    private static AdminText any(Random random) {
+        List<Integer> features = new ArrayList<>();
+        for (int place = 0; place < ResourceRequest.MAX_FEATURES; place++) {
+            if (random.nextInt(8) == 0) {
+                features.add(place);
+            }
+        }
+        if (random.nextInt(4) == 0) {
+            return new AdminText(features, Optional.empty());
+        }
+        Map<Phase, Duration> seconds = new EnumMap<>(Phase.class);
+        for (Phase phase : Phase.values()) {
+            if (random.nextBoolean()) {
+                seconds.put(phase, Duration.ofMillis(random.nextLong(AdminText.MOST.toMillis() >> random.nextInt(40))));
+            }
+        }
+        byte[] id = new byte[26];
+        for (int i = 0; i < id.length; i++) {
+            id[i] = (byte) "abcdefghijklmnopqrstuvwxyz234567".charAt(random.nextInt(32));
+        }
+        return new AdminText(
+                features,
+                Optional.of(new AdminText.Attempt(
+                        new String(id, StandardCharsets.US_ASCII),
+                        1 + random.nextInt(AdminText.MAX_ATTEMPT),
+                        seconds)));
+    }
+
+    private static String mutated(String text, Random random) {
+        StringBuilder mutated = new StringBuilder(text);
+        for (int times = 1 + random.nextInt(3); times > 0; times--) {
+            int at = random.nextInt(mutated.length() + 1);
+            int to = Math.min(mutated.length(), at + random.nextInt(12));
+            char sign = SIGNS.charAt(random.nextInt(SIGNS.length()));
+            switch (random.nextInt(5)) {
+                case 0 -> mutated.insert(at, sign);
+                case 1 -> mutated.delete(at, to);
+                case 2 -> mutated.insert(at, mutated.substring(at, to));
+                case 3 ->
+                    mutated.insert(random.nextInt(mutated.length() + 1), text.substring(random.nextInt(text.length())));
+                default -> mutated.replace(at, Math.min(mutated.length(), at + 1), String.valueOf(sign));
+            }
+        }
+        return mutated.toString();
     }
 }

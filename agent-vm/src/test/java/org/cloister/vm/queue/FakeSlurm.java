@@ -19,7 +19,7 @@ import org.cloister.vm.slurm.Node;
 
 /** Slurm in memory, as far as a queue's controller sees it; its time is what {@link #tick} says. */
 final class FakeSlurm implements LocalSlurm {
-    static final String ADMIN = "{\"v\":1,\"features\":[]}";
+    static final String ADMIN = "v=1 features=-";
     private static final long FORGET_MS = 20_000;
     /** 121 s in the real one. */
     private static final long REQUEUED_WAIT_MS = 15_000;

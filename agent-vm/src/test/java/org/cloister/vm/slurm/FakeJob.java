@@ -24,7 +24,7 @@ final class FakeJob {
     long full;
 
     String features = LocalSlurm.UNPLACED;
-    Optional<String> admin = Optional.of("{\"v\":1,\"features\":[]}");
+    Optional<String> admin = Optional.of("v=1 features=-");
     Demand demand;
     List<String> nodes = List.of();
     boolean held;

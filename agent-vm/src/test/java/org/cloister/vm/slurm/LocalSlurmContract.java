@@ -88,7 +88,7 @@ public abstract class LocalSlurmContract extends Asking {
         assertThat(waiting()).containsExactly(first, second, last);
         Job job = job(last);
         assertThat(job.features()).isEqualTo(LocalSlurm.UNPLACED);
-        assertThat(job.admin()).hasValueSatisfying(text -> assertThat(text).startsWith("{\"v\":1"));
+        assertThat(job.admin()).hasValueSatisfying(text -> assertThat(text).startsWith("v=1 features="));
         assertThat(job.uid()).isPositive();
         assertThat(job.nodes()).isEmpty();
         assertThat(job.priority()).isPositive().isEqualTo(job(first).priority() - 50);
@@ -139,12 +139,12 @@ public abstract class LocalSlurmContract extends Asking {
             assertThat(job.features()).isEqualTo(LocalSlurm.UNPLACED);
             assertThat(job.array()).isEqualTo(Long.parseLong(array.text()));
             assertThat(job.throttle()).isEqualTo(2);
-            slurm().comment(task, "{\"v\":1,\"task\":\"" + task + "\"}");
+            slurm().comment(task, "v=1 task=" + task);
         }
         // Split off by their comments, all of them.
         assertThat(job(tasks.get(2)).throttle()).isEqualTo(2);
-        assertThat(job(tasks.get(0)).admin()).hasValue("{\"v\":1,\"task\":\"" + tasks.get(0) + "\"}");
-        assertThat(job(tasks.get(2)).admin()).hasValue("{\"v\":1,\"task\":\"" + tasks.get(2) + "\"}");
+        assertThat(job(tasks.get(0)).admin()).hasValue("v=1 task=" + tasks.get(0));
+        assertThat(job(tasks.get(2)).admin()).hasValue("v=1 task=" + tasks.get(2));
     }
 
     @Test
@@ -245,17 +245,17 @@ public abstract class LocalSlurmContract extends Asking {
     protected void a_comment_stands_with_a_job_that_waits_runs_or_has_ended() throws IOException {
         String ticket = ticket();
         JobId job = submit(SMALL);
-        slurm().comment(job, "{\"v\":1,\"features\":[0,3]}");
-        assertThat(job(job).admin()).hasValue("{\"v\":1,\"features\":[0,3]}");
+        slurm().comment(job, "v=1 features=0,3");
+        assertThat(job(job).admin()).hasValue("v=1 features=0,3");
         bringIdle(ticket, 1, 1, 500);
         slurm().place(job, ticket, 1);
         awaitState(job, JobState.RUNNING);
-        String longest = "{\"v\":1,\"x\":\"" + "y".repeat(1010) + "\"}";
+        String longest = "v=1 x=" + "y".repeat(1018);
         slurm().comment(job, longest);
         assertThat(job(job).admin()).hasValue(longest);
         cancel(job);
         awaitState(job, JobState.ENDED);
-        String last = "{\"v\":1,\"ticket\":\"" + ticket + "\",\"seconds\":{\"queue\":1.234,\"boot\":0}}";
+        String last = "v=1 features=0,3 ticket=" + ticket + " attempt=1 queue=1.234 boot=0.000";
         awaitHolds("a comment after the end", () -> {
             try {
                 slurm().comment(job, last);
@@ -319,8 +319,8 @@ public abstract class LocalSlurmContract extends Asking {
         assertThat(waiting()).containsExactly(forger, task(array, 1), task(array, 2));
         assertThat(job(forger).demand()).isEqualTo(SMALL);
         assertThat(job(task(array, 1)).throttle()).isEqualTo(2);
-        slurm().comment(task(array, 2), "{\"v\":1}");
-        slurm().comment(task(array, 1), "{\"v\":1}");
+        slurm().comment(task(array, 2), "v=1");
+        slurm().comment(task(array, 1), "v=1");
         assertThat(job(task(array, 1)).throttle()).isEqualTo(2);
     }
 

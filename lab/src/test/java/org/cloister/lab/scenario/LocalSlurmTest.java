@@ -151,9 +151,7 @@ class LocalSlurmTest extends LocalSlurmContract {
     protected String accounted(JobId job) throws IOException {
         return cluster.root()
                 .succeed("sacct", "-X", "-n", "-P", "-j", job.text(), "-o", "AdminComment")
-                .strip()
-                // As sacctmgr writes quotation marks.
-                .replace('`', '"');
+                .strip();
     }
 
     @Test

@@ -133,7 +133,7 @@ class TheftTest {
                 "NodeList=" + node,
                 "ExcNodeList=waiting-for-vm-[0001-0004]",
                 "ReservationName=" + ticket,
-                "AdminComment={}",
+                "AdminComment=v=1 features=-",
                 "Priority=4000000000",
                 "UserID=2001")) {
             assertThat(bob.run("scontrol", "update", "jobid=" + job, change).exit())
