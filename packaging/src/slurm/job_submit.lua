@@ -17,8 +17,9 @@ local DENIED, NO_NODE, NO_FEATURE = 2002, 2018, 2029
 local NO_CONFIGURATION, NO_RESERVATION, NO_GRES, NOT_HERE = 2014, 2053, 2072, 2036
 
 -- Set once, when the script is loaded.
-local place, all = {}, "it has none"
+local place, all, SAYS_NONE = {}, "it has none", ""
 if data then
+  SAYS_NONE = string.format(" (%.0f MiB a CPU, as the job says none)", data.memory_per_cpu)
   for i, name in ipairs(data.features) do
     place[name] = i - 1
   end
@@ -110,8 +111,9 @@ local function features(constraint)
   return table.concat(places, ",")
 end
 
--- What a job asks of one node and in all, as far as it says.
-local function demand(job)
+-- What a job asks of one node and in all, as far as it says. Of memory it may say nothing: then it asks what `unsaid`
+-- has, and `why` tells so.
+local function demand(job, unsaid, why)
   local task = math.max(number(job.cpus_per_task, NONE16) or 1, 1)
   local tasks = number(job.num_tasks, NONE32)
   local per_node = number(job.ntasks_per_node, NONE16)
@@ -123,14 +125,19 @@ local function demand(job)
   local sharing = tasks and total < tasks
   local together = math.min(per_node or 1, tasks and tasks > 0 and tasks or NONE32)
   local cpus = math.max(number(job.pn_min_cpus, NONE16) or 1, sharing and 1 or task * together)
-  local of_cpu = job.min_mem_per_cpu or 0
+  local of_node, of_cpu, default = job.min_mem_per_node, job.min_mem_per_cpu, ""
+  if not of_node and not of_cpu then
+    of_node, of_cpu, default = unsaid.min_mem_per_node, unsaid.min_mem_per_cpu, why
+  end
+  of_cpu = of_cpu or 0
   return {
     task = sharing and 1 or task,
     tasks = not sharing and per_node or nil,
     cpus = cpus,
     total = total,
     of_cpu = of_cpu,
-    memory = math.max(job.min_mem_per_node or 0, of_cpu * cpus),
+    default = default,
+    memory = math.max(of_node or 0, of_cpu * cpus),
     scratch = number(job.pn_min_tmp_disk, NONE32) or 0,
     least = math.max(number(job.min_nodes, NONE32) or 1, 1),
     most = math.max(number(job.max_nodes, NONE32) or 0, 0),
@@ -161,13 +168,14 @@ local function refuse_node(want)
     refuse(NO_CONFIGURATION, "%d CPUs on a node: the site's largest host has %d; ask for fewer (--cpus-per-task, --ntasks-per-node, --mincpus)", want.cpus, cpus)
   end
   if want.memory > memory then
-    refuse(NO_CONFIGURATION, "%.0f MiB of memory on a node: the site's largest host has %.0f MiB; ask for less (--mem, --mem-per-cpu)", want.memory, memory)
+    refuse(NO_CONFIGURATION, "%.0f MiB of memory on a node%s: the site's largest host has %.0f MiB; ask for less (--mem, --mem-per-cpu)",
+      want.memory, want.default, memory)
   end
   if want.scratch > scratch then
     refuse(NO_CONFIGURATION, "%.0f MiB of disk on a node: the site's largest host has %.0f MiB; ask for less (--tmp)", want.scratch, scratch)
   end
-  refuse(NO_CONFIGURATION, "%d CPUs, %.0f MiB of memory and %.0f MiB of disk on a node: no host of the site has all of it; ask for less of one",
-    want.cpus, want.memory, want.scratch)
+  refuse(NO_CONFIGURATION, "%d CPUs, %.0f MiB of memory%s and %.0f MiB of disk on a node: no host of the site has all of it; ask for less of one",
+    want.cpus, want.memory, want.default, want.scratch)
 end
 
 -- Refuses what no choice of the site's hosts could hold; whether there is room now is not asked.
@@ -193,8 +201,8 @@ local function refuse_shape(want)
   end
   if want.total > cpus then
     local where = want.most > 0 and want.most < hosts and string.format("%.0f of the site's hosts", want.most) or "the site's hosts"
-    refuse(NO_CONFIGURATION, "%.0f CPUs in all: %s hold %.0f for such tasks; ask for fewer (--ntasks, --cpus-per-task) or for more nodes",
-      want.total, where, cpus)
+    refuse(NO_CONFIGURATION, "%.0f CPUs in all: %s hold %.0f for such tasks%s; ask for fewer (--ntasks, --cpus-per-task) or for more nodes",
+      want.total, where, cpus, want.default)
   end
 end
 
@@ -213,7 +221,7 @@ local function submit(job, uid)
   end
   refuse_fields(job, false)
   local places = features(job.features)
-  refuse_shape(demand(job))
+  refuse_shape(demand(job, {min_mem_per_cpu = data.memory_per_cpu}, SAYS_NONE))
   job.features = UNPLACED
   job.admin_comment = "v=1 features=" .. places
   ring()
@@ -234,9 +242,9 @@ local function resizes(job)
   return false
 end
 
--- A change that says nothing of nodes leaves their number.
+-- A change that says nothing of nodes leaves their number, and one that says nothing of memory leaves that.
 local function resized(job, old)
-  local want = demand(job)
+  local want = demand(job, old, "")
   if not number(job.min_nodes, NONE32) then
     want.least, want.most = math.max(old.min_nodes or 1, 1), old.max_nodes or 0
   end

@@ -15,8 +15,9 @@ import org.cloister.vm.Shape;
  * @param bell the file that is written to at each submission; absolute
  * @param features that users may name, by their places in the approval's list
  * @param shapes that the site has; at least one
+ * @param memoryPerCpuMib of a job that says no memory, as slurm.conf's DefMemPerCPU
  */
-public record PluginData(int release, Path bell, List<String> features, List<Shape> shapes) {
+public record PluginData(int release, Path bell, List<String> features, List<Shape> shapes, long memoryPerCpuMib) {
     /** More would be work inside slurmctld at each submission. */
     public static final int MAX_SHAPES = 64;
 
@@ -44,6 +45,11 @@ public record PluginData(int release, Path bell, List<String> features, List<Sha
         if (shapes.isEmpty() || shapes.size() > MAX_SHAPES) {
             throw new IllegalArgumentException("shapes: want 1 to " + MAX_SHAPES + ", have " + shapes.size());
         }
+        long largest = shapes.stream().mapToLong(Shape::memoryMib).max().orElseThrow();
+        if (memoryPerCpuMib < 1 || memoryPerCpuMib > largest) {
+            throw new IllegalArgumentException("memory of a CPU: want 1 to " + largest
+                    + " MiB, which the site's largest host has, have " + memoryPerCpuMib);
+        }
     }
 
     /**
@@ -52,12 +58,13 @@ public record PluginData(int release, Path bell, List<String> features, List<Sha
      * @param mark that the plugin names itself by
      */
     String lua(String mark) {
-        return "{mark = \"%s\", bell = \"%s\", features = {%s}, shapes = {%s}}"
+        return "{mark = \"%s\", bell = \"%s\", features = {%s}, shapes = {%s}, memory_per_cpu = %d}"
                 .formatted(
                         mark,
                         bell,
                         features.stream().map(each -> '"' + each + '"').collect(Collectors.joining(", ")),
-                        shapes.stream().map(PluginData::lua).collect(Collectors.joining(", ")));
+                        shapes.stream().map(PluginData::lua).collect(Collectors.joining(", ")),
+                        memoryPerCpuMib);
     }
 
     private static String lua(Shape shape) {

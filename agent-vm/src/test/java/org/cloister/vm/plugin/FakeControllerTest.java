@@ -35,7 +35,7 @@ class FakeControllerTest extends SubmitPluginContract {
     @Override
     protected PluginData data(int release) {
         return new PluginData(
-                release, Path.of("/run/cloister/bell"), List.of("fast"), List.of(new Shape(2, 64, 128_000, 0)));
+                release, Path.of("/run/cloister/bell"), List.of("fast"), List.of(new Shape(2, 64, 128_000, 0)), 1024);
     }
 
     @Override

@@ -47,6 +47,7 @@ class RefusalsDocumentTest {
             entry("--batch=fast", "batch_features = 'fast'"),
             entry("--constraint of 1,025 characters", "features = string.rep('x', 1025)"),
             entry("--cpus-per-task=65", "cpus_per_task = 65, min_cpus = 65"),
+            entry("--cpus-per-task=64", "cpus_per_task = 64, min_cpus = 64"),
             entry("--mem=256001", "min_mem_per_node = 256001"),
             entry("--tmp=100001", "pn_min_tmp_disk = 100001"),
             entry(

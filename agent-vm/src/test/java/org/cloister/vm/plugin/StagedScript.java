@@ -20,7 +20,8 @@ final class StagedScript {
             1,
             Path.of("/run/cloister/bell"),
             List.of("fast", "big"),
-            List.of(new Shape(2, 64, 128_000, 0), new Shape(1, 16, 256_000, 100_000)));
+            List.of(new Shape(2, 64, 128_000, 0), new Shape(1, 16, 256_000, 100_000)),
+            2048);
 
     private final Path script;
     private final SlurmProgram lua = new SlurmProgram(Optional.empty(), Optional.empty(), Duration.ofSeconds(30));

@@ -20,7 +20,9 @@ class SubmitScriptTest {
 
     @BeforeEach
     void lay() throws IOException {
-        script = new StagedScript(folder, StagedScript.EXAMPLE);
+        PluginData example = StagedScript.EXAMPLE;
+        script = new StagedScript(
+                folder, new PluginData(example.release(), example.bell(), example.features(), example.shapes(), 1));
     }
 
     @Test
@@ -101,6 +103,36 @@ class SubmitScriptTest {
                 .startsWith("0 ");
         assertThat(code("submitted", "min_mem_per_cpu = 8000, num_tasks = 49, min_cpus = 49"))
                 .isEqualTo("2014");
+    }
+
+    /** The example's default: 2048 MiB for each CPU. */
+    @Test
+    void a_job_that_says_no_memory_asks_for_the_clusters_default() throws IOException {
+        script = new StagedScript(folder, StagedScript.EXAMPLE);
+        assertThat(code("submitted", "cpus_per_task = 62, min_cpus = 62")).isEqualTo("0");
+        assertThat(script.run("print(submitted({cpus_per_task = 63, min_cpus = 63}))"))
+                .isEqualTo("2014\t63 CPUs, 129024 MiB of memory (2048 MiB a CPU, as the job says none) and 0 MiB of disk on a"
+                        + " node: no host of the site has all of it; ask for less of one");
+        for (String said : List.of("min_mem_per_cpu = 2000", "min_mem_per_node = 128000", "min_mem_per_node = 0")) {
+            assertThat(code("submitted", "cpus_per_task = 64, min_cpus = 64, " + said))
+                    .as(said)
+                    .isEqualTo("0");
+        }
+        // 62 on each of two hosts, and 16.
+        assertThat(code("submitted", "num_tasks = 140, min_cpus = 140")).isEqualTo("0");
+        assertThat(script.run("print(submitted({num_tasks = 141, min_cpus = 141}))"))
+                .contains("hold 140 for such tasks (2048 MiB a CPU, as the job says none); ");
+    }
+
+    @Test
+    void a_change_that_says_no_memory_leaves_what_the_job_has() throws IOException {
+        String grown = "print((changed({pn_min_cpus = 64}, 1000, {%s})))";
+        assertThat(script.run(grown.formatted("min_mem_per_cpu = 2000"))).isEqualTo("0");
+        assertThat(script.run(grown.formatted("min_mem_per_cpu = 2001"))).isEqualTo("2014");
+        assertThat(script.run(grown.formatted("min_mem_per_node = 128000"))).isEqualTo("0");
+        assertThat(script.run(grown.formatted("min_mem_per_node = 128001"))).isEqualTo("2014");
+        assertThat(script.run("print((changed({pn_min_cpus = 64, min_mem_per_cpu = 1}, 1000, {min_mem_per_cpu = 2001})))"))
+                .isEqualTo("0");
     }
 
     @Test
@@ -197,7 +229,8 @@ class SubmitScriptTest {
                 IntStream.range(0, 32).mapToObj(i -> "f" + i + "x".repeat(61)).toList(),
                 IntStream.range(0, PluginData.MAX_SHAPES)
                         .mapToObj(i -> new Shape(64, 64, 1 << 20, i))
-                        .toList());
+                        .toList(),
+                1024);
         StagedScript staged = new StagedScript(folder, large);
         assertThat(staged.run("local steps = 0 debug.sethook(function() steps = steps + 1 end, '', 1)"
                         + " submitted({features = string.rep('a&', 512)}) submitted({num_tasks = 9, min_cpus = 9})"

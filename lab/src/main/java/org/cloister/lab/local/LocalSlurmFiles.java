@@ -21,10 +21,6 @@ final class LocalSlurmFiles {
     static final List<String> FEATURES = List.of("fast", "large", "ib", "local-ssd");
 
     static final Duration LONGEST = Duration.ofDays(366);
-    /**
-     * More than any job of a stage can ask. Each node that comes or goes has slurmctld tell slurmdbd of every node of the block
-     * anew: with 1024 its queue had 21,000 messages after ten tickets, and deleting a node waited 10 s behind them.
-     */
     private static final int MEMORY_PER_CPU_MIB = 1024;
 
     private static final List<String> HOOKS = List.of("prolog", "epilog", "task-prolog", "epilog-slurmctld");
@@ -63,7 +59,7 @@ final class LocalSlurmFiles {
     }
 
     static PluginData data(int release, List<Shape> shapes) {
-        return new PluginData(release, Path.of(Site.RUN, "bell"), FEATURES, shapes);
+        return new PluginData(release, Path.of(Site.RUN, "bell"), FEATURES, shapes, MEMORY_PER_CPU_MIB);
     }
 
     /** @param programs Slurm's commands */

@@ -56,7 +56,7 @@ class ControllerProgramTest {
             assertThat(said).filteredOn(line -> line.contains("vm-")).hasSize(2);
             awaitNothingLeft(controller);
             assertThat(local.root().succeed("scontrol", "show", "job", Long.toString(job)))
-                    .containsPattern("AdminComment=v=1 features=- ticket=[a-z2-7]{26} attempt=1 .* teardown=[0-9.]+\n");
+                    .containsPattern("AdminComment=v=1 features=- ticket=[a-z2-7]{26} attempt=1 .* teardown=[0-9.]+ \n");
         }
     }
 

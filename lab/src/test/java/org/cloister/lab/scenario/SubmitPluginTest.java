@@ -97,6 +97,12 @@ class SubmitPluginTest extends SubmitPluginContract {
         Map<String, String> refused = new LinkedHashMap<>();
         refused.put("--cpus-per-task=3", "3 CPUs on a node: the site's largest host has 2; ask for fewer ");
         refused.put("--mem=2001", "2001 MiB of memory on a node: the site's largest host has 2000 MiB; ask for less ");
+        refused.put(
+                "--cpus-per-task=2",
+                "2048 MiB of memory on a node (1024 MiB a CPU, as the job says none): the site's largest host has 2000 MiB; ");
+        refused.put(
+                "--ntasks=5",
+                "5 CPUs in all: the site's hosts hold 4 for such tasks (1024 MiB a CPU, as the job says none); ");
         refused.put("--tmp=4001", "4001 MiB of disk on a node: the site's largest host has 4000 MiB; ask for less ");
         for (Map.Entry<String, String> each : refused.entrySet()) {
             assertRefused(each.getKey(), each.getValue());
@@ -111,7 +117,10 @@ class SubmitPluginTest extends SubmitPluginContract {
     @Test
     void more_than_the_site_has_is_refused_where_a_plain_cluster_lets_it_wait() throws IOException {
         assertRefused("--nodes=5", "5 nodes: such a node fits on 4 of the site's hosts; ask for fewer (--nodes)");
-        assertRefused("--ntasks=9", "9 CPUs in all: the site's hosts hold 8 for such tasks; ask for fewer ");
+        assertRefused(
+                "--ntasks=9",
+                "9 CPUs in all: the site's hosts hold 4 for such tasks (1024 MiB a CPU, as the job says none); ask for fewer ");
+        assertRefused("--ntasks=9 --mem-per-cpu=100", "9 CPUs in all: the site's hosts hold 8 for such tasks; ask for fewer ");
         for (String each : List.of("--nodes=5", "--ntasks=9")) {
             Login user = stage.plain().as(User.ALICE);
             long job = user.submit("true", each);
@@ -135,9 +144,9 @@ class SubmitPluginTest extends SubmitPluginContract {
     void a_mapped_constraint_is_kept_and_no_user_can_write_where() throws IOException {
         long job = alice.submit("true", "--constraint=large&fast&large", "--begin=now+600");
         try {
-            assertThat(shown(job)).contains("Features=unplaced ", "AdminComment=v=1 features=0,1\n");
+            assertThat(shown(job)).contains("Features=unplaced ", "AdminComment=v=1 features=0,1 \n");
             assertThat(update(alice, job, "admincomment=v=1 features=-").exit()).isEqualTo(1);
-            assertThat(shown(job)).contains("AdminComment=v=1 features=0,1\n");
+            assertThat(shown(job)).contains("AdminComment=v=1 features=0,1 \n");
         } finally {
             alice.succeed("scancel", Long.toString(job));
         }
@@ -210,7 +219,7 @@ class SubmitPluginTest extends SubmitPluginContract {
             alice.succeed("scontrol", "release", Long.toString(job));
             assertThat(shown(job)).contains("Comment=mine", "TimeLimit=00:05:00", "Features=unplaced ");
             local.root().succeed("scontrol", "update", "jobid=" + job, "admincomment=v=1 features=-");
-            assertThat(shown(job)).contains("AdminComment=v=1 features=-\n");
+            assertThat(shown(job)).contains("AdminComment=v=1 features=- \n");
         } finally {
             alice.succeed("scancel", Long.toString(job));
         }
@@ -218,7 +227,8 @@ class SubmitPluginTest extends SubmitPluginContract {
 
     private void assertRefused(String option, String sentence) throws IOException {
         for (String program : List.of("sbatch", "srun", "salloc")) {
-            List<String> argv = new ArrayList<>(List.of(program, option));
+            List<String> argv = new ArrayList<>(List.of(program));
+            argv.addAll(List.of(option.split(" ", -1)));
             argv.add(program.equals("sbatch") ? "--wrap=true" : "true");
             Command.Output output = alice.command(argv).run();
             assertThat(output.exit()).as(program + " " + option).isEqualTo(1);
