@@ -9,7 +9,9 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import org.cloister.daemon.TomlReader;
 import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.vm.plugin.PluginData;
 import org.cloister.vm.queue.ControllerSettings;
+import org.cloister.vm.slurm.LocalConfiguration;
 import org.cloister.vm.slurm.LocalSlurm;
 
 /**
@@ -42,6 +44,10 @@ public record ControllerConfig(
         TomlReader toml = TomlReader.open(file);
         ControllerSettings settings = settings(toml);
         SlurmSite slurm = slurm(toml);
+        settings.shapes().stream()
+                .mapToLong(Shape::memoryMib)
+                .max()
+                .ifPresent(largest -> requireRoom(toml, slurm.memoryPerCpuMib(), largest));
         Path state = toml.path("state", "/var/lib/cloister/vm");
         Path run = toml.path("run", "/run/cloister");
         Path members = toml.path("members", "/etc/cloister/members.toml");
@@ -69,6 +75,30 @@ public record ControllerConfig(
         return run.resolve("slurm.conf");
     }
 
+    /**
+     * The Local Slurm's slurm.conf: what a job may be and what it gets if it does not say is the same there, in tickets and
+     * in the plugin.
+     *
+     * @see LocalConfiguration
+     */
+    public LocalConfiguration localConfiguration(String host, String address, Path slurmState, Path hooks) {
+        return new LocalConfiguration(
+                slurm.cluster(),
+                host,
+                address,
+                slurmState,
+                hooks,
+                Optional.of(slurm.accounting()),
+                settings.shapes(),
+                slurm.memoryPerCpuMib(),
+                settings.longest());
+    }
+
+    /** @see PluginData */
+    public PluginData pluginData(int release) {
+        return new PluginData(release, bell(), settings.features(), settings.shapes(), slurm.memoryPerCpuMib());
+    }
+
     private static ControllerSettings settings(TomlReader toml) {
         List<String> features = toml.texts(
                 "queue.features",
@@ -85,6 +115,15 @@ public record ControllerConfig(
                 toml.number("queue.attempts", 3, 1, 100),
                 toml.seconds("queue.start-limit", Duration.ofSeconds(30), 5, HOUR_S),
                 toml.seconds("queue.longest", Duration.ofDays(7), 60, ResourceRequest.MAX_MINUTES * 60));
+    }
+
+    /** A job that says no memory would fit nowhere. */
+    private static void requireRoom(TomlReader toml, int memoryPerCpuMib, long largest) {
+        if (memoryPerCpuMib > largest) {
+            toml.problem(
+                    "slurm.memory-per-cpu",
+                    "want at most " + largest + ", the memory-mib of the largest shape, have " + memoryPerCpuMib);
+        }
     }
 
     private static List<Shape> shapes(TomlReader toml) {

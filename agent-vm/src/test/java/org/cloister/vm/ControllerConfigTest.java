@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.cloister.daemon.BadConfigException;
+import org.cloister.vm.plugin.PluginData;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,6 +59,47 @@ class ControllerConfigTest {
     }
 
     @Test
+    void slurm_and_its_plugin_are_told_what_tickets_are_asked_with() throws IOException {
+        ControllerConfig config = ControllerConfig.load(file("""
+                run = "/run/x"
+                [queue]
+                features = ["fast"]
+                longest = 7200
+                [slurm]
+                memory-per-cpu = 77
+                [[shape]]
+                hosts = 3
+                cpus = 4
+                memory-mib = 500
+                """));
+        assertThat(config.settings().longest()).isEqualTo(Duration.ofHours(2));
+        assertThat(config.localConfiguration("head", "10.0.0.1", Path.of("/state"), Path.of("/hooks"))
+                        .text())
+                .contains(
+                        "ClusterName=project\n",
+                        "DefMemPerCPU=77\n",
+                        " MaxTime=120 ",
+                        "[0001-0003] CPUs=4 RealMemory=500 ");
+        assertThat(config.pluginData(9))
+                .isEqualTo(new PluginData(
+                        9, Path.of("/run/x/bell"), List.of("fast"), List.of(new Shape(3, 4, 500, 0)), 77));
+    }
+
+    @Test
+    void a_job_that_says_no_memory_has_to_fit_somewhere() throws IOException {
+        assertThat(problems("""
+                [slurm]
+                memory-per-cpu = 501
+                [[shape]]
+                hosts = 1
+                cpus = 1
+                memory-mib = 500
+                """))
+                .containsExactly(
+                        "F:2: slurm.memory-per-cpu: want at most 500, the memory-mib of the largest shape, have 501");
+    }
+
+    @Test
     void the_sample_names_every_key_that_is_known() throws IOException {
         String known = problems("[[shape]]\nhosts = 1\ncpus = 1\nmemory-mib = 1\nnone = 1\n[x]\ny = 1\n").stream()
                 .filter(each -> each.contains("unknown key"))
@@ -88,7 +131,7 @@ class ControllerConfigTest {
                 [[shape]]
                 hosts = 0
                 cpus = 1
-                memory-mib = 1
+                memory-mib = 2048
                 gpus = 1
                 """))
                 .containsExactly(

@@ -12,7 +12,7 @@ import org.cloister.vm.Shape;
  * @param features names that users may give to {@code --constraint}, by their places in the approval's list
  * @param attempts how often a job is tried before it is held
  * @param startLimit from the last node idle until Slurm has started the job; it is undone then
- * @param longest that a job without a time limit may run
+ * @param longest that any job may run, by the Local Slurm's own configuration; a job that says no limit gets it
  */
 public record ControllerSettings(
         int tickets, List<Shape> shapes, List<String> features, int attempts, Duration startLimit, Duration longest) {
