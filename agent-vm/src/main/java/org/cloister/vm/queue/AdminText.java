@@ -33,12 +33,13 @@ record AdminText(List<Integer> features, Optional<Attempt> attempt) {
 
     private static final String PLACE = "(?:0|[1-9][0-9]?)";
     private static final String SECONDS = "(?:0|[1-9][0-9]{0,8})\\.[0-9]{3}";
-    private static final Pattern FORM = Pattern.compile("v=1 features=(-|" + PLACE + "(?:," + PLACE + "){0,31})(?: ticket=("
-            + Ticket.ID + ") attempt=([1-9][0-9]{0,8})"
-            + Arrays.stream(Phase.values())
-                    .map(phase -> "(?: " + phase + "=(?<" + phase + ">" + SECONDS + "))?")
-                    .collect(Collectors.joining())
-            + ")?");
+    private static final Pattern FORM =
+            Pattern.compile("v=1 features=(-|" + PLACE + "(?:," + PLACE + "){0,31})(?: ticket=("
+                    + Ticket.ID + ") attempt=([1-9][0-9]{0,8})"
+                    + Arrays.stream(Phase.values())
+                            .map(phase -> "(?: " + phase + "=(?<" + phase + ">" + SECONDS + "))?")
+                            .collect(Collectors.joining())
+                    + ")?");
 
     /**
      * A job's ticket.

@@ -18,9 +18,10 @@ final class Books {
     private final List<String> dropped = new ArrayList<>();
     private final List<Runnable> afterwards = new ArrayList<>();
 
-    Books(Ledger ledger) {
+    /** @param now when the ledger was opened */
+    Books(Ledger ledger, Moment now) {
         this.ledger = ledger;
-        ledger.entries().forEach(entry -> add(new Tracked(entry)));
+        ledger.entries().forEach(entry -> add(new Tracked(entry, now)));
     }
 
     private void add(Tracked ticket) {
@@ -53,8 +54,8 @@ final class Books {
     }
 
     /** @param then runs when it is on the drive */
-    void begin(Entry entry, Runnable then) {
-        add(new Tracked(entry));
+    void begin(Entry entry, Moment now, Runnable then) {
+        add(new Tracked(entry, now));
         changed.put(entry.ticket(), entry);
         afterwards.add(then);
     }

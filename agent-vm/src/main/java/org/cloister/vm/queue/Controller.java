@@ -35,7 +35,6 @@ public final class Controller implements AutoCloseable {
     private static final Duration CLOSING = Duration.ofSeconds(5);
 
     private final Workers workers;
-    private final InstantSource clock;
     private final Path bellFile;
     private final Consumer<RuntimeException> broken;
     private final Statements statements;
@@ -68,14 +67,26 @@ public final class Controller implements AutoCloseable {
             Path bell,
             Consumer<RuntimeException> broken) {
         this.workers = workers;
-        this.clock = clock;
         this.bellFile = bell;
         this.broken = broken;
         this.statements = new Statements(slurm);
         this.round = new Round(
-                new Round.World(settings, slurm, workers, ledger, statuses, timings, clock, new SecureRandom()),
+                new Round.World(
+                        settings,
+                        slurm,
+                        workers,
+                        ledger,
+                        statuses,
+                        timings,
+                        clock,
+                        Controller::elapsedMs,
+                        new SecureRandom()),
                 statements,
                 calls);
+    }
+
+    private static long elapsedMs() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 
     private static Thread daemon(Runnable task, String name) {
@@ -151,8 +162,8 @@ public final class Controller implements AutoCloseable {
     private void writeStatements() {
         guarded(() -> {
             while (!isClosed()) {
-                statements.awaitDue(clock.millis());
-                statements.write(clock.millis());
+                statements.awaitDue(elapsedMs());
+                statements.write(elapsedMs());
             }
         });
     }

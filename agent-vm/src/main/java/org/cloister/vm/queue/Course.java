@@ -34,7 +34,7 @@ final class Course {
      * @param missing looks in a row in which it had none
      * @param wanted what its job would ask for now; empty if that is nothing that can be asked for
      * @param nodes that have the ticket's feature, by name
-     * @param placedMs empty if its job was not placed
+     * @param placedMs empty if its job was not placed; as {@code nowMs} by the clock of {@link Moment#elapsedMs}
      */
     record Sight(
             Entry entry,

@@ -1,34 +1,30 @@
 package org.cloister.vm.queue;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.cloister.vm.slurm.Node;
 
-/** How a ticket's nodes leave Slurm. */
+/** How nodes leave Slurm. What is refused, or goes half the way, is decided again at the next look, until they are gone. */
 final class Ending {
-    /**
-     * 22.05.8 dies of the removal of a node 0.1 s after the end of a heterogeneous job on it, in its backfill scheduler; after
-     * 4 s it did not.
-     */
-    static final Duration SET_REST = Duration.ofSeconds(5);
-
     private Ending() {}
 
     /**
-     * @param set whether a heterogeneous job had them
+     * Of a ticket's nodes.
+     *
+     * @param set whether a heterogeneous job had them: such a node is not removed under its job, which ends when Slurm misses the
+     *     node, and not before its rest is over
      * @param vanished whether their VMs have gone
-     * @param sinceMs that the ticket is closed
+     * @param rested of a node, whether its rest is over
      */
-    static List<Step> of(Collection<Node> nodes, boolean set, boolean vanished, long sinceMs) {
+    static List<Step> of(Collection<Node> nodes, boolean set, boolean vanished, Predicate<Node> rested) {
         List<Step> steps = new ArrayList<>();
-        boolean mayGo = !set || sinceMs >= SET_REST.toMillis();
         for (Node node : nodes) {
             boolean free = node.state() == Node.State.OUT;
-            if (mayGo && (free || vanished)) {
+            if (set ? free && rested.test(node) : free || vanished) {
                 steps.add(new Step.Remove(node.name()));
             } else if (takesJobs(node)) {
                 steps.add(new Step.Drain(node.name(), "its job has ended"));
@@ -41,17 +37,20 @@ final class Ending {
         return node.state() == Node.State.IDLE || node.state() == Node.State.BUSY;
     }
 
-    /** Nodes of no ticket: nobody knows whose they were. One that a job still has is left to it. */
-    static List<Step> strays(Collection<Node> nodes, Set<String> features) {
+    /**
+     * Nodes of no ticket: nobody knows whose they were, so each is treated as one of a heterogeneous job. One that a job still
+     * has is left to it.
+     */
+    static List<Step> strays(Collection<Node> nodes, Set<String> features, Predicate<Node> rested) {
         return nodes.stream()
                 .filter(node -> !features.contains(node.feature()))
-                .flatMap(node -> stray(node).stream())
+                .flatMap(node -> stray(node, rested).stream())
                 .toList();
     }
 
-    private static Optional<Step> stray(Node node) {
+    private static Optional<Step> stray(Node node, Predicate<Node> rested) {
         return switch (node.state()) {
-            case OUT -> Optional.of(new Step.Remove(node.name()));
+            case OUT -> rested.test(node) ? Optional.of(new Step.Remove(node.name())) : Optional.empty();
             case IDLE, BUSY -> Optional.of(new Step.Drain(node.name(), "of no ticket"));
             case LEAVING -> Optional.empty();
         };

@@ -19,7 +19,8 @@ import org.cloister.vm.worker.WorkerEvent.Trouble;
  * @param attempt counts a job's tickets from 1
  * @param failures tickets in a row that failed, this one included once it has
  * @param demand as it stood when the ticket was asked for
- * @param askedMs since 1970, as is {@code closedMs}, which is 0 while the ticket is open
+ * @param askedMs since 1970, as is {@code closedMs}, which is 0 while the ticket is open: they outlive this process, and
+ *     nothing is decided by them but how long a job that failed still waits after a restart
  * @param started whether its job was seen running on it
  * @param held whether its job was seen held after the last attempt that it has
  * @param trouble why it failed, if it did

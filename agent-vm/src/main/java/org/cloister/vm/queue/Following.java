@@ -53,7 +53,7 @@ final class Following {
             boolean complete = set == 0 || waiting == view.waitingComponents().getOrDefault(set, 0);
             List<Verdict> verdicts = course.of(sights, complete);
             for (int i = 0; i < verdicts.size(); i++) {
-                apply(together.get(i), sights.get(i), verdicts.get(i), steps);
+                apply(together.get(i), sights.get(i), verdicts.get(i), view.now, steps);
             }
         }
         return steps;
@@ -87,16 +87,16 @@ final class Following {
                 job.flatMap(each -> wanted.of(each).request()),
                 view.nodesOf(ticket.entry.ticket()),
                 ticket.placedMs,
-                view.nowMs);
+                view.now.elapsedMs());
         if (!sight.isPlaced()) {
             ticket.placedMs = OptionalLong.empty();
         } else if (ticket.placedMs.isEmpty()) {
-            ticket.placedMs = OptionalLong.of(view.nowMs);
+            ticket.placedMs = OptionalLong.of(view.now.elapsedMs());
         }
         return sight;
     }
 
-    private void apply(Tracked ticket, Course.Sight sight, Verdict verdict, List<Step> steps) {
+    private void apply(Tracked ticket, Course.Sight sight, Verdict verdict, Moment now, List<Step> steps) {
         Entry entry = ticket.entry;
         if (verdict instanceof Verdict.Ready) {
             ticket.registered(sight.nowMs());
@@ -112,9 +112,9 @@ final class Following {
         } else if (verdict instanceof Verdict.GiveUp up && up.unplace()) {
             Step step = new Step.Unplace(entry.job(), entry.demand());
             steps.add(step);
-            whenDone.put(step, () -> close(ticket, up, sight.nowMs()));
+            whenDone.put(step, () -> close(ticket, up, now));
         } else if (verdict instanceof Verdict.GiveUp up) {
-            close(ticket, up, sight.nowMs());
+            close(ticket, up, now);
         }
     }
 
@@ -122,7 +122,7 @@ final class Following {
         Entry entry = ticket.entry;
         if (!entry.started()) {
             books.change(ticket, entry.with(ticket.seconds()).begun());
-            timings.started(Duration.ofMillis(Math.max(0, sight.nowMs() - entry.askedMs())));
+            timings.started(Duration.ofMillis(Math.max(0, sight.nowMs() - ticket.askedMs)));
             ticket.seconds().forEach(timings::passed);
             LOG.info("started ticket={} job={}", entry.ticket(), entry.job());
         }
@@ -137,7 +137,7 @@ final class Following {
     }
 
     /** Of a set all components are open at once: each knows when it is closed. */
-    private void close(Tracked ticket, Verdict.GiveUp up, long nowMs) {
+    private void close(Tracked ticket, Verdict.GiveUp up, Moment now) {
         Entry entry = ticket.entry.with(ticket.seconds());
         int failures = entry.failures();
         if (up.failure().isPresent()) {
@@ -154,8 +154,12 @@ final class Following {
                     trouble.text());
         }
         LOG.info("closed ticket={} job={} as={}", entry.ticket(), entry.job(), up.how());
-        ticket.toldMs = nowMs;
-        books.change(ticket, entry.closed(up.how(), up.failure(), failures, nowMs), () -> tell(ticket.entry, workers));
+        ticket.told(now.elapsedMs());
+        ticket.closedMs = now.elapsedMs();
+        books.change(
+                ticket,
+                entry.closed(up.how(), up.failure(), failures, now.wallMs()),
+                () -> tell(ticket.entry, workers));
     }
 
     static void tell(Entry entry, Workers workers) {

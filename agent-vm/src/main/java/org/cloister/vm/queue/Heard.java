@@ -26,6 +26,7 @@ final class Heard {
     private long allocatedMs;
     private long readyMs;
 
+    /** @param nowMs {@link Moment#elapsedMs} */
     void apply(WorkerEvent event, long nowMs) {
         boolean first = !any;
         any = true;

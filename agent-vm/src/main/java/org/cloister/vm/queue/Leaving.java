@@ -26,6 +26,7 @@ final class Leaving {
     private final Workers workers;
     private final Timings timings;
     private final Statements statements;
+    private final Rests rests = new Rests();
 
     Leaving(Books books, Workers workers, Timings timings, Statements statements) {
         this.books = books;
@@ -35,6 +36,7 @@ final class Leaving {
     }
 
     List<Step> decide(View view) {
+        rests.look(view.nodes(), view.now.elapsedMs());
         List<Step> steps = new ArrayList<>();
         for (Tracked ticket : books.all()) {
             if (ticket.entry.isClosing()) {
@@ -49,9 +51,10 @@ final class Leaving {
 
     private void closing(Tracked ticket, View view, List<Step> steps) {
         Entry entry = ticket.entry;
+        long nowMs = view.now.elapsedMs();
         Map<String, Node> nodes = view.nodesOf(entry.ticket());
         if (ticket.heard.ended() && nodes.isEmpty()) {
-            Duration took = Duration.ofMillis(Math.max(0, view.nowMs - entry.closedMs()));
+            Duration took = Duration.ofMillis(Math.max(0, nowMs - ticket.closedMs));
             if (entry.stage() == Entry.Stage.RELEASED) {
                 timings.passed(Phase.TEARDOWN, took);
                 entry = entry.with(Map.of(Phase.TEARDOWN, took));
@@ -60,9 +63,10 @@ final class Leaving {
             books.change(ticket, entry.gone());
             return;
         }
-        steps.addAll(Ending.of(nodes.values(), entry.set() != 0, ticket.heard.ended(), view.nowMs - entry.closedMs()));
-        if (!ticket.heard.ended() && view.nowMs - ticket.toldMs >= TELL_AGAIN_MS) {
-            ticket.toldMs = view.nowMs;
+        steps.addAll(
+                Ending.of(nodes.values(), entry.set() != 0, ticket.heard.ended(), node -> rests.isOver(node, nowMs)));
+        if (!ticket.heard.ended() && !ticket.isToldWithin(TELL_AGAIN_MS, nowMs)) {
+            ticket.told(nowMs);
             Following.tell(entry, workers);
         }
     }
@@ -92,6 +96,6 @@ final class Leaving {
                 features.add(LocalSlurm.feature(ticket.entry.ticket()));
             }
         }
-        return Ending.strays(view.nodes(), features);
+        return Ending.strays(view.nodes(), features, node -> rests.isOver(node, view.now.elapsedMs()));
     }
 }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
 import org.cloister.slurm.SlurmUnavailable;
 import org.cloister.vm.slurm.Job;
 import org.cloister.vm.slurm.JobId;
@@ -30,6 +31,7 @@ final class Round {
     private final Statuses statuses;
     private final Timings timings;
     private final InstantSource clock;
+    private final LongSupplier elapsedMs;
     private final Books books;
     private final Wanted wanted;
     private final Following following;
@@ -41,7 +43,11 @@ final class Round {
     private final Map<JobId, Status> told = new HashMap<>();
     private boolean looked;
 
-    /** What a round needs of the world. */
+    /**
+     * What a round needs of the world.
+     *
+     * @param elapsedMs a clock that nobody sets
+     */
     record World(
             ControllerSettings settings,
             LocalSlurm slurm,
@@ -50,6 +56,7 @@ final class Round {
             Statuses statuses,
             Timings timings,
             InstantSource clock,
+            LongSupplier elapsedMs,
             SecureRandom random) {}
 
     /** @param calls runs calls of Slurm */
@@ -59,8 +66,9 @@ final class Round {
         this.statuses = world.statuses;
         this.timings = world.timings;
         this.clock = world.clock;
+        this.elapsedMs = world.elapsedMs;
         this.statements = statements;
-        this.books = new Books(world.ledger);
+        this.books = new Books(world.ledger, now());
         this.wanted = new Wanted(world.settings);
         this.following = new Following(world.settings, books, workers, timings, wanted);
         this.leaving = new Leaving(books, workers, timings, statements);
@@ -80,7 +88,7 @@ final class Round {
 
     /** Of a ticket that is not in the ledger, nothing is to be done. */
     void hear(WorkerEvent event) {
-        books.ticket(event.ticket()).ifPresent(ticket -> ticket.heard.apply(event, clock.millis()));
+        books.ticket(event.ticket()).ifPresent(ticket -> ticket.heard.apply(event, elapsedMs.getAsLong()));
     }
 
     /** @return whether something is about to happen that no bell tells */
@@ -106,10 +114,14 @@ final class Round {
         return !first.isEmpty() || isClose(view);
     }
 
+    private Moment now() {
+        return new Moment(clock.millis(), elapsedMs.getAsLong());
+    }
+
     private View look() throws SlurmUnavailable {
         long before = System.nanoTime();
         try {
-            View view = new View(slurm.jobs(), slurm.nodes(), clock.millis());
+            View view = new View(slurm.jobs(), slurm.nodes(), now());
             timings.looked(Duration.ofNanos(System.nanoTime() - before));
             return view;
         } catch (SlurmUnavailable e) {

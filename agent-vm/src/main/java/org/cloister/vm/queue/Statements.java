@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The last words on jobs, on their way into Slurm. They may wait for accounting for days, so nothing waits for them. Of any
- * thread; one at a time writes.
+ * thread; one at a time writes. Times are {@link Moment#elapsedMs}.
  */
 final class Statements {
     private static final Logger LOG = LoggerFactory.getLogger(Statements.class);
@@ -37,7 +37,7 @@ final class Statements {
     /** One that is on its way goes on as it is. */
     synchronized void add(String ticket, JobId job, String text) {
         if (!done.contains(ticket)) {
-            due.putIfAbsent(ticket, new Due(ticket, job, text, 0, 0, 0));
+            due.putIfAbsent(ticket, new Due(ticket, job, text, 0, 0, Long.MIN_VALUE));
             notifyAll();
         }
     }

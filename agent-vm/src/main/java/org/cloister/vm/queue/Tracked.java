@@ -6,23 +6,29 @@ import java.util.Map;
 import java.util.OptionalLong;
 import org.cloister.vm.worker.Phase;
 
-/** A ticket of the ledger and what this process alone knows of it. */
+/** A ticket of the ledger and what this process alone knows of it. Its times are {@link Moment#elapsedMs}. */
 final class Tracked {
     Entry entry;
     final Heard heard = new Heard();
+    final long askedMs;
+    /** Means nothing while it is open. */
+    long closedMs;
     /** Looks in a row in which Slurm did not have its job. */
     int missing;
     /** When it was placed or first seen so. */
     OptionalLong placedMs = OptionalLong.empty();
-    /** When its workers were last told to release or withdraw it; 0 if not by this process. */
-    long toldMs;
+    /** When its workers were last told, by this process, to release or withdraw it. */
+    private OptionalLong toldMs = OptionalLong.empty();
     /** When all its nodes were first seen idle. */
     private OptionalLong registeredMs = OptionalLong.empty();
     /** Whether its statement is made. */
     boolean stated;
 
-    Tracked(Entry entry) {
+    /** @param now what the ledger says of earlier times is put on this process's own clock, once */
+    Tracked(Entry entry, Moment now) {
         this.entry = entry;
+        this.askedMs = now.elapsedAt(entry.askedMs());
+        this.closedMs = now.elapsedAt(entry.closedMs());
     }
 
     void registered(long nowMs) {
@@ -31,11 +37,19 @@ final class Tracked {
         }
     }
 
+    void told(long nowMs) {
+        toldMs = OptionalLong.of(nowMs);
+    }
+
+    boolean isToldWithin(long lastMs, long nowMs) {
+        return toldMs.isPresent() && nowMs - toldMs.getAsLong() < lastMs;
+    }
+
     /** What the workers say, and what they leave out and can be seen from here. */
     Map<Phase, Duration> seconds() {
         Map<Phase, Duration> all = new EnumMap<>(Phase.class);
         if (heard.slots().isPresent()) {
-            all.put(Phase.QUEUE, Duration.ofMillis(Math.max(0, heard.allocatedMs() - entry.askedMs())));
+            all.put(Phase.QUEUE, Duration.ofMillis(Math.max(0, heard.allocatedMs() - askedMs)));
         }
         if (registeredMs.isPresent()) {
             all.put(Phase.REGISTRATION, Duration.ofMillis(Math.max(0, registeredMs.getAsLong() - heard.readyMs())));

@@ -18,10 +18,10 @@ final class View {
     private final Map<JobId, Job> jobs = new LinkedHashMap<>();
     private final Map<String, Map<String, Node>> nodes = new HashMap<>();
     private final Map<Long, Integer> waitingComponents = new HashMap<>();
-    final long nowMs;
+    final Moment now;
 
-    View(List<Job> jobs, List<Node> nodes, long nowMs) {
-        this.nowMs = nowMs;
+    View(List<Job> jobs, List<Node> nodes, Moment now) {
+        this.now = now;
         for (Job job : jobs) {
             this.jobs.put(job.id(), job);
             if (job.set() != 0 && job.state() == JobState.PENDING) {

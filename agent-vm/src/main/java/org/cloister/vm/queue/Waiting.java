@@ -71,13 +71,17 @@ final class Waiting {
             } else if (!job.features().equals(LocalSlurm.UNPLACED)) {
                 steps.add(new Step.Unplace(
                         job.id(), last.map(each -> each.entry.demand()).orElse(job.demand())));
+            } else if (Reasons.doesNotFit(job)) {
+                // Any change has 22.05.8 give back the priority that it took, one to what is there already, too.
+                steps.add(new Step.Unplace(job.id(), job.demand()));
             } else if (Reasons.waitsForNodes(job)) {
-                candidates.add(new Admission.Candidate(job, answer.request().get(), mayAsk(last, view.nowMs)));
+                candidates.add(
+                        new Admission.Candidate(job, answer.request().get(), mayAsk(last, view.now.elapsedMs())));
             }
         }
         Admission.Outcome admitted = Admission.of(
                 candidates, view.waitingComponents(), busyTasks(view), settings.tickets() - books.inFlight());
-        admitted.admitted().forEach(each -> ask(each, view.nowMs));
+        admitted.admitted().forEach(each -> ask(each, view.now));
         Set<JobId> quota = new HashSet<>();
         admitted.quota().forEach(each -> quota.add(each.id()));
         return new Outcome(steps, quota);
@@ -109,10 +113,11 @@ final class Waiting {
     }
 
     private static boolean mayAsk(Optional<Tracked> last, long nowMs) {
-        return last.isEmpty() || nowMs >= againMs(last.get().entry);
+        return last.isEmpty()
+                || nowMs - last.get().closedMs >= Pace.delayMs(last.get().entry.failures());
     }
 
-    /** When a job may have its next ticket. */
+    /** When a job may have its next ticket, since 1970, unless somebody sets the clock. */
     static long againMs(Entry last) {
         return last.closedMs() + Pace.delayMs(last.failures());
     }
@@ -134,7 +139,7 @@ final class Waiting {
         return busy;
     }
 
-    private void ask(Admission.Candidate candidate, long nowMs) {
+    private void ask(Admission.Candidate candidate, Moment now) {
         Job job = candidate.job();
         Optional<Entry> last = books.newest(job.id()).map(each -> each.entry);
         Entry entry = new Entry(
@@ -147,7 +152,7 @@ final class Waiting {
                 job.demand(),
                 candidate.request(),
                 Entry.Stage.OPEN,
-                nowMs,
+                now.wallMs(),
                 0,
                 false,
                 false,
@@ -160,6 +165,6 @@ final class Waiting {
                 entry.attempt(),
                 entry.request().nodes());
         timings.asked();
-        books.begin(entry, () -> workers.ask(entry.ticket(), entry.request()));
+        books.begin(entry, now, () -> workers.ask(entry.ticket(), entry.request()));
     }
 }

@@ -52,7 +52,8 @@ class PluginDataTest {
         for (long memory : new long[] {0, 128_001}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> new PluginData(1, BELL, List.of(), SHAPES, memory))
-                    .withMessage("memory of a CPU: want 1 to 128000 MiB, which the site's largest host has, have " + memory);
+                    .withMessage(
+                            "memory of a CPU: want 1 to 128000 MiB, which the site's largest host has, have " + memory);
         }
     }
 }

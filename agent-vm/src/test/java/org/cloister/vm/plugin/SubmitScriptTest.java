@@ -111,8 +111,9 @@ class SubmitScriptTest {
         script = new StagedScript(folder, StagedScript.EXAMPLE);
         assertThat(code("submitted", "cpus_per_task = 62, min_cpus = 62")).isEqualTo("0");
         assertThat(script.run("print(submitted({cpus_per_task = 63, min_cpus = 63}))"))
-                .isEqualTo("2014\t63 CPUs, 129024 MiB of memory (2048 MiB a CPU, as the job says none) and 0 MiB of disk on a"
-                        + " node: no host of the site has all of it; ask for less of one");
+                .startsWith(
+                        "2014\t63 CPUs, 129024 MiB of memory (2048 MiB a CPU, as the job says none) and 0 MiB of disk on a"
+                                + " node: no host of the site has all of it; ask for less of one");
         for (String said : List.of("min_mem_per_cpu = 2000", "min_mem_per_node = 128000", "min_mem_per_node = 0")) {
             assertThat(code("submitted", "cpus_per_task = 64, min_cpus = 64, " + said))
                     .as(said)
@@ -131,7 +132,8 @@ class SubmitScriptTest {
         assertThat(script.run(grown.formatted("min_mem_per_cpu = 2001"))).isEqualTo("2014");
         assertThat(script.run(grown.formatted("min_mem_per_node = 128000"))).isEqualTo("0");
         assertThat(script.run(grown.formatted("min_mem_per_node = 128001"))).isEqualTo("2014");
-        assertThat(script.run("print((changed({pn_min_cpus = 64, min_mem_per_cpu = 1}, 1000, {min_mem_per_cpu = 2001})))"))
+        assertThat(script.run(
+                        "print((changed({pn_min_cpus = 64, min_mem_per_cpu = 1}, 1000, {min_mem_per_cpu = 2001})))"))
                 .isEqualTo("0");
     }
 

@@ -25,6 +25,8 @@ final class FakeSlurm implements LocalSlurm {
     private static final long REQUEUED_WAIT_MS = 15_000;
 
     private static final long NODE_TIMEOUT_MS = 30_000;
+    /** The real one dies of a removal 0.1 s after the end of a set's job on the node, and has not after 4 s. */
+    private static final long DEADLY_MS = 4_000;
 
     /** A job as Slurm has it. */
     static final class Submitted {
@@ -67,6 +69,8 @@ final class FakeSlurm implements LocalSlurm {
         boolean drained;
         long downMs;
         Optional<Submitted> job = Optional.empty();
+        /** When a set's job last ended on it. */
+        long setEndedMs = -DEADLY_MS;
 
         Machine(String feature) {
             this.feature = feature;
@@ -80,6 +84,8 @@ final class FakeSlurm implements LocalSlurm {
 
     private final Mischief mischief;
     boolean accounting = true;
+    /** How many removals to come are refused, which leave the node down. */
+    int stubborn;
     /** Whether nodes turn out not to be what jobs asked for. */
     boolean misfits;
 
@@ -167,8 +173,10 @@ final class FakeSlurm implements LocalSlurm {
     }
 
     private void free(Submitted job) {
-        job.nodes.forEach(
-                name -> Optional.ofNullable(machines.get(name)).ifPresent(node -> node.job = Optional.empty()));
+        job.nodes.forEach(name -> Optional.ofNullable(machines.get(name)).ifPresent(node -> {
+            node.job = Optional.empty();
+            node.setEndedMs = job.set == 0 ? node.setEndedMs : nowMs;
+        }));
     }
 
     private void schedule(Submitted first) {
@@ -334,8 +342,19 @@ final class FakeSlurm implements LocalSlurm {
     @Override
     public void remove(String name) throws SlurmUnavailable, SlurmRefused {
         mischief.lose();
-        Optional.ofNullable(machines.get(name)).flatMap(node -> node.job).ifPresent(this::requeue);
-        machines.remove(name);
+        Machine node = machines.get(name);
+        if (node != null) {
+            node.job.ifPresent(this::requeue);
+            if (nowMs - node.setEndedMs < DEADLY_MS) {
+                throw new AssertionError("slurmctld dies of the removal of " + name);
+            }
+            if (stubborn > 0) {
+                stubborn--;
+                lose(name);
+                throw new SlurmRefused("Node is in use");
+            }
+            machines.remove(name);
+        }
         mischief.lose();
     }
 }

@@ -3,6 +3,7 @@ package org.cloister.vm.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.cloister.vm.slurm.JobState;
@@ -33,6 +34,9 @@ class RandomWalkTest {
             for (int i = 0; i < STEPS; i++) {
                 if (walk.random.nextInt(8) == 0) {
                     walk.user();
+                }
+                if (walk.random.nextInt(50) == 0) {
+                    walk.setClock(Duration.ofMinutes(walk.random.nextInt(-90, 90)));
                 }
                 walk.slurm.accounting = walk.random.nextInt(100) != 0;
                 walk.step();

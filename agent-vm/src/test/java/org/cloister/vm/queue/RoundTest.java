@@ -3,7 +3,8 @@ package org.cloister.vm.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import java.util.Map;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.cloister.vm.slurm.JobState;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What users see of it, without mischief. */
 class RoundTest {
@@ -139,9 +142,94 @@ class RoundTest {
 
     @Test
     void the_nodes_of_a_set_rest_before_they_are_removed_and_others_do_not() {
-        Map<String, Node> out = Map.of("a", new Node("a", Samples.FEATURE, Node.State.OUT, 1, 1));
-        assertThat(Ending.of(out.values(), true, true, 4_999)).isEmpty();
-        assertThat(Ending.of(out.values(), true, true, 5_000)).containsExactly(new Step.Remove("a"));
-        assertThat(Ending.of(out.values(), false, false, 0)).containsExactly(new Step.Remove("a"));
+        Node out = new Node("a", Samples.FEATURE, Node.State.OUT, 1, 1);
+        Node leaving = new Node("b", Samples.FEATURE, Node.State.LEAVING, 1, 1);
+        List<Node> nodes = List.of(out, leaving);
+        Rests rests = new Rests();
+        rests.look(nodes, 1_000);
+        assertThat(Ending.of(nodes, true, true, node -> rests.isOver(node, 5_999)))
+                .isEmpty();
+        assertThat(Ending.of(nodes, true, true, node -> rests.isOver(node, 6_000)))
+                .containsExactly(new Step.Remove("a"));
+        assertThat(Ending.of(nodes, false, false, node -> false)).containsExactly(new Step.Remove("a"));
+        assertThat(Ending.of(nodes, false, true, node -> false))
+                .containsExactly(new Step.Remove("a"), new Step.Remove("b"));
+        rests.look(List.of(leaving), 7_000);
+        rests.look(nodes, 8_000);
+        assertThat(rests.isOver(out, 12_999)).isFalse();
+    }
+
+    /** The fake Slurm dies as the real one does. */
+    @Test
+    void nodes_of_a_set_rest_when_the_ledger_is_lost_too() throws Exception {
+        FakeSlurm.Submitted first = walk().slurm.submit("5+0", 1);
+        first.set = 5;
+        walk().slurm.submit("5+1", 1).set = 5;
+        until(() -> first.state == JobState.RUNNING);
+        walk().loseLedger();
+        until(() -> first.state == JobState.ENDED);
+        assertThat(walk().slurm.hasNodes()).isTrue();
+        until(() -> !walk().slurm.hasNodes());
+        assertThat(first.ends).isEqualTo(1);
+    }
+
+    @Test
+    void a_node_whose_removal_is_refused_is_down_and_its_removal_is_tried_until_it_is_gone() throws Exception {
+        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        until(() -> job.state == JobState.RUNNING);
+        walk().slurm.stubborn = 3;
+        until(walk()::isOver);
+        assertThat(walk().slurm.stubborn).isZero();
+        assertThat(job.ends).isEqualTo(1);
+    }
+
+    @Test
+    void a_job_that_slurm_finds_unfit_while_it_waits_gets_its_priority_back() throws Exception {
+        FakeSlurm.Submitted fresh = walk().slurm.submit("1", 1);
+        fresh.badConstraints = true;
+        FakeSlurm.Submitted asked = walk().slurm.submit("2", 1);
+        until(() -> walk().workers.asked() > 0);
+        asked.badConstraints = true;
+        until(walk()::isOver);
+        assertThat(fresh.ends + asked.ends).isEqualTo(2);
+        assertThat(fresh.badConstraints || asked.badConstraints).isFalse();
+    }
+
+    @Test
+    void a_node_that_is_down_and_of_no_ticket_is_a_stray() throws Exception {
+        walk().slurm.register("vm-stranger-0", Samples.OTHER);
+        walk().slurm.lose("vm-stranger-0");
+        walk().slurm.stubborn = 3;
+        until(() -> !walk().slurm.hasNodes());
+        assertThat(walk().slurm.stubborn).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-3600, -1, 1, 3600})
+    void a_clock_that_is_set_undoes_no_job(long seconds) throws Exception {
+        FakeSlurm.Submitted running = walk().slurm.submit("1", 1);
+        running.runsMs = 20_000;
+        until(() -> running.state == JobState.RUNNING);
+        FakeSlurm.Submitted job = walk().slurm.submit("2", 2);
+        until(() -> {
+            walk().setClock(Duration.ofSeconds(seconds));
+            return walk().isOver();
+        });
+        for (FakeSlurm.Submitted each : List.of(running, job)) {
+            assertThat(each.ends).isEqualTo(1);
+            assertThat(each.restarts).isZero();
+        }
+        assertThat(walk().workers.asked()).isEqualTo(2);
+    }
+
+    @Test
+    void a_job_that_failed_is_tried_again_in_time_whatever_becomes_of_the_clock() throws Exception {
+        walk().workers.failures = 1000;
+        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        until(() -> status(job).map(Status::phase).equals(Optional.of("failed")));
+        walk().workers.failures = 0;
+        walk().setClock(Duration.ofHours(-1));
+        until(() -> job.state == JobState.RUNNING);
+        assertThat(walk().workers.asked()).isEqualTo(2);
     }
 }

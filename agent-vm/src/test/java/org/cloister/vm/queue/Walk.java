@@ -1,6 +1,7 @@
 package org.cloister.vm.queue;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -26,7 +27,10 @@ final class Walk implements AutoCloseable {
     final FakeWorkers workers;
     final KnownStatuses statuses = new KnownStatuses();
     private final Path file;
-    long nowMs = 1_700_000_000_000L;
+    private long nowMs = 1_000;
+    /** The machine's clock, which anybody may set. */
+    private long aheadMs = 1_700_000_000_000L;
+
     private int submitted;
     int restarts;
     Ledger ledger;
@@ -56,7 +60,8 @@ final class Walk implements AutoCloseable {
                         ledger,
                         statuses,
                         new NoTimings(),
-                        () -> Instant.ofEpochMilli(nowMs),
+                        () -> Instant.ofEpochMilli(nowMs + aheadMs),
+                        () -> nowMs,
                         new Ids()),
                 statements,
                 Runnable::run);
@@ -91,6 +96,17 @@ final class Walk implements AutoCloseable {
             assert alive;
         }
         requireOneOpenTicketEach();
+    }
+
+    void setClock(Duration ahead) {
+        aheadMs += ahead.toMillis();
+    }
+
+    /** As if the project's drive had none. */
+    void loseLedger() throws IOException {
+        die();
+        Files.delete(file);
+        restart();
     }
 
     private void die() {

@@ -55,8 +55,12 @@ class ControllerProgramTest {
             assertThat(said).hasSize(4).contains("0: alice", "1: alice");
             assertThat(said).filteredOn(line -> line.contains("vm-")).hasSize(2);
             awaitNothingLeft(controller);
-            assertThat(local.root().succeed("scontrol", "show", "job", Long.toString(job)))
-                    .containsPattern("AdminComment=v=1 features=- ticket=[a-z2-7]{26} attempt=1 .* teardown=[0-9.]+ \n");
+            local.await(
+                    "its statement",
+                    LIMIT,
+                    () -> local.root()
+                            .succeed("sacct", "-X", "-n", "-P", "-j", Long.toString(job), "-o", "AdminComment")
+                            .matches("v=1 features=- ticket=[a-z2-7]{26} attempt=1 queue=.* teardown=[0-9.]+\n"));
         }
     }
 

@@ -120,7 +120,9 @@ class SubmitPluginTest extends SubmitPluginContract {
         assertRefused(
                 "--ntasks=9",
                 "9 CPUs in all: the site's hosts hold 4 for such tasks (1024 MiB a CPU, as the job says none); ask for fewer ");
-        assertRefused("--ntasks=9 --mem-per-cpu=100", "9 CPUs in all: the site's hosts hold 8 for such tasks; ask for fewer ");
+        assertRefused(
+                "--ntasks=9 --mem-per-cpu=100",
+                "9 CPUs in all: the site's hosts hold 8 for such tasks; ask for fewer ");
         for (String each : List.of("--nodes=5", "--ntasks=9")) {
             Login user = stage.plain().as(User.ALICE);
             long job = user.submit("true", each);

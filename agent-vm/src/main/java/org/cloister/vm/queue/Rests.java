@@ -1,0 +1,35 @@
+package org.cloister.vm.queue;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.cloister.vm.slurm.Node;
+
+/** How long nodes have been without a job and have taken none, as far as this process saw. */
+final class Rests {
+    /**
+     * 22.05.8 dies of the removal of a node 0.1 s after the end of a heterogeneous job on it, in its backfill scheduler; after
+     * 4 s it did not.
+     */
+    static final Duration LEAST = Duration.ofSeconds(5);
+
+    private final Map<String, Long> sinceMs = new HashMap<>();
+
+    /** @param nodes all that there are */
+    void look(Collection<Node> nodes, long nowMs) {
+        Set<String> out = nodes.stream()
+                .filter(node -> node.state() == Node.State.OUT)
+                .map(Node::name)
+                .collect(Collectors.toSet());
+        sinceMs.keySet().retainAll(out);
+        out.forEach(name -> sinceMs.putIfAbsent(name, nowMs));
+    }
+
+    boolean isOver(Node node, long nowMs) {
+        Long since = sinceMs.get(node.name());
+        return since != null && nowMs - since >= LEAST.toMillis();
+    }
+}
