@@ -45,6 +45,10 @@ public interface LocalSlurm {
     /** The node takes no further job. */
     void drain(String node, String why) throws SlurmUnavailable, SlurmRefused;
 
-    /** Takes a node out, whatever runs there; of one that is not there: no error. */
+    /**
+     * Takes a node out, whatever runs there; of one that is not there: no error.
+     *
+     * @throws SlurmRefused if it is still there; it may be down then, and is to be removed again
+     */
     void remove(String node) throws SlurmUnavailable, SlurmRefused;
 }
