@@ -173,10 +173,12 @@ final class FakeSlurm implements LocalSlurm {
     }
 
     private void free(Submitted job) {
-        job.nodes.forEach(name -> Optional.ofNullable(machines.get(name)).ifPresent(node -> {
-            node.job = Optional.empty();
-            node.setEndedMs = job.set == 0 ? node.setEndedMs : nowMs;
-        }));
+        for (Machine node : machines.values()) {
+            if (node.job.equals(Optional.of(job))) {
+                node.job = Optional.empty();
+                node.setEndedMs = job.set == 0 ? node.setEndedMs : nowMs;
+            }
+        }
     }
 
     private void schedule(Submitted first) {
