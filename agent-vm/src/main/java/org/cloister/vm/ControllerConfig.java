@@ -34,7 +34,6 @@ public record ControllerConfig(
     private static final int HOUR_S = 3600;
     private static final int MAX_TICKETS = 4096;
     private static final int MAX_SHAPES = 64;
-    private static final int MAX_HOSTS = 100_000;
     private static final Pattern CLUSTER = Pattern.compile("[a-z][a-z0-9-]{0,39}");
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:-]{0,252}");
     private static final Pattern FEATURE = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
@@ -131,13 +130,17 @@ public record ControllerConfig(
         for (TomlReader table : toml.tables("shape", MAX_SHAPES)) {
             table.require("hosts", "cpus", "memory-mib");
             shapes.add(new Shape(
-                    table.number("hosts", 1, 1, MAX_HOSTS),
+                    table.number("hosts", 1, 1, LocalConfiguration.MAX_HOSTS),
                     table.number("cpus", 1, 1, ResourceRequest.MAX_CPUS),
                     table.number("memory-mib", 1, 1, ResourceRequest.MAX_MIB),
                     table.number("scratch-mib", 0, 0, ResourceRequest.MAX_MIB)));
         }
         if (shapes.isEmpty()) {
             toml.problem("shape", "want at least one table [[shape]], have none");
+        }
+        long hosts = shapes.stream().mapToLong(Shape::hosts).sum();
+        if (hosts > LocalConfiguration.MAX_HOSTS) {
+            toml.problem("shape", "want at most " + LocalConfiguration.MAX_HOSTS + " hosts in all, have " + hosts);
         }
         return shapes;
     }

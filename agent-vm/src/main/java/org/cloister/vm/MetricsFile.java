@@ -23,7 +23,10 @@ public final class MetricsFile {
             failing = false;
         } catch (IOException e) {
             if (!failing) {
-                LOG.warn("metrics {}: not written: {}; make its folder, or take metrics out of agent-vm.toml", file, e.toString());
+                LOG.warn(
+                        "metrics {}: not written: {}; make its folder, or take metrics out of agent-vm.toml",
+                        file,
+                        e.toString());
             }
             failing = true;
         }

@@ -146,7 +146,7 @@ class ControllerConfigTest {
                         "F:9: slurm.accounting: want a machine's name or address, have \"-h\"",
                         "F:10: shape[0].memory-mib: missing",
                         "F:12: shape[0].cpus: want 1 to 4096, have 4097",
-                        "F:14: shape[1].hosts: want 1 to 100000, have 0",
+                        "F:14: shape[1].hosts: want 1 to 9999, have 0",
                         "F:17: shape[1].gpus: unknown key; known: hosts, cpus, memory-mib, scratch-mib");
     }
 
@@ -167,5 +167,11 @@ class ControllerConfigTest {
         assertThat(config.bell()).isEqualTo(Path.of("/run/other/bell"));
         assertThat(config.statuses()).isEqualTo(Path.of("/run/other/jobs"));
         assertThat(config.settings().shapes()).containsExactly(new Shape(1, 2, 8000, 0));
+    }
+
+    @Test
+    void more_hosts_in_all_than_the_block_has_names_are_refused() throws IOException {
+        String shape = "[[shape]]\nhosts = 5000\ncpus = 1\nmemory-mib = 2000\n";
+        assertThat(problems(shape + shape)).containsExactly("F:1: shape: want at most 9999 hosts in all, have 10000");
     }
 }

@@ -35,11 +35,12 @@ public record LocalConfiguration(
         Duration longest) {
     /** The one partition, and the default one. */
     public static final String PARTITION = "secure";
+    /** Of all shapes: the block's names have four digits. */
+    public static final int MAX_HOSTS = 9999;
 
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,39}");
     private static final Pattern ADDRESS = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:-]{0,254}");
     private static final Pattern PATH = Pattern.compile("/[A-Za-z0-9_./-]{1,200}");
-    private static final int MAX_BLOCK = 9999;
     private static final int MAX_WORKERS = 4096;
 
     /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
@@ -51,8 +52,8 @@ public record LocalConfiguration(
         require("state", PATH, state.toString());
         require("hooks", PATH, hooks.toString());
         accounting.ifPresent(value -> require("accounting", ADDRESS, value));
-        if (shapes.isEmpty() || hosts(shapes) > MAX_BLOCK || memoryPerCpuMib < 1 || longest.toMinutes() < 1) {
-            throw new IllegalArgumentException("slurm.conf: want a shape, at most " + MAX_BLOCK
+        if (shapes.isEmpty() || hosts(shapes) > MAX_HOSTS || memoryPerCpuMib < 1 || longest.toMinutes() < 1) {
+            throw new IllegalArgumentException("slurm.conf: want a shape, at most " + MAX_HOSTS
                     + " hosts, 1 MiB of a CPU and 1 minute or more, have " + shapes.size() + ", " + hosts(shapes) + ", "
                     + memoryPerCpuMib + ", " + longest);
         }
