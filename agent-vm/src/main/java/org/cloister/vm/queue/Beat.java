@@ -11,11 +11,12 @@ final class Beat {
     static final long AFTER_NS = Duration.ofMillis(200).toNanos();
 
     static final long LONG_AFTER_NS = Duration.ofSeconds(1).toNanos();
-    /** Between looks at least, and as long as a look takes: slurmctld has others to answer. */
+    /** Between looks at least, and as long as Slurm's answers to one take: slurmctld has others to answer. */
     static final long REST_NS = Duration.ofMillis(50).toNanos();
 
     private long beganNs;
     private long endedNs;
+    private long lookNs;
     private long rungNs;
     private boolean rung;
     private boolean news;
@@ -45,9 +46,13 @@ final class Beat {
         news = false;
     }
 
-    /** @param something whether something is about to happen */
-    void ended(long nowNs, boolean something) {
+    /**
+     * @param tookNs Slurm's answers; what was decided and done after them is not among it
+     * @param something whether something is about to happen
+     */
+    void ended(long nowNs, long tookNs, boolean something) {
         endedNs = nowNs;
+        lookNs = tookNs;
         close = something;
     }
 
@@ -61,7 +66,7 @@ final class Beat {
                 next = after;
             }
         }
-        long rested = endedNs + Math.max(REST_NS, endedNs - beganNs);
+        long rested = endedNs + Math.max(REST_NS, lookNs);
         return next - rested > 0 ? next : rested;
     }
 }

@@ -137,7 +137,7 @@ public final class Controller implements AutoCloseable {
                     silent = true;
                 }
                 synchronized (beat) {
-                    beat.ended(System.nanoTime(), close);
+                    beat.ended(System.nanoTime(), round.lookedNs(), close);
                 }
             }
         });

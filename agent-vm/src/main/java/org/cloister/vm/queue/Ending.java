@@ -23,8 +23,10 @@ final class Ending {
     static List<Step> of(Collection<Node> nodes, boolean set, boolean vanished, Predicate<Node> rested) {
         List<Step> steps = new ArrayList<>();
         for (Node node : nodes) {
-            boolean free = node.state() == Node.State.OUT;
-            if (set ? free && rested.test(node) : free || vanished) {
+            boolean out = node.state() == Node.State.OUT;
+            // Whatever would start on an idle one is of a closed ticket.
+            boolean free = out || node.state() == Node.State.IDLE || vanished;
+            if (set ? out && rested.test(node) : free) {
                 steps.add(new Step.Remove(node.name()));
             } else if (takesJobs(node)) {
                 steps.add(new Step.Drain(node.name(), "its job has ended"));

@@ -21,6 +21,11 @@ final class Leaving {
     private static final Logger LOG = LoggerFactory.getLogger(Leaving.class);
     /** After which workers that have not ended a closed ticket are told again. */
     private static final long TELL_AGAIN_MS = 10_000;
+    /**
+     * For which a ticket is kept of which nothing is left. slurmctld writes down what it hears at most every 6 s; one that was
+     * killed comes back with nodes that have gone since, and with jobs on them that have ended.
+     */
+    static final long REMEMBERED_MS = 15_000;
 
     private final Books books;
     private final Workers workers;
@@ -42,7 +47,7 @@ final class Leaving {
             if (ticket.entry.isClosing()) {
                 closing(ticket, view, steps);
             } else if (ticket.entry.stage() == Entry.Stage.GONE) {
-                gone(ticket, view);
+                gone(ticket, view, steps);
             }
         }
         steps.addAll(strays(view));
@@ -72,16 +77,23 @@ final class Leaving {
     }
 
     /** Its job's last is kept while the job goes on, for what it counts, and until the job's statement is made. */
-    private void gone(Tracked ticket, View view) {
-        Optional<Job> job = view.job(ticket.entry.job());
+    private void gone(Tracked ticket, View view, List<Step> steps) {
+        Entry entry = ticket.entry;
+        long nowMs = view.now.elapsedMs();
+        Map<String, Node> back = view.nodesOf(entry.ticket());
+        if (!back.isEmpty()) {
+            LOG.info("back ticket={} job={} nodes={}", entry.ticket(), entry.job(), back.keySet());
+            steps.addAll(Ending.of(back.values(), entry.set() != 0, true, node -> rests.isOver(node, nowMs)));
+            return;
+        }
+        Optional<Job> job = view.job(entry.job());
         boolean over = job.isPresent() ? job.get().state() == JobState.ENDED : ticket.missing >= Course.LOST_LOOKS;
         if (!books.isNewest(ticket) || ticket.stated) {
-            books.drop(ticket);
+            if (nowMs - ticket.closedMs >= REMEMBERED_MS) {
+                books.drop(ticket);
+            }
         } else if (over) {
-            statements.add(
-                    ticket.entry.ticket(),
-                    ticket.entry.job(),
-                    AdminText.of(ticket.entry).text());
+            statements.add(entry.ticket(), entry.job(), AdminText.of(entry).text());
         }
     }
 
@@ -92,9 +104,7 @@ final class Leaving {
             if (!ticket.heard.any() && ticket.entry.stage() != Entry.Stage.GONE) {
                 return List.of();
             }
-            if (ticket.entry.stage() != Entry.Stage.GONE) {
-                features.add(LocalSlurm.feature(ticket.entry.ticket()));
-            }
+            features.add(LocalSlurm.feature(ticket.entry.ticket()));
         }
         return Ending.strays(view.nodes(), features, node -> rests.isOver(node, view.now.elapsedMs()));
     }

@@ -42,6 +42,7 @@ final class Round {
     private final Telling telling;
     private final Map<JobId, Status> told = new HashMap<>();
     private boolean looked;
+    private long lookedNs;
 
     /**
      * What a round needs of the world.
@@ -127,6 +128,8 @@ final class Round {
         } catch (SlurmUnavailable e) {
             timings.silent();
             throw e;
+        } finally {
+            lookedNs = System.nanoTime() - before;
         }
     }
 
@@ -164,6 +167,11 @@ final class Round {
                 statuses.clear(old);
             }
         }
+    }
+
+    /** How long Slurm's answers to the last look took, or it was waited for one. */
+    long lookedNs() {
+        return lookedNs;
     }
 
     /** The quota's tickets that are in use. */

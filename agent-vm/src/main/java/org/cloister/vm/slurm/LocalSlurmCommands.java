@@ -28,6 +28,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
 
     private static final String NO_JOB = "Invalid job id specified";
     private static final String ENDED = "Job has already finished";
+    private static final String NO_END = "Unknown";
     private static final String UNACCOUNTED = "Request didn't affect anything";
     private static final String NO_NODE = "Invalid node name specified";
 
@@ -188,12 +189,25 @@ public final class LocalSlurmCommands implements LocalSlurm {
 
     /** What slurmctld has forgotten, or knows as ended and changes no more, accounting still changes. */
     private void accounting(JobId job, String text) throws SlurmUnavailable, SlurmRefused {
+        requireEnd(job);
         SlurmProgram.Output output = slurm.run(
                 "sacctmgr", List.of("-i", "modify", "job", "where", "jobid=" + job, "set", "admincomment=" + text), "");
         if (says(output, UNACCOUNTED)) {
-            throw new SlurmRefused("sacctmgr modify job " + job + ": accounting does not have it, or not yet its end");
+            throw new SlurmRefused("sacctmgr modify job " + job + ": accounting does not have it");
         }
         require("sacctmgr modify job " + job, output);
+    }
+
+    /**
+     * slurmctld tells accounting of a job's end together with the comment that it has itself, late if slurmdbd was away: what
+     * is written before is written over.
+     */
+    private void requireEnd(JobId job) throws SlurmUnavailable, SlurmRefused {
+        SlurmProgram.Output output = slurm.run("sacct", List.of("-n", "-X", "-P", "-j", job.text(), "-o", "End"), "");
+        require("sacct -j " + job, output);
+        if (output.out().isBlank() || output.out().contains(NO_END)) {
+            throw new SlurmRefused("sacct -j " + job + ": accounting does not have it, or not yet its end");
+        }
     }
 
     private void scontrol(String... arguments) throws SlurmUnavailable, SlurmRefused {

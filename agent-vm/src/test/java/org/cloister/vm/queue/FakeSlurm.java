@@ -3,11 +3,13 @@ package org.cloister.vm.queue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.cloister.slurm.SlurmRefused;
 import org.cloister.slurm.SlurmUnavailable;
 import org.cloister.vm.slurm.Demand;
@@ -25,62 +27,17 @@ final class FakeSlurm implements LocalSlurm {
     private static final long REQUEUED_WAIT_MS = 15_000;
 
     private static final long NODE_TIMEOUT_MS = 30_000;
-    /** The real one dies of a removal 0.1 s after the end of a set's job on the node, and has not after 4 s. */
-    private static final long DEADLY_MS = 4_000;
-
-    /** A job as Slurm has it. */
-    static final class Submitted {
-        final JobId id;
-        long array;
-        int throttle;
-        long set;
-        int restarts;
-        JobState state = JobState.PENDING;
-        String waitsFor = "";
-        boolean badConstraints;
-        String features = UNPLACED;
-        String admin = ADMIN;
-        Demand demand;
-        int placed;
-        List<String> nodes = new ArrayList<>();
-        long runsMs = 2_000;
-        long untilMs;
-        long beginMs;
-        int ends;
-        boolean ran;
-        boolean forgotten;
-
-        Submitted(JobId id, Demand demand) {
-            this.id = id;
-            this.demand = demand;
-        }
-
-        @Override
-        public String toString() {
-            return "job " + id + " " + state + " " + waitsFor + " restarts=" + restarts + " ends=" + ends + " features="
-                    + features + " nodes=" + demand.leastNodes() + " admin=" + admin;
-        }
-    }
-
-    /** A node as Slurm has it. */
-    private static final class Machine {
-        final String feature;
-        boolean up = true;
-        boolean drained;
-        long downMs;
-        Optional<Submitted> job = Optional.empty();
-        /** When a set's job last ended on it. */
-        long setEndedMs = -DEADLY_MS;
-
-        Machine(String feature) {
-            this.feature = feature;
-        }
-    }
 
     final Map<JobId, Submitted> records = new LinkedHashMap<>();
-    private final Map<String, Machine> machines = new LinkedHashMap<>();
+    private final Map<String, FakeMachine> machines = new LinkedHashMap<>();
     /** Which job ran on a ticket's nodes. */
     private final Map<String, JobId> ranOn = new HashMap<>();
+
+    /** Nodes without VMs. */
+    private final Set<String> lost = new HashSet<>();
+
+    private final Map<Submitted, Submitted> writtenJobs = new LinkedHashMap<>();
+    private final Map<String, FakeMachine> writtenMachines = new LinkedHashMap<>();
 
     private final Mischief mischief;
     boolean accounting = true;
@@ -124,16 +81,38 @@ final class FakeSlurm implements LocalSlurm {
     }
 
     void register(String node, String ticket) {
-        machines.putIfAbsent(node, new Machine(LocalSlurm.feature(ticket)));
+        machines.putIfAbsent(node, new FakeMachine(LocalSlurm.feature(ticket)));
     }
 
     /** Its VM has gone. */
     void lose(String node) {
-        Machine machine = machines.get(node);
+        lost.add(node);
+        FakeMachine machine = machines.get(node);
         if (machine != null && machine.up) {
             machine.up = false;
             machine.downMs = nowMs;
         }
+    }
+
+    /** What it knows is on its drive. */
+    void write() {
+        writtenJobs.clear();
+        records.values().forEach(job -> writtenJobs.put(job, job.copy()));
+        writtenMachines.clear();
+        machines.forEach((name, node) -> writtenMachines.put(name, node.copy()));
+    }
+
+    /** It is killed and comes back with what it has written; users submit again what is lost. */
+    void forget() {
+        records.values().forEach(job -> job.become(writtenJobs.getOrDefault(job, new Submitted(job.id, job.demand))));
+        machines.clear();
+        writtenMachines.forEach((name, node) -> machines.put(name, node.copy()));
+        machines.forEach((name, node) -> {
+            if (node.up && lost.contains(name)) {
+                node.up = false;
+                node.downMs = nowMs;
+            }
+        });
     }
 
     boolean hasNodes() {
@@ -145,7 +124,9 @@ final class FakeSlurm implements LocalSlurm {
         for (Submitted job : records.values()) {
             if (job.state == JobState.COMPLETING) {
                 end(job);
-            } else if (job.state == JobState.RUNNING && now >= job.untilMs) {
+            } else if (job.state == JobState.RUNNING
+                    && now >= job.untilMs
+                    && job.nodes.stream().noneMatch(lost::contains)) {
                 complete(job);
             } else if (job.state == JobState.ENDED && now >= job.untilMs + FORGET_MS) {
                 job.forgotten = true;
@@ -173,7 +154,7 @@ final class FakeSlurm implements LocalSlurm {
     }
 
     private void free(Submitted job) {
-        for (Machine node : machines.values()) {
+        for (FakeMachine node : machines.values()) {
             if (node.job.equals(Optional.of(job))) {
                 node.job = Optional.empty();
                 node.setEndedMs = job.set == 0 ? node.setEndedMs : nowMs;
@@ -185,7 +166,7 @@ final class FakeSlurm implements LocalSlurm {
         List<Submitted> together = first.set == 0
                 ? List.of(first)
                 : records.values().stream()
-                        .filter(each -> each.set == first.set)
+                        .filter(each -> each.set == first.set && each.state != JobState.ENDED)
                         .toList();
         Map<Submitted, List<String>> given = new LinkedHashMap<>();
         for (Submitted job : together) {
@@ -218,6 +199,10 @@ final class FakeSlurm implements LocalSlurm {
 
     private void run(Submitted job, List<String> nodes) {
         JobId other = ranOn.putIfAbsent(job.features, job.id);
+        if (job.id.equals(other)) {
+            refuse(job, nodes);
+            return;
+        }
         if (other != null) {
             throw new AssertionError("job " + job.id + " starts on " + job.features + ", on which " + other + " ran");
         }
@@ -226,6 +211,13 @@ final class FakeSlurm implements LocalSlurm {
         job.state = JobState.RUNNING;
         job.ran = true;
         job.untilMs = nowMs + job.runsMs;
+    }
+
+    /** The prolog's answer to a start that is forgotten. */
+    private void refuse(Submitted job, List<String> nodes) {
+        nodes.forEach(name -> Optional.ofNullable(machines.get(name)).ifPresent(node -> node.drained = true));
+        job.restarts++;
+        job.beginMs = nowMs + REQUEUED_WAIT_MS;
     }
 
     private String reason(Submitted job) {
@@ -333,7 +325,7 @@ final class FakeSlurm implements LocalSlurm {
     @Override
     public void drain(String name, String why) throws SlurmUnavailable, SlurmRefused {
         mischief.lose();
-        Machine node = machines.get(name);
+        FakeMachine node = machines.get(name);
         if (node == null) {
             throw new SlurmRefused("Invalid node name");
         }
@@ -344,10 +336,10 @@ final class FakeSlurm implements LocalSlurm {
     @Override
     public void remove(String name) throws SlurmUnavailable, SlurmRefused {
         mischief.lose();
-        Machine node = machines.get(name);
+        FakeMachine node = machines.get(name);
         if (node != null) {
             node.job.ifPresent(this::requeue);
-            if (nowMs - node.setEndedMs < DEADLY_MS) {
+            if (nowMs - node.setEndedMs < FakeMachine.DEADLY_MS) {
                 throw new AssertionError("slurmctld dies of the removal of " + name);
             }
             if (stubborn > 0) {

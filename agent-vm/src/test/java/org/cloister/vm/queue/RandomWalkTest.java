@@ -39,6 +39,7 @@ class RandomWalkTest {
                     walk.setClock(Duration.ofMinutes(walk.random.nextInt(-90, 90)));
                 }
                 walk.slurm.accounting = walk.random.nextInt(100) != 0;
+                walk.storm();
                 walk.step();
             }
             walk.mischief.kills = 0;

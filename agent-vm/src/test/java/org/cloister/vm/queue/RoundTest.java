@@ -48,13 +48,13 @@ class RoundTest {
         assertThat(what.getAsBoolean()).as("within " + PATIENCE + " steps").isTrue();
     }
 
-    private Optional<Status> status(FakeSlurm.Submitted job) {
+    private Optional<Status> status(Submitted job) {
         return Optional.ofNullable(walk().statuses.all.get(job.id));
     }
 
     @Test
     void a_job_runs_on_its_tickets_nodes_and_its_statement_has_the_seconds_of_each_phase() throws Exception {
-        FakeSlurm.Submitted job = walk().slurm.submit("1", 2);
+        Submitted job = walk().slurm.submit("1", 2);
         until(walk()::isOver);
         assertThat(job.ends).isEqualTo(1);
         assertThat(job.admin)
@@ -65,7 +65,7 @@ class RoundTest {
     @Test
     void a_job_that_fails_again_and_again_is_held_with_the_reason_and_tried_anew_when_released() throws Exception {
         walk().workers.failures = 1000;
-        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        Submitted job = walk().slurm.submit("1", 1);
         until(() -> job.waitsFor.equals("JobHeldAdmin"));
         assertThat(walk().workers.asked()).isEqualTo(3);
         walk().step();
@@ -79,7 +79,7 @@ class RoundTest {
 
     @Test
     void a_job_that_came_around_the_plugin_is_held_and_gets_nothing() throws Exception {
-        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        Submitted job = walk().slurm.submit("1", 1);
         job.admin = "";
         until(() -> job.waitsFor.equals("JobHeldAdmin"));
         assertThat(status(job).orElseThrow().text()).contains("want what the project's plugin writes");
@@ -88,7 +88,7 @@ class RoundTest {
 
     @Test
     void a_set_that_is_larger_than_the_quota_is_held_with_both_values() throws Exception {
-        FakeSlurm.Submitted first = walk().slurm.submit("5+0", 1);
+        Submitted first = walk().slurm.submit("5+0", 1);
         first.set = 5;
         for (int component = 1; component <= Walk.QUOTA; component++) {
             walk().slurm.submit("5+" + component, 1).set = 5;
@@ -99,9 +99,9 @@ class RoundTest {
 
     @Test
     void a_waiting_job_says_who_is_to_act() throws Exception {
-        FakeSlurm.Submitted dependent = walk().slurm.submit("1", 1);
+        Submitted dependent = walk().slurm.submit("1", 1);
         dependent.waitsFor = "Dependency";
-        FakeSlurm.Submitted job = walk().slurm.submit("2", 1);
+        Submitted job = walk().slurm.submit("2", 1);
         walk().step();
         walk().step();
         assertThat(status(dependent)).contains(new Status("slurm", "", "Slurm says Dependency"));
@@ -111,7 +111,7 @@ class RoundTest {
 
     @Test
     void a_job_that_is_held_while_its_nodes_come_gives_them_back() throws Exception {
-        FakeSlurm.Submitted job = walk().slurm.submit("1", 2);
+        Submitted job = walk().slurm.submit("1", 2);
         until(() -> walk().workers.inFlight() == 1);
         job.waitsFor = "JobHeldUser";
         until(() -> walk().workers.inFlight() == 0 && !walk().slurm.hasNodes());
@@ -122,7 +122,7 @@ class RoundTest {
     @Test
     void statements_wait_for_accounting_in_the_ledger() throws Exception {
         walk().slurm.accounting = false;
-        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        Submitted job = walk().slurm.submit("1", 1);
         until(() -> job.state == JobState.ENDED);
         job.forgotten = true;
         for (int i = 0; i < 200; i++) {
@@ -138,6 +138,41 @@ class RoundTest {
     void nodes_of_no_ticket_are_removed() throws Exception {
         walk().slurm.register("vm-stranger-0", Samples.OTHER);
         until(() -> !walk().slurm.hasNodes());
+    }
+
+    @Test
+    void a_job_whose_end_slurmctld_has_forgotten_leaves_its_lost_nodes_at_once_and_runs_again() throws Exception {
+        Submitted job = walk().slurm.submit("1", 2);
+        until(() -> job.state == JobState.RUNNING);
+        walk().slurm.write();
+        until(() -> job.state == JobState.ENDED
+                && !walk().slurm.hasNodes()
+                && walk().workers.inFlight() == 0);
+        walk().step();
+        walk().slurm.forget();
+        assertThat(job.state).isEqualTo(JobState.RUNNING);
+        long from = walk().nowMs;
+        until(() -> job.state == JobState.PENDING);
+        assertThat(walk().nowMs - from).isLessThan(2_000);
+        until(walk()::isOver);
+        assertThat(job.restarts).isEqualTo(1);
+        assertThat(job.ends).isEqualTo(1);
+        assertThat(walk().workers.asked()).isEqualTo(2);
+    }
+
+    @Test
+    void a_job_whose_start_slurmctld_has_forgotten_gets_other_nodes() throws Exception {
+        Submitted job = walk().slurm.submit("1", 1);
+        job.runsMs = 5_000;
+        until(() -> walk().slurm.hasNodes());
+        walk().slurm.write();
+        until(() -> job.state == JobState.RUNNING);
+        walk().step();
+        walk().slurm.forget();
+        assertThat(job.state).isEqualTo(JobState.PENDING);
+        until(walk()::isOver);
+        assertThat(job.ends).isEqualTo(1);
+        assertThat(walk().workers.asked()).isEqualTo(2);
     }
 
     @Test
@@ -162,7 +197,7 @@ class RoundTest {
     /** The fake Slurm dies as the real one does. */
     @Test
     void nodes_of_a_set_rest_when_the_ledger_is_lost_too() throws Exception {
-        FakeSlurm.Submitted first = walk().slurm.submit("5+0", 1);
+        Submitted first = walk().slurm.submit("5+0", 1);
         first.set = 5;
         walk().slurm.submit("5+1", 1).set = 5;
         until(() -> first.state == JobState.RUNNING);
@@ -175,7 +210,7 @@ class RoundTest {
 
     @Test
     void a_node_whose_removal_is_refused_is_down_and_its_removal_is_tried_until_it_is_gone() throws Exception {
-        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        Submitted job = walk().slurm.submit("1", 1);
         until(() -> job.state == JobState.RUNNING);
         walk().slurm.stubborn = 3;
         until(walk()::isOver);
@@ -185,9 +220,9 @@ class RoundTest {
 
     @Test
     void a_job_that_slurm_finds_unfit_while_it_waits_gets_its_priority_back() throws Exception {
-        FakeSlurm.Submitted fresh = walk().slurm.submit("1", 1);
+        Submitted fresh = walk().slurm.submit("1", 1);
         fresh.badConstraints = true;
-        FakeSlurm.Submitted asked = walk().slurm.submit("2", 1);
+        Submitted asked = walk().slurm.submit("2", 1);
         until(() -> walk().workers.asked() > 0);
         asked.badConstraints = true;
         until(walk()::isOver);
@@ -207,15 +242,15 @@ class RoundTest {
     @ParameterizedTest
     @ValueSource(longs = {-3600, -1, 1, 3600})
     void a_clock_that_is_set_undoes_no_job(long seconds) throws Exception {
-        FakeSlurm.Submitted running = walk().slurm.submit("1", 1);
+        Submitted running = walk().slurm.submit("1", 1);
         running.runsMs = 20_000;
         until(() -> running.state == JobState.RUNNING);
-        FakeSlurm.Submitted job = walk().slurm.submit("2", 2);
+        Submitted job = walk().slurm.submit("2", 2);
         until(() -> {
             walk().setClock(Duration.ofSeconds(seconds));
             return walk().isOver();
         });
-        for (FakeSlurm.Submitted each : List.of(running, job)) {
+        for (Submitted each : List.of(running, job)) {
             assertThat(each.ends).isEqualTo(1);
             assertThat(each.restarts).isZero();
         }
@@ -225,11 +260,22 @@ class RoundTest {
     @Test
     void a_job_that_failed_is_tried_again_in_time_whatever_becomes_of_the_clock() throws Exception {
         walk().workers.failures = 1000;
-        FakeSlurm.Submitted job = walk().slurm.submit("1", 1);
+        Submitted job = walk().slurm.submit("1", 1);
         until(() -> status(job).map(Status::phase).equals(Optional.of("failed")));
         walk().workers.failures = 0;
         walk().setClock(Duration.ofHours(-1));
         until(() -> job.state == JobState.RUNNING);
         assertThat(walk().workers.asked()).isEqualTo(2);
+    }
+
+    @Test
+    void an_idle_node_of_a_closed_ticket_is_removed_at_once_and_a_busy_one_takes_no_further_job() {
+        Node idle = new Node("a", Samples.FEATURE, Node.State.IDLE, 1, 1);
+        Node busy = new Node("b", Samples.FEATURE, Node.State.BUSY, 1, 1);
+        Step drained = new Step.Drain("b", "its job has ended");
+        assertThat(Ending.of(List.of(idle, busy), false, false, node -> false))
+                .containsExactly(new Step.Remove("a"), drained);
+        assertThat(Ending.of(List.of(idle), true, false, node -> false))
+                .containsExactly(new Step.Drain("a", "its job has ended"));
     }
 }

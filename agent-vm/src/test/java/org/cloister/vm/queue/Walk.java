@@ -27,7 +27,7 @@ final class Walk implements AutoCloseable {
     final FakeWorkers workers;
     final KnownStatuses statuses = new KnownStatuses();
     private final Path file;
-    private long nowMs = 1_000;
+    long nowMs = 1_000;
     /** The machine's clock, which anybody may set. */
     private long aheadMs = 1_700_000_000_000L;
 
@@ -135,9 +135,18 @@ final class Walk implements AutoCloseable {
         }
     }
 
+    /** slurmctld writes down what it knows now and then, and is killed now and then. */
+    void storm() {
+        if (random.nextInt(10) == 0) {
+            slurm.write();
+        } else if (random.nextInt(60) == 0) {
+            slurm.forget();
+        }
+    }
+
     /** Something a user does. */
     void user() {
-        List<FakeSlurm.Submitted> all = slurm.records.values().stream()
+        List<Submitted> all = slurm.records.values().stream()
                 .filter(job -> job.state != JobState.ENDED)
                 .toList();
         int what = random.nextInt(12);
@@ -145,8 +154,8 @@ final class Walk implements AutoCloseable {
             submit();
             return;
         }
-        FakeSlurm.Submitted job = all.get(random.nextInt(all.size()));
-        List<FakeSlurm.Submitted> together = job.set == 0
+        Submitted job = all.get(random.nextInt(all.size()));
+        List<Submitted> together = job.set == 0
                 ? List.of(job)
                 : all.stream().filter(each -> each.set == job.set).toList();
         switch (what) {
@@ -168,7 +177,7 @@ final class Walk implements AutoCloseable {
         int kind = random.nextInt(4);
         if (kind == 0) {
             for (int task = 0; task < 3; task++) {
-                FakeSlurm.Submitted job = slurm.submit(number + "_" + task, 1);
+                Submitted job = slurm.submit(number + "_" + task, 1);
                 job.array = number;
                 job.throttle = 2;
             }
