@@ -1,0 +1,269 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.assertj.core.api.SoftAssertions;
+import org.cloister.lab.Command;
+import org.cloister.lab.Poll;
+import org.cloister.lab.local.Cluster;
+import org.cloister.lab.local.ControllerProcess;
+import org.cloister.lab.local.LocalStage;
+import org.cloister.lab.local.Login;
+import org.cloister.lab.local.User;
+import org.cloister.vm.slurm.LocalSlurm;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * slurmctld, slurmdbd and agent-vm are killed at random, and jobs end as on a quiet cluster. What slurmctld answers and has not
+ * written down when it is killed is lost, on a plain cluster, too: of a start or an end that it forgot, the job runs
+ * again, and a scancel has to be said again. No other kill has a job run twice.
+ */
+@Tag("scenario")
+@Tag("slurm")
+@Timeout(1800)
+@ExtendWith(SharedStage.class)
+class ChaosTest {
+    private static final int WHOLE = 200;
+    private static final int SAMPLE = 40;
+    /** A kill for so many jobs. */
+    private static final int JOBS_A_KILL = 5;
+
+    /** Above what the hosts hold, so that tickets wait, too. */
+    private static final int QUOTA = 16;
+
+    private static final int MAX_PAUSE_MS = 3_000;
+    private static final Duration PAUSE = Duration.ofSeconds(2);
+    private static final int STATE = 1;
+    private static final int REASON = 2;
+    private static final int FEATURES = 3;
+    private static final int NAME = 4;
+
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+    private static final Path SCRIPT =
+            Path.of(System.getProperty("cloister.root"), "lab/src/test/resources/chaos/job.sh");
+
+    /** The script's end by the signal may be all that slurmctld knows; seen on a plain cluster. */
+    private static final String FORGOTTEN_CANCEL = "CANCELLED 0:(0|15)|FAILED 15:0";
+
+    private final boolean whole = Boolean.getBoolean("cloister.sweep.all");
+    private final Random random = new Random(Seed.of("chaos"));
+    private final List<ChaosJob> jobs = ChaosJob.draw(whole ? WHOLE : SAMPLE, random);
+    private final String name = "chaos-" + ProcessHandle.current().pid();
+    private final ExecutorService beside = Executors.newSingleThreadExecutor();
+    private final Map<ChaosJob, Long> numbers = new LinkedHashMap<>();
+
+    private final LocalStage stage;
+    private final Cluster local;
+    private final Login alice;
+    private final Path folder;
+
+    ChaosTest(LocalStage stage) {
+        this.stage = stage;
+        this.local = stage.local();
+        this.alice = local.as(User.ALICE);
+        this.folder = local.homes().resolve("alice/chaos");
+    }
+
+    @BeforeEach
+    void lay_script() throws IOException {
+        alice.succeed("bash", "-c", "rm -rf chaos && mkdir chaos");
+        Files.copy(SCRIPT, folder.resolve("job.sh"));
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        beside.shutdownNow();
+        for (String[] job : left()) {
+            local.root().run("scancel", job[0]);
+        }
+    }
+
+    @Test
+    void jobs_end_as_on_a_quiet_cluster_whatever_is_killed() throws Exception {
+        long from = System.nanoTime();
+        try (ControllerProcess controller = stage.startController(QUOTA)) {
+            Traces traces = new Traces(stage, controller);
+            submit();
+            Storm storm = new Storm(local, controller, random);
+            long seed = random.nextLong();
+            Future<Map<ChaosJob, Long>> cancels = beside.submit(() -> cancel(new Random(seed)));
+            storm.blow(jobs.size() / JOBS_A_KILL, () -> left().isEmpty());
+            System.out.println("chaos: " + storm + " within "
+                    + Duration.ofNanos(System.nanoTime() - from).toSeconds() + " s");
+            Map<ChaosJob, Long> cancelled = cancels.get();
+            cancelAgain(storm, cancelled);
+            awaitEnds(traces, storm);
+            traces.awaitNone(LIMIT);
+            check(storm, cancelled);
+            System.out.println("chaos: " + jobs.size() + " jobs in "
+                    + Duration.ofNanos(System.nanoTime() - from).toSeconds() + " s");
+        }
+    }
+
+    /**
+     * slurmctld has all of them on its drive when this returns, as it has what slurmdbd told it: without that it does not
+     * start while slurmdbd is away, on a plain cluster, too.
+     */
+    private void submit() throws IOException {
+        for (ChaosJob job : jobs) {
+            numbers.put(
+                    job,
+                    Long.parseLong(alice.succeed("bash", "-c", "cd chaos && " + job.submission(name))
+                            .strip()));
+        }
+        local.root().succeed("scontrol", "reconfigure");
+        local.endController();
+        local.startController();
+    }
+
+    /** @return when Slurm answered */
+    private Map<ChaosJob, Long> cancel(Random pauses) throws IOException, InterruptedException {
+        Map<ChaosJob, Long> answered = new LinkedHashMap<>();
+        for (ChaosJob job : jobs) {
+            if (job.kind() == ChaosJob.Kind.CANCELLED) {
+                TimeUnit.MILLISECONDS.sleep(pauses.nextInt(MAX_PAUSE_MS));
+                Command scancel =
+                        alice.command(List.of("bash", "-c", "until scancel " + number(job) + "; do sleep 0.2; done"));
+                scancel.within(LIMIT).succeed();
+                answered.put(job, System.currentTimeMillis());
+            }
+        }
+        return answered;
+    }
+
+    private void cancelAgain(Storm storm, Map<ChaosJob, Long> answered) throws IOException {
+        for (Map.Entry<ChaosJob, Long> each : answered.entrySet()) {
+            String number = Long.toString(number(each.getKey()));
+            if (!alice.succeed(
+                            "squeue",
+                            "-h",
+                            "-t",
+                            "PENDING,RUNNING",
+                            "-n",
+                            name + "-" + each.getKey().number())
+                    .isBlank()) {
+                assertThat(storm.mayHaveForgotten(each.getValue()))
+                        .as("scancel %s was forgotten", number)
+                        .isTrue();
+                System.out.println("chaos: slurmctld forgot scancel " + number);
+                alice.succeed("scancel", number);
+            }
+        }
+    }
+
+    /**
+     * What is requeued would wait for two minutes when agent-vm has seen to it. A job whose end is forgotten would run until its
+     * time limit, on a plain cluster, too, if no administrator had the nodes say again what runs there.
+     */
+    private void awaitEnds(Traces traces, Storm storm) throws IOException {
+        Poll.until("the end of all jobs", LIMIT, "read " + traces.log(), PAUSE, () -> {
+            List<String[]> left = left();
+            for (String[] job : left) {
+                if (job[REASON].equals("BeginTime") && job[FEATURES].equals(LocalSlurm.UNPLACED)) {
+                    local.root().run("scontrol", "update", "jobid=" + job[0], "starttime=now");
+                }
+            }
+            Set<String> ended = marks().stream()
+                    .filter(mark -> mark.what().equals("end") && storm.mayHaveForgotten(mark.ms()))
+                    .map(Mark::key)
+                    .collect(Collectors.toSet());
+            if (left.stream().anyMatch(job -> job[STATE].equals("RUNNING") && ended.contains(key(job)))) {
+                local.root().run("scontrol", "reconfigure");
+            }
+            return left.isEmpty();
+        });
+        traces.await(
+                "ends in accounting",
+                LIMIT,
+                () -> Accounted.last(local, name).stream().allMatch(Accounted::isOver));
+    }
+
+    /** Of each job that has not ended: how squeue names it, its state, reason, features and name. */
+    private List<String[]> left() throws IOException {
+        return local.root()
+                .succeed("squeue", "-h", "-r", "-o", "%i|%T|%r|%f|%j")
+                .lines()
+                .map(line -> line.split("\\|", -1))
+                .filter(job -> job[NAME].startsWith(name + "-"))
+                .toList();
+    }
+
+    /** As the job's script calls itself. */
+    private String key(String[] job) {
+        String number = job[NAME].substring(name.length() + 1);
+        int task = job[0].indexOf('_');
+        return task < 0 ? number : number + "." + job[0].substring(task + 1);
+    }
+
+    private long number(ChaosJob job) {
+        return Objects.requireNonNull(numbers.get(job));
+    }
+
+    private record Mark(String key, String what, long ms) {}
+
+    private List<Mark> marks() throws IOException {
+        return Files.readAllLines(folder.resolve("runs")).stream()
+                .map(line -> line.split(" ", 3))
+                .map(words -> new Mark(words[0], words[1], Long.parseLong(words[2])))
+                .toList();
+    }
+
+    private void check(Storm storm, Map<ChaosJob, Long> cancelled) throws IOException {
+        Map<String, List<Mark>> marks = marks().stream().collect(Collectors.groupingBy(Mark::key));
+        Map<String, List<Accounted>> records =
+                Accounted.last(local, name).stream().collect(Collectors.groupingBy(Accounted::job));
+        SoftAssertions all = new SoftAssertions();
+        List<String> again = new ArrayList<>();
+        for (ChaosJob job : jobs) {
+            for (ChaosJob.Ending ending : job.endings()) {
+                String number = number(job) + ending.task();
+                String what = job.kind() + " " + ending.key() + ", job " + number;
+                List<Accounted> have = records.getOrDefault(number, List.of());
+                all.assertThat(have).as(what).hasSize(1);
+                for (Accounted record : have) {
+                    all.assertThat(record.state() + " " + record.exit())
+                            .as(what)
+                            .matches(
+                                    storm.mayHaveForgotten(cancelled.getOrDefault(job, Long.MAX_VALUE))
+                                            ? FORGOTTEN_CANCEL
+                                            : ending.state() + " " + ending.exit());
+                }
+                all.assertThat(output(ending.key())).as(what).containsExactlyElementsOf(ending.output());
+                List<Mark> runs = marks.getOrDefault(ending.key(), List.of());
+                if (runs.stream().filter(each -> each.what().equals("begin")).count() > job.runs()) {
+                    again.add(number);
+                    all.assertThat(runs).as(what + " ran again").anyMatch(each -> storm.mayHaveForgotten(each.ms()));
+                }
+            }
+        }
+        System.out.println("chaos: ran again, for slurmctld forgot their start or end: " + again);
+        all.assertAll();
+        assertThat(local.nodes("all")).as("nodes").isZero();
+    }
+
+    private List<String> output(String key) throws IOException {
+        Path file = folder.resolve("out-" + key);
+        return Files.exists(file) ? Files.readAllLines(file).stream().sorted().toList() : List.of();
+    }
+}
