@@ -30,6 +30,8 @@ final class Benches {
             new OvsBench(),
             "relay",
             new RelayBench(),
+            "slurm",
+            new SlurmBench(),
             "tickets",
             new TicketsBench()));
 

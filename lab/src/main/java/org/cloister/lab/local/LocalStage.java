@@ -47,10 +47,15 @@ public final class LocalStage implements AutoCloseable {
         Site plain = new Site(home, name, "plain");
         boolean up = false;
         try {
-            Together.run(() -> local.start(LocalSlurmFiles.lay(local, List.of(SHAPE))), () -> {
-                plain.start(PlainSlurm.text(plain));
-                PlainSlurm.startNodes(plain);
-            });
+            Together.run(
+                    () -> {
+                        local.start(LocalSlurmFiles.lay(local, List.of(SHAPE)));
+                        local.hurryLoopback();
+                    },
+                    () -> {
+                        plain.start(PlainSlurm.text(plain));
+                        PlainSlurm.startNodes(plain);
+                    });
             LocalStage stage = new LocalStage(home, name, local, local.cluster(), plain.cluster());
             up = true;
             return stage;

@@ -1,12 +1,24 @@
 package org.cloister.lab.local;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.lab.LabException;
 import org.cloister.lab.Sandbox;
 import org.cloister.vm.Shape;
 
 /** Hosts on which workers are made as namespaces. Everything of it is on disk or runs by itself: whoever asks may die. */
 public final class WorkerSite {
+    private static final Pattern TICKET_NODES = Pattern.compile("(vm-[a-z2-7]{8})-");
+    private static final Pattern STARTED = Pattern.compile("\\[([-0-9T:.]+)\\] slurmd started on .*");
+    private static final double MILLISECONDS = 1e3;
+
     private final Site site;
     private final List<Shape> shapes;
 
@@ -37,5 +49,41 @@ public final class WorkerSite {
                 .filter(name -> name.startsWith("vm-"))
                 .sorted()
                 .toList();
+    }
+
+    /**
+     * When the last of a job's workers was about to register, by its slurmd's own log: the line before it asks slurmctld. The
+     * moment at which slurmctld has it idle is some milliseconds later, and slurmctld says it nowhere.
+     *
+     * @param nodes of one ticket, as Slurm folds their names
+     * @return seconds since the epoch
+     */
+    public double registering(String nodes) throws IOException {
+        Matcher ticket = TICKET_NODES.matcher(nodes);
+        if (!ticket.lookingAt()) {
+            throw new IllegalArgumentException("nodes: want a ticket's, have " + nodes);
+        }
+        double last = 0;
+        try (DirectoryStream<Path> logs =
+                Files.newDirectoryStream(site.folder().resolve("log"), ticket.group(1) + "-*.log")) {
+            for (Path log : logs) {
+                last = Math.max(last, started(log));
+            }
+        }
+        return last;
+    }
+
+    private static double started(Path log) throws IOException {
+        for (String line : Files.readAllLines(log)) {
+            Matcher started = STARTED.matcher(line);
+            if (started.matches()) {
+                return LocalDateTime.parse(started.group(1))
+                                .atZone(ZoneId.systemDefault())
+                                .toInstant()
+                                .toEpochMilli()
+                        / MILLISECONDS;
+            }
+        }
+        throw new LabException("slurmd: want its start in " + log + ", have none", "read it");
     }
 }

@@ -1,0 +1,140 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.cloister.lab.local.Cluster;
+import org.cloister.lab.local.ControllerProcess;
+import org.cloister.lab.local.LocalStage;
+import org.cloister.lab.local.Login;
+import org.cloister.lab.local.User;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Jobs on nodes that joined at run time go on when slurmctld is killed and started again. */
+@Tag("scenario")
+@Tag("slurm")
+@Timeout(240)
+@ExtendWith(SharedStage.class)
+class RestartedSlurmTest {
+    private static final Duration LIMIT = Duration.ofSeconds(90);
+
+    private final LocalStage stage;
+    private final Cluster local;
+    private final Login alice;
+    private ControllerProcess controller;
+
+    RestartedSlurmTest(LocalStage stage) {
+        this.stage = stage;
+        this.local = stage.local();
+        this.alice = local.as(User.ALICE);
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        controller = stage.startController(4);
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        try {
+            alice.run("scancel", "--me");
+            stage.awaitNoTickets();
+        } finally {
+            controller.close();
+        }
+    }
+
+    @Test
+    void steps_of_a_job_on_two_nodes_go_on() throws IOException {
+        long job = alice.submit(stepsAroundARestart("--label"), "--nodes=2", "--mem-per-cpu=100", "--output=steps-%j");
+        restart(job);
+        local.awaitState(Long.toString(job), "COMPLETED", LIMIT);
+        assertThat(said(job, "before")).hasSize(2).isEqualTo(said(job, "after"));
+        assertThat(said(job, "after").get(0)).startsWith("0: vm-");
+    }
+
+    @Test
+    void steps_over_both_components_of_a_heterogeneous_job_go_on() throws IOException {
+        String line = stepsAroundARestart("--het-group=0,1 --label");
+        String submitted = alice.succeed(
+                        "sbatch",
+                        "--parsable",
+                        "--output=steps-%j",
+                        "--ntasks=1",
+                        "--mem-per-cpu=100",
+                        ":",
+                        "--nodes=2",
+                        "--ntasks-per-node=1",
+                        "--mem-per-cpu=100",
+                        "--wrap=" + line)
+                .strip();
+        long job = Long.parseLong(submitted);
+        restart(job);
+        for (String component : List.of("+0", "+1")) {
+            local.await(
+                    "job " + job + component + " COMPLETED",
+                    LIMIT,
+                    () -> local.root()
+                            .succeed("scontrol", "-o", "show", "job", job + component)
+                            .contains("JobState=COMPLETED"));
+        }
+        assertThat(said(job, "before")).hasSize(3).isEqualTo(said(job, "after"));
+        assertThat(said(job, "after").get(2)).startsWith("2: vm-");
+    }
+
+    /** A step, then none before there is a file, then the same step. */
+    private static String stepsAroundARestart(String options) {
+        return """
+                srun %1$s sh -c 'echo before $(hostname)'
+                touch began-$SLURM_JOB_ID
+                until [ -e again-$SLURM_JOB_ID ]; do sleep 0.1; done
+                srun %1$s sh -c 'echo after $(hostname)'
+                """.formatted(options);
+    }
+
+    private void restart(long job) throws IOException {
+        Path home = local.homes().resolve("alice");
+        local.await("its first step", LIMIT, () -> Files.exists(home.resolve("began-" + job)));
+        awaitKept(job);
+        local.killController();
+        local.startController();
+        alice.succeed("touch", "again-" + job);
+    }
+
+    /** slurmctld writes jobs and nodes down some seconds late; what it had not is lost on a plain cluster too. */
+    private void awaitKept(long job) throws IOException {
+        FileTime began = FileTime.from(Instant.now());
+        alice.succeed("scontrol", "update", "jobid=" + job, "comment=kept");
+        for (String node : stage.workers().nodes()) {
+            local.root().succeed("scontrol", "update", "nodename=" + node, "comment=kept");
+        }
+        Path state = local.head().folder("var/spool/slurmctld");
+        for (String file : List.of("job_state", "node_state")) {
+            local.await(
+                    "slurmctld's " + file,
+                    LIMIT,
+                    () -> Files.getLastModifiedTime(state.resolve(file)).compareTo(began) > 0);
+        }
+    }
+
+    /** Label and node of each task, in order. */
+    private List<String> said(long job, String when) throws IOException {
+        return alice.succeed("cat", "steps-" + job)
+                .lines()
+                .filter(line -> line.contains(when + " "))
+                .map(line -> line.replace(when + " ", ""))
+                .sorted()
+                .toList();
+    }
+}
