@@ -46,10 +46,10 @@ final class Books {
         return newest.get(ticket.entry.job()) == ticket;
     }
 
-    /** Tickets of which something may be left, which is what quota counts. */
+    /** Tickets of which the workers may still have something, which is what quota counts; their nodes rest in Slurm after that. */
     int inFlight() {
         return (int) tickets.values().stream()
-                .filter(each -> each.entry.stage() != Entry.Stage.GONE)
+                .filter(each -> each.entry.stage() != Entry.Stage.GONE && !each.heard.ended())
                 .count();
     }
 

@@ -13,21 +13,20 @@ final class Ending {
     private Ending() {}
 
     /**
-     * Of a ticket's nodes.
+     * Of a closed ticket's nodes.
      *
-     * @param set whether a heterogeneous job had them: such a node is not removed under its job, which ends when Slurm misses the
-     *     node, and not before its rest is over
      * @param vanished whether their VMs have gone
      * @param rested of a node, whether its rest is over
      */
-    static List<Step> of(Collection<Node> nodes, boolean set, boolean vanished, Predicate<Node> rested) {
+    static List<Step> of(Collection<Node> nodes, boolean vanished, Predicate<Node> rested) {
         List<Step> steps = new ArrayList<>();
         for (Node node : nodes) {
-            boolean out = node.state() == Node.State.OUT;
-            // Whatever would start on an idle one is of a closed ticket.
-            boolean free = out || node.state() == Node.State.IDLE || vanished;
-            if (set ? out && rested.test(node) : free) {
-                steps.add(new Step.Remove(node.name()));
+            if (node.state() == Node.State.OUT) {
+                if (rested.test(node)) {
+                    steps.add(new Step.Remove(node.name()));
+                }
+            } else if (vanished) {
+                steps.add(new Step.Down(node.name(), "its VM has gone"));
             } else if (takesJobs(node)) {
                 steps.add(new Step.Drain(node.name(), "its job has ended"));
             }
@@ -39,10 +38,7 @@ final class Ending {
         return node.state() == Node.State.IDLE || node.state() == Node.State.BUSY;
     }
 
-    /**
-     * Nodes of no ticket: nobody knows whose they were, so each is treated as one of a heterogeneous job. One that a job still
-     * has is left to it.
-     */
+    /** Nodes of no ticket: nobody knows whose they were. One that a job still has is left to it. */
     static List<Step> strays(Collection<Node> nodes, Set<String> features, Predicate<Node> rested) {
         return nodes.stream()
                 .filter(node -> !features.contains(node.feature()))

@@ -25,6 +25,7 @@ final class Heard {
     private boolean unknown;
     private long allocatedMs;
     private long readyMs;
+    private long endedMs;
 
     /** @param nowMs {@link Moment#elapsedMs} */
     void apply(WorkerEvent event, long nowMs) {
@@ -45,17 +46,22 @@ final class Heard {
             trouble = trouble.or(() -> Optional.of(node.trouble()));
         } else if (event instanceof WorkerEvent.Refused refused) {
             trouble = trouble.or(() -> Optional.of(refused.trouble()));
-            ended = true;
+            end(nowMs);
         } else if (event instanceof WorkerEvent.Ended end) {
             unknown = first;
             trouble = trouble.or(() -> Optional.of(end.trouble()));
-            ended = true;
+            end(nowMs);
         }
     }
 
     /** Whether the workers know of it, or said that they do not. */
     boolean any() {
         return any;
+    }
+
+    private void end(long nowMs) {
+        endedMs = ended ? endedMs : nowMs;
+        ended = true;
     }
 
     /** Empty until the site has given nodes. */
@@ -99,6 +105,11 @@ final class Heard {
 
     boolean ended() {
         return ended;
+    }
+
+    /** When its end was heard of. */
+    long endedMs() {
+        return endedMs;
     }
 
     /** Its end is all that was ever heard: it may never have been asked for. */

@@ -21,11 +21,6 @@ final class Leaving {
     private static final Logger LOG = LoggerFactory.getLogger(Leaving.class);
     /** After which workers that have not ended a closed ticket are told again. */
     private static final long TELL_AGAIN_MS = 10_000;
-    /**
-     * For which a ticket is kept of which nothing is left. slurmctld writes down what it hears at most every 6 s; one that was
-     * killed comes back with nodes that have gone since, and with jobs on them that have ended.
-     */
-    static final long REMEMBERED_MS = 15_000;
 
     private final Books books;
     private final Workers workers;
@@ -47,7 +42,7 @@ final class Leaving {
             if (ticket.entry.isClosing()) {
                 closing(ticket, view, steps);
             } else if (ticket.entry.stage() == Entry.Stage.GONE) {
-                gone(ticket, view, steps);
+                gone(ticket, view);
             }
         }
         steps.addAll(strays(view));
@@ -59,8 +54,8 @@ final class Leaving {
         long nowMs = view.now.elapsedMs();
         Map<String, Node> nodes = view.nodesOf(entry.ticket());
         if (ticket.heard.ended() && nodes.isEmpty()) {
-            Duration took = Duration.ofMillis(Math.max(0, nowMs - ticket.closedMs));
             if (entry.stage() == Entry.Stage.RELEASED) {
+                Duration took = Duration.ofMillis(Math.max(0, ticket.heard.endedMs() - ticket.closedMs));
                 timings.passed(Phase.TEARDOWN, took);
                 entry = entry.with(Map.of(Phase.TEARDOWN, took));
             }
@@ -68,8 +63,7 @@ final class Leaving {
             books.change(ticket, entry.gone());
             return;
         }
-        steps.addAll(
-                Ending.of(nodes.values(), entry.set() != 0, ticket.heard.ended(), node -> rests.isOver(node, nowMs)));
+        steps.addAll(Ending.of(nodes.values(), ticket.heard.ended(), node -> rests.isOver(node, nowMs)));
         if (!ticket.heard.ended() && !ticket.isToldWithin(TELL_AGAIN_MS, nowMs)) {
             ticket.told(nowMs);
             Following.tell(entry, workers);
@@ -77,21 +71,12 @@ final class Leaving {
     }
 
     /** Its job's last is kept while the job goes on, for what it counts, and until the job's statement is made. */
-    private void gone(Tracked ticket, View view, List<Step> steps) {
+    private void gone(Tracked ticket, View view) {
         Entry entry = ticket.entry;
-        long nowMs = view.now.elapsedMs();
-        Map<String, Node> back = view.nodesOf(entry.ticket());
-        if (!back.isEmpty()) {
-            LOG.info("back ticket={} job={} nodes={}", entry.ticket(), entry.job(), back.keySet());
-            steps.addAll(Ending.of(back.values(), entry.set() != 0, true, node -> rests.isOver(node, nowMs)));
-            return;
-        }
         Optional<Job> job = view.job(entry.job());
         boolean over = job.isPresent() ? job.get().state() == JobState.ENDED : ticket.missing >= Course.LOST_LOOKS;
         if (!books.isNewest(ticket) || ticket.stated) {
-            if (nowMs - ticket.closedMs >= REMEMBERED_MS) {
-                books.drop(ticket);
-            }
+            books.drop(ticket);
         } else if (over) {
             statements.add(entry.ticket(), entry.job(), AdminText.of(entry).text());
         }

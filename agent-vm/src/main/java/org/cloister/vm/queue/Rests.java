@@ -11,10 +11,12 @@ import org.cloister.vm.slurm.Node;
 /** How long nodes have been without a job and have taken none, as far as this process saw. */
 final class Rests {
     /**
-     * 22.05.8 dies of the removal of a node 0.1 s after the end of a heterogeneous job on it, in its backfill scheduler; after
-     * 4 s it did not.
+     * slurmctld writes down at most every 6 s who has which node. One that was killed before it wrote down a job's end, and after
+     * the job's nodes were removed, finds the job on nodes that it does not have: 22.05.8 requeues it and has it COMPLETING for good,
+     * whatever is done. It also dies of the removal of a node 0.1 s after the end of a heterogeneous job on it, in its
+     * backfill scheduler; after 4 s it did not.
      */
-    static final Duration LEAST = Duration.ofSeconds(5);
+    static final Duration LEAST = Duration.ofSeconds(10);
 
     private final Map<String, Long> sinceMs = new HashMap<>();
 

@@ -4,6 +4,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.cloister.slurm.SlurmUnavailable;
 import org.cloister.vm.slurm.Job;
 import org.cloister.vm.slurm.JobId;
 import org.cloister.vm.slurm.LocalSlurm;
+import org.cloister.vm.slurm.Node;
 import org.cloister.vm.status.Status;
 import org.cloister.vm.status.Statuses;
 import org.cloister.vm.worker.WorkerEvent;
@@ -141,8 +143,15 @@ final class Round {
                                 && each.heard.readySlots()
                                         >= each.entry.request().nodes())
                         || (each.entry.isClosing()
-                                && (each.heard.ended()
-                                        || !view.nodesOf(each.entry.ticket()).isEmpty())));
+                                && isMoving(
+                                        each, view.nodesOf(each.entry.ticket()).values())));
+    }
+
+    /** Nodes that rest, do. */
+    private static boolean isMoving(Tracked closing, Collection<Node> nodes) {
+        return nodes.isEmpty()
+                ? closing.heard.ended()
+                : nodes.stream().anyMatch(node -> node.state() != Node.State.OUT);
     }
 
     private void tell(View view, Set<JobId> quota) {

@@ -13,5 +13,7 @@ sealed interface Step {
 
     record Drain(String node, String why) implements Step {}
 
+    record Down(String node, String why) implements Step {}
+
     record Remove(String node) implements Step {}
 }

@@ -76,6 +76,8 @@ final class Steps {
             slurm.hold(hold.job());
         } else if (step instanceof Step.Drain drain) {
             slurm.drain(drain.node(), drain.why());
+        } else if (step instanceof Step.Down down) {
+            slurm.down(down.node(), down.why());
         } else if (step instanceof Step.Remove remove) {
             slurm.remove(remove.node());
         }

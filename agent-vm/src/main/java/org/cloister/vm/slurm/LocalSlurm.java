@@ -45,10 +45,13 @@ public interface LocalSlurm {
     /** The node takes no further job. */
     void drain(String node, String why) throws SlurmUnavailable, SlurmRefused;
 
+    /** Its VM has gone: whatever job is there ends, or waits again, as Slurm has it of a node that failed. */
+    void down(String node, String why) throws SlurmUnavailable, SlurmRefused;
+
     /**
-     * Takes a node out, whatever runs there; of one that is not there: no error.
+     * Takes a node out that no job has; of one that is not there: no error.
      *
-     * @throws SlurmRefused if it is still there; it may be down then, and is to be removed again
+     * @throws SlurmRefused if a job is there, or slurmctld will not for another reason; to be tried again
      */
     void remove(String node) throws SlurmUnavailable, SlurmRefused;
 }

@@ -145,18 +145,15 @@ public final class LocalSlurmCommands implements LocalSlurm {
     }
 
     @Override
+    public void down(String node, String why) throws SlurmUnavailable, SlurmRefused {
+        scontrol("update", "nodename=" + node(node), "state=down", "reason=" + Bounded.printable(why));
+    }
+
+    @Override
     public void remove(String node) throws SlurmUnavailable, SlurmRefused {
-        if (isGone(slurm.run("scontrol", List.of("delete", "nodename=" + node(node)), ""))) {
-            return;
-        }
-        // Refused while a job is there.
-        SlurmProgram.Output down = slurm.run(
-                "scontrol", List.of("update", "nodename=" + node, "state=down", "reason=its worker is gone"), "");
-        if (!isGone(down)) {
-            SlurmProgram.Output again = slurm.run("scontrol", List.of("delete", "nodename=" + node), "");
-            if (!isGone(again)) {
-                require("scontrol delete nodename=" + node, again);
-            }
+        SlurmProgram.Output deleted = slurm.run("scontrol", List.of("delete", "nodename=" + node(node)), "");
+        if (!isGone(deleted)) {
+            require("scontrol delete nodename=" + node, deleted);
         }
     }
 

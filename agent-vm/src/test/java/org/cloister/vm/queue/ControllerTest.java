@@ -75,6 +75,9 @@ class ControllerTest {
         }
 
         @Override
+        public void down(String node, String why) {}
+
+        @Override
         public void remove(String node) {}
     }
 

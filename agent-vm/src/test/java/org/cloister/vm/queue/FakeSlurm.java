@@ -26,6 +26,7 @@ final class FakeSlurm implements LocalSlurm {
     /** 121 s in the real one. */
     private static final long REQUEUED_WAIT_MS = 15_000;
 
+    private static final long WRITE_MS = 6_000;
     private static final long NODE_TIMEOUT_MS = 30_000;
 
     final Map<JobId, Submitted> records = new LinkedHashMap<>();
@@ -47,6 +48,7 @@ final class FakeSlurm implements LocalSlurm {
     boolean misfits;
 
     private long nowMs;
+    private long writtenMs;
 
     FakeSlurm(Mischief mischief) {
         this.mischief = mischief;
@@ -96,17 +98,34 @@ final class FakeSlurm implements LocalSlurm {
 
     /** What it knows is on its drive. */
     void write() {
+        writtenMs = nowMs;
         writtenJobs.clear();
         records.values().forEach(job -> writtenJobs.put(job, job.copy()));
         writtenMachines.clear();
         machines.forEach((name, node) -> writtenMachines.put(name, node.copy()));
     }
 
-    /** It is killed and comes back with what it has written; users submit again what is lost. */
-    void forget() {
+    /**
+     * It is killed and comes back with what it has written; users submit again what is lost.
+     *
+     * @param nodesToo whether nodes that were removed since are there again: it writes them down apart from jobs
+     */
+    void forget(boolean nodesToo) {
+        Set<String> left = Set.copyOf(machines.keySet());
         records.values().forEach(job -> job.become(writtenJobs.getOrDefault(job, new Submitted(job.id, job.demand))));
         machines.clear();
-        writtenMachines.forEach((name, node) -> machines.put(name, node.copy()));
+        writtenMachines.forEach((name, node) -> {
+            if (nodesToo || left.contains(name)) {
+                machines.put(name, node.copy());
+            }
+        });
+        for (Submitted job : records.values()) {
+            if ((job.state == JobState.RUNNING || job.state == JobState.COMPLETING)
+                    && !machines.keySet().containsAll(job.nodes)) {
+                throw new AssertionError(
+                        "job " + job.id + " is COMPLETING for good, for " + job.nodes + " are unknown");
+            }
+        }
         machines.forEach((name, node) -> {
             if (node.up && lost.contains(name)) {
                 node.up = false;
@@ -121,6 +140,9 @@ final class FakeSlurm implements LocalSlurm {
 
     void tick(long now) {
         nowMs = now;
+        if (now - writtenMs >= WRITE_MS) {
+            write();
+        }
         for (Submitted job : records.values()) {
             if (job.state == JobState.COMPLETING) {
                 end(job);
@@ -334,18 +356,28 @@ final class FakeSlurm implements LocalSlurm {
     }
 
     @Override
+    public void down(String name, String why) throws SlurmUnavailable, SlurmRefused {
+        mischief.lose();
+        FakeMachine node = machines.get(name);
+        if (node == null) {
+            throw new SlurmRefused("Invalid node name");
+        }
+        node.up = false;
+        node.job.ifPresent(this::requeue);
+        mischief.lose();
+    }
+
+    @Override
     public void remove(String name) throws SlurmUnavailable, SlurmRefused {
         mischief.lose();
         FakeMachine node = machines.get(name);
         if (node != null) {
-            node.job.ifPresent(this::requeue);
             if (nowMs - node.setEndedMs < FakeMachine.DEADLY_MS) {
                 throw new AssertionError("slurmctld dies of the removal of " + name);
             }
-            if (stubborn > 0) {
+            if (node.job.isPresent() || stubborn > 0) {
                 stubborn--;
-                lose(name);
-                throw new SlurmRefused("Node is in use");
+                throw new SlurmRefused("Requested nodes are busy");
             }
             machines.remove(name);
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -145,11 +146,8 @@ class RoundTest {
         Submitted job = walk().slurm.submit("1", 2);
         until(() -> job.state == JobState.RUNNING);
         walk().slurm.write();
-        until(() -> job.state == JobState.ENDED
-                && !walk().slurm.hasNodes()
-                && walk().workers.inFlight() == 0);
-        walk().step();
-        walk().slurm.forget();
+        until(() -> job.state == JobState.ENDED && walk().workers.inFlight() == 0);
+        walk().slurm.forget(false);
         assertThat(job.state).isEqualTo(JobState.RUNNING);
         long from = walk().nowMs;
         until(() -> job.state == JobState.PENDING);
@@ -161,6 +159,20 @@ class RoundTest {
     }
 
     @Test
+    void nodes_that_rest_keep_no_other_job_from_its_ticket() throws Exception {
+        Submitted first = walk().slurm.submit("1", 1);
+        until(() -> first.state == JobState.ENDED && walk().workers.inFlight() == 0);
+        assertThat(walk().slurm.hasNodes()).isTrue();
+        List<Submitted> others = new ArrayList<>();
+        for (int i = 2; i <= 1 + Walk.QUOTA; i++) {
+            others.add(walk().slurm.submit(Integer.toString(i), 1));
+        }
+        until(() -> others.stream().allMatch(job -> job.state == JobState.RUNNING));
+        assertThat(walk().slurm.hasNodes()).isTrue();
+        until(walk()::isOver);
+    }
+
+    @Test
     void a_job_whose_start_slurmctld_has_forgotten_gets_other_nodes() throws Exception {
         Submitted job = walk().slurm.submit("1", 1);
         job.runsMs = 5_000;
@@ -168,7 +180,7 @@ class RoundTest {
         walk().slurm.write();
         until(() -> job.state == JobState.RUNNING);
         walk().step();
-        walk().slurm.forget();
+        walk().slurm.forget(true);
         assertThat(job.state).isEqualTo(JobState.PENDING);
         until(walk()::isOver);
         assertThat(job.ends).isEqualTo(1);
@@ -176,22 +188,18 @@ class RoundTest {
     }
 
     @Test
-    void the_nodes_of_a_set_rest_before_they_are_removed_and_others_do_not() {
+    void nodes_rest_before_they_are_removed() {
         Node out = new Node("a", Samples.FEATURE, Node.State.OUT, 1, 1);
         Node leaving = new Node("b", Samples.FEATURE, Node.State.LEAVING, 1, 1);
         List<Node> nodes = List.of(out, leaving);
         Rests rests = new Rests();
         rests.look(nodes, 1_000);
-        assertThat(Ending.of(nodes, true, true, node -> rests.isOver(node, 5_999)))
-                .isEmpty();
-        assertThat(Ending.of(nodes, true, true, node -> rests.isOver(node, 6_000)))
-                .containsExactly(new Step.Remove("a"));
-        assertThat(Ending.of(nodes, false, false, node -> false)).containsExactly(new Step.Remove("a"));
-        assertThat(Ending.of(nodes, false, true, node -> false))
-                .containsExactly(new Step.Remove("a"), new Step.Remove("b"));
-        rests.look(List.of(leaving), 7_000);
-        rests.look(nodes, 8_000);
-        assertThat(rests.isOver(out, 12_999)).isFalse();
+        assertThat(Ending.of(nodes, false, node -> rests.isOver(node, 10_999))).isEmpty();
+        assertThat(Ending.of(nodes, false, node -> rests.isOver(node, 11_000))).containsExactly(new Step.Remove("a"));
+        assertThat(Ending.of(nodes, true, node -> false)).containsExactly(new Step.Down("b", "its VM has gone"));
+        rests.look(List.of(leaving), 12_000);
+        rests.look(nodes, 13_000);
+        assertThat(rests.isOver(out, 22_999)).isFalse();
     }
 
     /** The fake Slurm dies as the real one does. */
@@ -266,16 +274,5 @@ class RoundTest {
         walk().setClock(Duration.ofHours(-1));
         until(() -> job.state == JobState.RUNNING);
         assertThat(walk().workers.asked()).isEqualTo(2);
-    }
-
-    @Test
-    void an_idle_node_of_a_closed_ticket_is_removed_at_once_and_a_busy_one_takes_no_further_job() {
-        Node idle = new Node("a", Samples.FEATURE, Node.State.IDLE, 1, 1);
-        Node busy = new Node("b", Samples.FEATURE, Node.State.BUSY, 1, 1);
-        Step drained = new Step.Drain("b", "its job has ended");
-        assertThat(Ending.of(List.of(idle, busy), false, false, node -> false))
-                .containsExactly(new Step.Remove("a"), drained);
-        assertThat(Ending.of(List.of(idle), true, false, node -> false))
-                .containsExactly(new Step.Drain("a", "its job has ended"));
     }
 }

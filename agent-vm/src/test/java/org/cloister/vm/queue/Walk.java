@@ -140,7 +140,7 @@ final class Walk implements AutoCloseable {
         if (random.nextInt(10) == 0) {
             slurm.write();
         } else if (random.nextInt(60) == 0) {
-            slurm.forget();
+            slurm.forget(random.nextBoolean());
         }
     }
 

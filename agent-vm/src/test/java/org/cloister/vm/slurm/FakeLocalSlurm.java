@@ -107,12 +107,20 @@ public final class FakeLocalSlurm implements LocalSlurm {
     }
 
     @Override
-    public synchronized void remove(String node) throws SlurmUnavailable {
-        requireAnswer();
+    public synchronized void down(String node, String why) throws SlurmUnavailable, SlurmRefused {
+        drain(node, why);
         for (FakeJob job : List.copyOf(jobs)) {
             if (job.state == JobState.RUNNING && job.nodes.contains(node)) {
                 again(job);
             }
+        }
+    }
+
+    @Override
+    public synchronized void remove(String node) throws SlurmUnavailable, SlurmRefused {
+        requireAnswer();
+        if (jobs.stream().anyMatch(job -> job.state == JobState.RUNNING && job.nodes.contains(node))) {
+            throw new SlurmRefused("scontrol delete nodename=" + node + ": Requested nodes are busy");
         }
         nodes.remove(node);
     }

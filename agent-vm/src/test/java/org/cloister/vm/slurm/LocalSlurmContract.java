@@ -285,14 +285,13 @@ public abstract class LocalSlurmContract extends Asking {
                 .allMatch(node -> node.state() == (node.name().equals(busy) ? Node.State.LEAVING : Node.State.OUT));
         slurm().remove(nodes.get(nodes.get(0).equals(busy) ? 1 : 0));
         assertThat(slurm().nodes()).extracting(Node::name).containsExactly(busy);
-        // A node whose slurmd lives on may register again while its job ends.
-        awaitHolds("no node", () -> {
-            slurm().remove(busy);
-            return slurm().nodes().isEmpty();
-        });
+        assertThatThrownBy(() -> slurm().remove(busy)).isInstanceOf(SlurmRefused.class);
+        slurm().down(busy, "its VM has gone");
+        await("the job without a node waits or ends", jobs -> find(jobs, job).state() != JobState.RUNNING);
+        awaitHolds("the node is out", () -> states(ticket).equals(List.of(Node.State.OUT)));
+        slurm().remove(busy);
         slurm().remove(busy);
         assertThatThrownBy(() -> slurm().drain(busy, "gone")).isInstanceOf(SlurmRefused.class);
-        await("the job without a node waits or ends", jobs -> find(jobs, job).state() != JobState.RUNNING);
     }
 
     @Test
