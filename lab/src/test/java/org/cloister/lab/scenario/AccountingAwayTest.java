@@ -100,8 +100,8 @@ class AccountingAwayTest {
                     .toList();
             return said.size() == 1
                     && said.get(0).startsWith(end + "|")
-                    && said.get(0).contains("`attempt`:1")
-                    && said.get(0).contains("`teardown`:");
+                    && said.get(0).contains(" attempt=1 ")
+                    && said.get(0).contains(" teardown=");
         });
     }
 }
