@@ -12,4 +12,4 @@ job=$(sbatch --parsable job.sh)
 ended "$job+0"
 ended "$job+1"
 cat out.txt
-accounted "$job"
+accounted "$job" 2

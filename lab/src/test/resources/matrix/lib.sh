@@ -28,15 +28,16 @@ ended() {
         echo "$(state_of "$1") $(field "$1" ExitCode)"
 }
 
-# The same of a job that ran when it was cancelled: which signal ended it in the end is chance.
+# The same of a job that ran when Slurm ended it: which signal did it in the end is chance.
 cancelled() { ended "$1" | cut -d' ' -f1; }
 
-# What accounting says of a job and its steps, without numbers and names of nodes, when slurmdbd has heard all of it.
+# What accounting says of a job and its steps, without numbers and names of nodes, when slurmdbd has heard all of it:
+# accounted JOB [PARTS], of an array or a set with the number of its parts.
 accounted() {
     local n now before=
     for ((n = 0; n < 40; n++)); do
         now=$(sacct -n -P -j "$1" -o JobName,State,ExitCode,NNodes,NCPUS,End | sort)
-        if [ -n "$now" ] && [ "$now" = "$before" ] && ! grep -qE 'allocation|Unknown|RUNNING|PENDING' <<<"$now"; then
+        if [ "$(sacct -X -n -P -j "$1" -o JobID | wc -l)" -ge "${2:-1}" ] && [ "$now" = "$before" ] && ! grep -qE 'allocation|Unknown|RUNNING|PENDING' <<<"$now"; then
             break
         fi
         before=$now
