@@ -25,7 +25,8 @@ public final class Libvirt {
         return new Libvirt(machine, machine.folder("sock/libvirt"));
     }
 
-    void start(OpenVSwitch ovs) throws IOException {
+    /** Also after {@link #kill}: domains that run are found again. */
+    public void start(OpenVSwitch ovs) throws IOException {
         Path etc = machine.folder("etc/libvirt");
         Files.writeString(etc.resolve("qemu.conf"), """
                 user = "root"
@@ -53,6 +54,11 @@ public final class Libvirt {
                 .within(START_LIMIT)
                 .succeed();
         machine.await("libvirtd", machine.log("libvirtd"), START_LIMIT, this::answers);
+    }
+
+    /** As a crash does it: domains run on. It has ended when this returns. */
+    public void kill() throws IOException {
+        machine.signal("libvirtd", "KILL");
     }
 
     /** What an ordinary client connects to. */

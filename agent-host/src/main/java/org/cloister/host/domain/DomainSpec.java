@@ -1,0 +1,72 @@
+package org.cloister.host.domain;
+
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.ovs.Mac;
+import org.cloister.protocol.ticket.ResourceRequest;
+
+/**
+ * All that goes into a domain; nothing else of it differs between VMs.
+ *
+ * @param memoryMib as QEMU is told, {@link MemoryPlan#vm()}
+ * @param disks in the order in which the guest sees them; it finds them by their serials
+ * @param mac of its one network card, whose tap is there already: called as the owner says, with as many queues as {@link
+ *     CpuPlacement#queues()}; libvirt opens it and leaves it
+ * @param channel the socket of its virtio-serial port, which QEMU makes
+ * @param tpm whether it has a software TPM, whose word counts for nothing above the host's
+ * @param debugConsole a file for a serial console; of no VM in production
+ */
+public record DomainSpec(
+        VmOwner owner,
+        Accelerator accelerator,
+        Boot boot,
+        CpuPlacement cpus,
+        int memoryMib,
+        MemoryBacking backing,
+        List<Disk> disks,
+        Mac mac,
+        Path channel,
+        boolean tpm,
+        Optional<LaunchSecurity> launchSecurity,
+        Optional<Path> debugConsole) {
+    /** vda to vdz. */
+    public static final int MAX_DISKS = 26;
+
+    private static final int KIB = 1 << 10;
+
+    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    public DomainSpec {
+        disks = List.copyOf(disks);
+        if (memoryMib < 1 || memoryMib > ResourceRequest.MAX_MIB) {
+            throw new IllegalArgumentException(
+                    "memory: want 1 to " + ResourceRequest.MAX_MIB + " MiB, have " + memoryMib);
+        }
+        int page = backing.hugepageKib().orElse(1);
+        if ((long) memoryMib * KIB % page != 0) {
+            throw new IllegalArgumentException(
+                    "memory: want whole hugepages of " + page + " KiB, have " + memoryMib + " MiB");
+        }
+        if (launchSecurity.isPresent() && accelerator != Accelerator.KVM) {
+            throw new IllegalArgumentException("launch security: want kvm, have " + accelerator);
+        }
+        Paths.requireSocket("channel", channel);
+        debugConsole.ifPresent(file -> Paths.require("debug console", file));
+        requireDisks(disks);
+    }
+
+    private static void requireDisks(List<Disk> disks) {
+        if (disks.size() > MAX_DISKS) {
+            throw new IllegalArgumentException("disks: want at most " + MAX_DISKS + ", have " + disks.size());
+        }
+        Set<Object> seen = new HashSet<>();
+        for (Disk disk : disks) {
+            if (!seen.add(disk.serial()) || !seen.add(disk.file())) {
+                throw new IllegalArgumentException("disks: want each file and serial once, have " + disk + " again");
+            }
+        }
+    }
+}

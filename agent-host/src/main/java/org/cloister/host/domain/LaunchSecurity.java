@@ -1,0 +1,40 @@
+package org.cloister.host.domain;
+
+import java.util.Locale;
+
+/**
+ * A guest's protection, as libvirt is told. The kernel, initrd and command line are measured with the firmware, which must know
+ * how to check them (OVMF's AmdSev build does).
+ *
+ * @param protection not NONE
+ * @param encryptedState of SEV: registers too
+ */
+public record LaunchSecurity(Protection protection, boolean encryptedState) {
+    /**
+     * AMD SEV API, "Guest Policy": no debugging (bit 0), no sharing of keys (1), not to be sent (3), nor outside of its domain
+     * (4), SEV only (5).
+     */
+    private static final int SEV_POLICY = 0b11_1011;
+
+    private static final int SEV_ENCRYPTED_STATE = 0b100;
+    /** SEV-SNP ABI, "Guest Policy": SMT allowed (bit 16), reserved and one (17); no migration (18), no debugging (19). */
+    private static final int SNP_POLICY = 0x3_0000;
+
+    /** @throws IllegalArgumentException if it protects nothing, or says of SEV-SNP what is always so */
+    public LaunchSecurity {
+        if (protection == Protection.NONE || (encryptedState && protection != Protection.SEV)) {
+            throw new IllegalArgumentException("launch security: want sev or sev-snp, and encrypted state said of sev"
+                    + " alone, have " + protection + " and " + encryptedState);
+        }
+    }
+
+    /** The first libvirt whose schema knows it. */
+    public String since() {
+        return protection == Protection.SEV ? "8.0.0" : "10.5.0";
+    }
+
+    String policy() {
+        int policy = protection == Protection.SEV_SNP ? SNP_POLICY : SEV_POLICY;
+        return String.format(Locale.ROOT, "0x%04x", policy | (encryptedState ? SEV_ENCRYPTED_STATE : 0));
+    }
+}

@@ -1,0 +1,222 @@
+package org.cloister.host.libvirt;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
+import org.cloister.host.domain.DomainReader;
+import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.domain.DomainState;
+import org.cloister.host.domain.DomainView;
+import org.cloister.host.domain.DomainXml;
+import org.cloister.host.domain.SevHost;
+import org.cloister.host.domain.SevReader;
+import org.cloister.protocol.MalformedException;
+import org.libvirt.Connect;
+import org.libvirt.Domain;
+import org.libvirt.DomainInfo;
+import org.libvirt.Error;
+import org.libvirt.LibvirtException;
+
+/** The host's libvirtd and QEMU. */
+public final class LibvirtHypervisor implements Hypervisor {
+    /** virConnectListAllDomains: VIR_CONNECT_LIST_DOMAINS_ACTIVE; ours are transient, and others' are not looked at. */
+    private static final int ACTIVE = 1;
+
+    private final Calls calls;
+    private final Link link;
+
+    /** @param limit of each call; a start with a TPM takes seconds */
+    public LibvirtHypervisor(String uri, Duration limit) {
+        this.calls = new Calls(limit);
+        this.link = new Link(uri, calls);
+    }
+
+    @Override
+    public void startPaused(DomainSpec spec) throws DomainRefused, HypervisorUnavailable {
+        String xml = DomainXml.of(spec);
+        ask("start " + spec.owner().name().domain(), connect -> {
+            connect.domainCreateXML(xml, Domain.CreateFlags.PAUSED).free();
+            return true;
+        });
+    }
+
+    @Override
+    public void resume(String uuid) throws DomainRefused, HypervisorUnavailable {
+        change("resume", uuid, domain -> {
+            if (state(domain) == DomainState.PAUSED) {
+                domain.resume();
+            }
+        });
+    }
+
+    @Override
+    public void askToPowerOff(String uuid) throws DomainRefused, HypervisorUnavailable {
+        change("power off", uuid, Domain::shutdown);
+    }
+
+    @Override
+    public void destroy(String uuid) throws DomainRefused, HypervisorUnavailable {
+        ask("destroy " + uuid, connect -> {
+            Optional<Domain> found = find(connect, uuid);
+            if (found.isPresent()) {
+                Domain domain = found.get();
+                try {
+                    requireOurs("destroy", uuid, domain);
+                    domain.destroy();
+                } catch (LibvirtException e) {
+                    // It may have ended by itself meanwhile.
+                    if (!isAbsence(e) && isThere(domain)) {
+                        throw e;
+                    }
+                } finally {
+                    domain.free();
+                }
+            }
+            return true;
+        });
+    }
+
+    @Override
+    public Domains domains() throws HypervisorUnavailable {
+        try {
+            return ask("list domains", LibvirtHypervisor::list);
+        } catch (DomainRefused e) {
+            throw Calls.unavailable("list domains", String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    @Override
+    public SevHost protection() throws HypervisorUnavailable {
+        try {
+            return ask("domain capabilities", connect -> SevReader.read(DomainCapabilities.of(connect)));
+        } catch (DomainRefused e) {
+            throw Calls.unavailable("domain capabilities", String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    @Override
+    public boolean alive() {
+        try {
+            return ask("version", connect -> connect.getLibVersion() > 0);
+        } catch (DomainRefused | HypervisorUnavailable e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void listen(Consumer<HypervisorEvent> listener) {
+        link.listen(listener);
+    }
+
+    @Override
+    public void close() {
+        link.close();
+        calls.close();
+    }
+
+    private static Domains list(Connect connect) throws LibvirtException {
+        List<DomainView> ours = new ArrayList<>();
+        List<String> odd = new ArrayList<>();
+        for (Domain domain : connect.listAllDomains(ACTIVE)) {
+            try {
+                DomainReader.read(domain.getXMLDesc(0), state(domain)).ifPresent(ours::add);
+            } catch (MalformedException e) {
+                odd.add(domain.getUUIDString() + ": " + e.getMessage());
+            } catch (LibvirtException e) {
+                // It has ended since we were told of it.
+                if (!isAbsence(e)) {
+                    throw e;
+                }
+            } finally {
+                domain.free();
+            }
+        }
+        return new Domains(ours, odd);
+    }
+
+    private void change(String what, String uuid, Change change) throws DomainRefused, HypervisorUnavailable {
+        ask(what + " " + uuid, connect -> {
+            Domain domain = find(connect, uuid)
+                    .orElseThrow(
+                            () -> new DomainRefused("libvirt: " + what + " " + uuid + ": there is no such domain"));
+            try {
+                requireOurs(what, uuid, domain);
+                change.to(domain);
+            } finally {
+                domain.free();
+            }
+            return true;
+        });
+    }
+
+    private static Optional<Domain> find(Connect connect, String uuid) throws LibvirtException {
+        try {
+            return Optional.of(connect.domainLookupByUUIDString(uuid));
+        } catch (LibvirtException e) {
+            if (isAbsence(e)) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    private static void requireOurs(String what, String uuid, Domain domain) throws LibvirtException, DomainRefused {
+        try {
+            if (DomainReader.read(domain.getXMLDesc(0), DomainState.ENDING).isEmpty()) {
+                throw new DomainRefused("libvirt: " + what + " " + uuid + ": want a domain with our owner in its"
+                        + " metadata, have \"" + domain.getName() + "\" without; it was left as it is");
+            }
+        } catch (MalformedException e) {
+            throw new DomainRefused("libvirt: " + what + " " + uuid + ": " + e.getMessage() + "; it was left as it is");
+        }
+    }
+
+    private static DomainState state(Domain domain) throws LibvirtException {
+        DomainInfo.DomainState state = domain.getInfo().state;
+        return switch (state) {
+            case VIR_DOMAIN_RUNNING, VIR_DOMAIN_BLOCKED -> DomainState.RUNNING;
+            case VIR_DOMAIN_PAUSED, VIR_DOMAIN_PMSUSPENDED -> DomainState.PAUSED;
+            default -> DomainState.ENDING;
+        };
+    }
+
+    private static boolean isThere(Domain domain) throws LibvirtException {
+        try {
+            return domain.isActive() == 1;
+        } catch (LibvirtException e) {
+            if (isAbsence(e)) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isAbsence(LibvirtException e) {
+        return e.getError().getCode() == Error.ErrorNumber.VIR_ERR_NO_DOMAIN;
+    }
+
+    private <T> T ask(String what, Link.Asking<T> asking) throws DomainRefused, HypervisorUnavailable {
+        try {
+            return calls.within(what, () -> link.ask(what, asking));
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            if (cause instanceof DomainRefused refused) {
+                throw refused;
+            }
+            if (cause instanceof HypervisorUnavailable unavailable) {
+                throw unavailable;
+            }
+            if (cause instanceof MalformedException) {
+                throw Calls.unavailable(what, String.valueOf(cause.getMessage()), cause);
+            }
+            throw new IllegalStateException("libvirt: " + what, cause);
+        }
+    }
+
+    private interface Change {
+        void to(Domain domain) throws LibvirtException;
+    }
+}

@@ -1,0 +1,37 @@
+package org.cloister.host.vm;
+
+import java.util.regex.Pattern;
+import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.ticket.Ticket;
+
+/**
+ * Whose an object on the host is; each carries it: the domain in its metadata, the port in its external ids, the ledger in its
+ * entries.
+ *
+ * @param ticket whole; of a controlling VM, the opening's id
+ * @param slot among the ticket's nodes, from 0
+ * @param globalJob Global Slurm's, in whose step the VM lives
+ * @param uuid the domain's, made anew for each life; in lower case with hyphens
+ */
+public record VmOwner(String project, String ticket, int slot, long globalJob, String uuid) {
+    private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+
+    /** @throws IllegalArgumentException if a value is out of its range */
+    public VmOwner {
+        if (!Policy.PROJECT.matcher(project).matches()) {
+            throw new IllegalArgumentException("project: want " + Policy.PROJECT + ", have \"" + project + "\"");
+        }
+        VmName.requireTicket(ticket);
+        VmName.requireSlot(slot);
+        if (globalJob < 1 || globalJob > Ticket.MAX_COUNT) {
+            throw new IllegalArgumentException("globalJob: want 1 to " + Ticket.MAX_COUNT + ", have " + globalJob);
+        }
+        if (!UUID.matcher(uuid).matches()) {
+            throw new IllegalArgumentException("uuid: want " + UUID + ", have \"" + uuid + "\"");
+        }
+    }
+
+    public VmName name() {
+        return new VmName(ticket, slot);
+    }
+}

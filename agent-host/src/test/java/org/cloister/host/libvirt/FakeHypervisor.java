@@ -1,0 +1,160 @@
+package org.cloister.host.libvirt;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.cloister.host.domain.DomainReader;
+import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.domain.DomainState;
+import org.cloister.host.domain.DomainView;
+import org.cloister.host.domain.DomainXml;
+import org.cloister.host.domain.SevHost;
+import org.cloister.protocol.MalformedException;
+
+/** A hypervisor in memory, for one thread: keeps each domain's XML and state, and runs nothing. */
+public final class FakeHypervisor implements Hypervisor {
+    private final Map<String, Entry> domains = new LinkedHashMap<>();
+    private Consumer<HypervisorEvent> listener = event -> {};
+    private boolean answers = true;
+
+    private record Entry(String name, String xml, DomainState state) {}
+
+    @Override
+    public void startPaused(DomainSpec spec) throws DomainRefused, HypervisorUnavailable {
+        String name = spec.owner().name().domain();
+        requireAnswer("start " + name);
+        boolean taken = domains.containsKey(spec.owner().uuid())
+                || domains.values().stream().anyMatch(entry -> entry.name().equals(name));
+        if (taken) {
+            throw new DomainRefused("libvirt: start " + name + ": domain is already active");
+        }
+        put(spec.owner().uuid(), new Entry(name, DomainXml.of(spec), DomainState.PAUSED));
+    }
+
+    @Override
+    public void resume(String uuid) throws DomainRefused, HypervisorUnavailable {
+        Entry entry = ours("resume", uuid);
+        if (entry.state() == DomainState.PAUSED) {
+            put(uuid, new Entry(entry.name(), entry.xml(), DomainState.RUNNING));
+        }
+    }
+
+    /** Its guests do not care. */
+    @Override
+    public void askToPowerOff(String uuid) throws DomainRefused, HypervisorUnavailable {
+        ours("power off", uuid);
+    }
+
+    @Override
+    public void destroy(String uuid) throws DomainRefused, HypervisorUnavailable {
+        requireAnswer("destroy " + uuid);
+        if (domains.containsKey(uuid)) {
+            ours("destroy", uuid);
+            end(uuid);
+        }
+    }
+
+    @Override
+    public Domains domains() throws HypervisorUnavailable {
+        requireAnswer("list domains");
+        List<DomainView> ours = new ArrayList<>();
+        List<String> odd = new ArrayList<>();
+        domains.forEach((uuid, entry) -> {
+            try {
+                DomainReader.read(entry.xml(), entry.state()).ifPresent(ours::add);
+            } catch (MalformedException e) {
+                odd.add(uuid + ": " + e.getMessage());
+            }
+        });
+        return new Domains(ours, odd);
+    }
+
+    @Override
+    public SevHost protection() throws HypervisorUnavailable {
+        requireAnswer("domain capabilities");
+        return SevHost.NONE;
+    }
+
+    @Override
+    public boolean alive() {
+        return answers;
+    }
+
+    @Override
+    public void listen(Consumer<HypervisorEvent> newListener) {
+        listener = newListener;
+    }
+
+    @Override
+    public void close() {}
+
+    /** Somebody else's, running. */
+    public void startForeign(String name, String uuid, String metadata) {
+        String xml = "<domain><name>" + name + "</name><uuid>" + uuid + "</uuid><metadata>" + metadata
+                + "</metadata></domain>";
+        put(uuid, new Entry(name, xml, DomainState.RUNNING));
+    }
+
+    /** A domain ends, by whomever. */
+    public void endOf(String name) {
+        uuid(name).ifPresent(this::end);
+    }
+
+    public boolean isThere(String name) {
+        return uuid(name).isPresent();
+    }
+
+    /** Whether it answers; domains stay. */
+    public void answers(boolean now) {
+        answers = now;
+        listener.accept(now ? new HypervisorEvent.Found() : new HypervisorEvent.Lost("switched off"));
+    }
+
+    private Optional<String> uuid(String name) {
+        return domains.entrySet().stream()
+                .filter(each -> each.getValue().name().equals(name))
+                .map(Map.Entry::getKey)
+                .findFirst();
+    }
+
+    private Entry ours(String what, String uuid) throws DomainRefused, HypervisorUnavailable {
+        requireAnswer(what + " " + uuid);
+        Entry entry = domains.get(uuid);
+        if (entry == null) {
+            throw new DomainRefused("libvirt: " + what + " " + uuid + ": there is no such domain");
+        }
+        boolean ours;
+        try {
+            ours = DomainReader.read(entry.xml(), entry.state()).isPresent();
+        } catch (MalformedException e) {
+            ours = false;
+        }
+        if (!ours) {
+            throw new DomainRefused("libvirt: " + what + " " + uuid + ": not ours; it was left as it is");
+        }
+        return entry;
+    }
+
+    private void put(String uuid, Entry entry) {
+        domains.put(uuid, entry);
+        if (answers) {
+            listener.accept(new HypervisorEvent.Changed(uuid));
+        }
+    }
+
+    private void end(String uuid) {
+        domains.remove(uuid);
+        if (answers) {
+            listener.accept(new HypervisorEvent.Ended(uuid));
+        }
+    }
+
+    private void requireAnswer(String what) throws HypervisorUnavailable {
+        if (!answers) {
+            throw new HypervisorUnavailable("libvirt: " + what + ": switched off");
+        }
+    }
+}

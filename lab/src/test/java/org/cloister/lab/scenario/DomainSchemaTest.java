@@ -1,0 +1,74 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.cloister.host.domain.DomainSamples;
+import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.domain.DomainXml;
+import org.cloister.lab.Command;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Our domains of all kinds are such as libvirt's own schema allows, by the real libvirtd. */
+@Tag("scenario")
+@Tag("host")
+@Timeout(120)
+@ExtendWith(SharedLab.class)
+class DomainSchemaTest {
+    private static final String OF_THE_SCHEMA = "Unable to validate doc against";
+
+    private final Host host;
+
+    DomainSchemaTest(Lab lab) {
+        this.host = lab.host(1);
+    }
+
+    @Test
+    void every_kind_of_domain_is_as_the_schema_allows() throws IOException {
+        for (Map.Entry<String, DomainSpec> each : DomainSamples.all().entrySet()) {
+            if (each.getKey().equals(DomainSamples.SEV_SNP) && !knowsSevSnp()) {
+                assertThat(said(DomainXml.of(each.getValue())))
+                        .as("a libvirt whose schema has no sev-snp")
+                        .contains(OF_THE_SCHEMA);
+            } else {
+                assertThat(said(DomainXml.of(each.getValue())))
+                        .as(each.getKey())
+                        .doesNotContain(OF_THE_SCHEMA);
+            }
+        }
+    }
+
+    @Test
+    void the_schema_does_refuse_what_it_does_not_know() throws IOException {
+        String xml = DomainXml.of(DomainSamples.sample("worker-tcg"));
+        assertThat(said(xml.replace("<nosharepages/>", "<nosharing/>"))).contains(OF_THE_SCHEMA);
+        assertThat(said(xml.replace("discard=\"unmap\"", "discards=\"unmap\""))).contains(OF_THE_SCHEMA);
+    }
+
+    /** Since libvirt 10.5.0. */
+    private static boolean knowsSevSnp() throws IOException {
+        return Files.readString(Path.of("/usr/share/libvirt/schemas/domaincommon.rng"))
+                .contains("sev-snp");
+    }
+
+    /** Defines it, and forgets it again. */
+    private String said(String xml) throws IOException {
+        Path file = host.folder("vms").resolve("sample.xml");
+        Files.writeString(file, xml);
+        Command.Output output = host.command(
+                        "virsh", "--quiet", "--connect", host.libvirt().uri(), "define", "--validate", file.toString())
+                .run();
+        if (output.exit() == 0) {
+            host.libvirt().virsh("undefine", DomainSamples.OWNER.name().domain());
+        }
+        return output.out() + output.err();
+    }
+}
