@@ -1,0 +1,53 @@
+package org.cloister.host.step;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A process's cgroups, one for each hierarchy: {@code /proc/PID/cgroup}, cgroups(7).
+ *
+ * @param places hierarchies in the file's order, each once
+ */
+record CgroupList(List<Place> places) {
+    private static final int MAX_CHARS = 64 << 10;
+    private static final int MAX_HIERARCHIES = 64;
+    /** The path is whatever its maker called it, but has no newline in ours. */
+    private static final Pattern LINE = Pattern.compile("([0-9]{1,4}):([a-z0-9_=,]{0,200}):(/[^\\n]{0,4095})");
+
+    /**
+     * @param controllers such as {@code memory} or {@code cpu,cpuacct}; empty of version 2
+     * @param path from the hierarchy's root, as the reader's cgroup namespace has it
+     */
+    record Place(String controllers, String path) {}
+
+    CgroupList {
+        places = List.copyOf(places);
+    }
+
+    /** @throws IOException if the text is not of that form */
+    static CgroupList parse(String text) throws IOException {
+        if (text.length() > MAX_CHARS) {
+            throw new IOException("cgroups of a process: want at most " + MAX_CHARS + " bytes, have more");
+        }
+        List<Place> places = new ArrayList<>();
+        Set<String> seen = new HashSet<>();
+        for (String line : text.split("\n", -1)) {
+            if (line.isEmpty()) {
+                continue;
+            }
+            Matcher form = LINE.matcher(line);
+            if (!form.matches() || !seen.add(form.group(2)) || places.size() >= MAX_HIERARCHIES) {
+                throw new IOException(
+                        "cgroups of a process: want lines of ID:CONTROLLERS:/PATH, each hierarchy once, have "
+                                + Printable.of(line));
+            }
+            places.add(new Place(form.group(2), form.group(3)));
+        }
+        return new CgroupList(places);
+    }
+}

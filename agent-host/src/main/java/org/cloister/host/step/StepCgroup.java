@@ -1,0 +1,213 @@
+package org.cloister.host.step;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.OptionalLong;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** A caller's step: what it was given, and QEMU's way into it. Everything is asked of the kernel, each time. */
+public final class StepCgroup {
+    /** Threads may be born while their process is moved; each round finds fewer. */
+    private static final int MOST_ROUNDS = 10;
+    /** Version 1's word for no limit is the largest multiple of a page. */
+    private static final long UNLIMITED = Long.MAX_VALUE / 4096 * 4096;
+
+    private static final Pattern BYTES = Pattern.compile("[0-9]{1,19}");
+
+    private final Path proc;
+    private final JobStep step;
+    private final List<Path> folders;
+
+    private StepCgroup(Path proc, JobStep step, List<Path> folders) {
+        this.proc = proc;
+        this.step = step;
+        this.folders = folders;
+    }
+
+    /**
+     * @param pid of a process that a step of Slurm's has started, as the kernel named it (SO_PEERCRED)
+     * @throws NoStep if it is in none
+     * @throws StepGone if the process has ended
+     */
+    public static StepCgroup of(long pid) throws IOException {
+        return of(Path.of("/proc"), pid);
+    }
+
+    static StepCgroup of(Path proc, long pid) throws IOException {
+        JobStep step = JobStep.parse(read(proc.resolve(Long.toString(pid)).resolve("cgroup"), "process " + pid));
+        Mounts mounts = Mounts.parse(read(proc.resolve("self/mountinfo"), "our own mounts"));
+        List<Path> folders = new ArrayList<>();
+        for (JobStep.Place place : step.places()) {
+            folders.add(below(mounts.root(place.controllers()), place.path()));
+        }
+        return new StepCgroup(proc, step, List.copyOf(folders));
+    }
+
+    /** The Global job's number. */
+    public long job() {
+        return step.job();
+    }
+
+    /** As Slurm writes it, such as {@code 12.0}. */
+    public String step() {
+        return step.toString();
+    }
+
+    /** Of the step and of all that it lies in: the least of each. */
+    public Allotment allotment() throws IOException {
+        Mounts mounts = Mounts.parse(read(proc.resolve("self/mountinfo"), "our own mounts"));
+        NavigableSet<Integer> cpus = new TreeSet<>();
+        NavigableSet<Integer> nodes = new TreeSet<>();
+        OptionalLong memory = OptionalLong.empty();
+        for (JobStep.Place place : step.places()) {
+            Path folder = below(mounts.root(place.controllers()), place.step());
+            boolean second = place.controllers().isEmpty();
+            if (second || List.of(place.controllers().split(",", -1)).contains("cpuset")) {
+                cpus = numbers(folder, second ? "cpuset.cpus.effective" : "cpuset.cpus", cpus);
+                nodes = numbers(folder, second ? "cpuset.mems.effective" : "cpuset.mems", nodes);
+            }
+            if (second || List.of(place.controllers().split(",", -1)).contains("memory")) {
+                memory = least(memory, limit(folder, second ? "memory.max" : "memory.limit_in_bytes"));
+            }
+        }
+        return Allotment.of(cpus, nodes, memory);
+    }
+
+    /**
+     * Has a process and all of its threads where the caller is, so that the step's limits, accounting and end hold for it.
+     *
+     * @param pid of QEMU, which is paused
+     * @throws StepGone if the step has ended; the process may be in some of its cgroups then, and is to be killed
+     * @throws IOException if it is not wholly there afterwards
+     */
+    public void take(long pid) throws IOException {
+        for (int round = 0; round < MOST_ROUNDS; round++) {
+            for (Path folder : folders) {
+                enter(folder, pid);
+            }
+            if (isWhole(pid)) {
+                return;
+            }
+        }
+        throw new IOException("process " + pid + ": want all threads in step " + step + ", have some elsewhere after "
+                + MOST_ROUNDS + " tries; somebody moves them back");
+    }
+
+    /** Whether every thread of a process is where the caller is, or was. */
+    public boolean has(long pid) throws IOException {
+        return isWhole(pid);
+    }
+
+    /** Whether Slurm still has the step: its last process gone, slurmstepd takes the folders away. */
+    public boolean isThere() {
+        return folders.stream().allMatch(Files::isDirectory);
+    }
+
+    private void enter(Path folder, long pid) throws IOException {
+        try {
+            Files.writeString(
+                    folder.resolve("cgroup.procs"),
+                    Long.toString(pid),
+                    StandardCharsets.US_ASCII,
+                    StandardOpenOption.WRITE);
+        } catch (NoSuchFileException e) {
+            throw gone();
+        } catch (IOException e) {
+            if (!Files.isDirectory(folder)) {
+                throw gone();
+            }
+            throw new IOException("process " + pid + ": not moved into " + folder + ": " + e.getMessage(), e);
+        }
+    }
+
+    private boolean isWhole(long pid) throws IOException {
+        Path tasks = proc.resolve(Long.toString(pid)).resolve("task");
+        List<Path> threads = new ArrayList<>();
+        try (DirectoryStream<Path> each = Files.newDirectoryStream(tasks)) {
+            each.forEach(threads::add);
+        } catch (NoSuchFileException e) {
+            throw new IOException(
+                    "process " + pid + ": want it in step " + step + ", have no such process any more", e);
+        }
+        for (Path thread : threads) {
+            if (!isHere(thread)) {
+                return false;
+            }
+        }
+        return !threads.isEmpty();
+    }
+
+    private boolean isHere(Path thread) throws IOException {
+        CgroupList list;
+        try {
+            list = CgroupList.parse(Files.readString(thread.resolve("cgroup"), StandardCharsets.ISO_8859_1));
+        } catch (NoSuchFileException e) {
+            // One that has ended is nowhere else.
+            return true;
+        }
+        return step.places().stream()
+                .allMatch(place -> list.places().contains(new CgroupList.Place(place.controllers(), place.path())));
+    }
+
+    private StepGone gone() {
+        return new StepGone("step " + step + ": want its cgroups, have none any more; it has ended");
+    }
+
+    private static NavigableSet<Integer> numbers(Path folder, String file, NavigableSet<Integer> otherwise)
+            throws IOException {
+        return Files.exists(folder.resolve(file))
+                ? NumberSet.parse(read(folder.resolve(file), "step").strip())
+                : otherwise;
+    }
+
+    /** @param folder the step's; the job's and the others above it may have a smaller limit */
+    private static OptionalLong limit(Path folder, String file) throws IOException {
+        OptionalLong least = OptionalLong.empty();
+        for (Path each = folder; each != null && Files.exists(each.resolve(file)); each = each.getParent()) {
+            String text = read(each.resolve(file), "step").strip();
+            if (text.equals("max")) {
+                continue;
+            }
+            if (!BYTES.matcher(text).matches()) {
+                throw new IOException(each.resolve(file) + ": want bytes, have " + Printable.of(text));
+            }
+            long bytes = Long.parseLong(text);
+            if (bytes < UNLIMITED) {
+                least = least(least, OptionalLong.of(bytes));
+            }
+        }
+        return least;
+    }
+
+    private static OptionalLong least(OptionalLong one, OptionalLong other) {
+        if (one.isEmpty() || other.isEmpty()) {
+            return one.isEmpty() ? other : one;
+        }
+        return OptionalLong.of(Math.min(one.getAsLong(), other.getAsLong()));
+    }
+
+    private static Path below(Path root, String path) throws IOException {
+        Path below = root.resolve(path.substring(1)).normalize();
+        if (!below.startsWith(root)) {
+            throw new IOException("cgroup " + Printable.of(path) + ": want one below " + root + ", have one outside");
+        }
+        return below;
+    }
+
+    private static String read(Path file, String subject) throws IOException {
+        try {
+            return Files.readString(file, StandardCharsets.ISO_8859_1);
+        } catch (NoSuchFileException e) {
+            throw new StepGone(subject + ": want " + file + ", have none; it has ended");
+        }
+    }
+}

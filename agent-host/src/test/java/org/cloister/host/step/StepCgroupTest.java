@@ -1,0 +1,91 @@
+package org.cloister.host.step;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The kernel's files as folders of ours, where what is written changes nothing; real ones are the lab's. */
+class StepCgroupTest {
+    private static final String STEP = "system.slice/slurmstepd.scope/job_12/step_0";
+    private static final String TASK = STEP + "/user/task_0";
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void lay() throws IOException {
+        file("proc/7/cgroup", "0::/" + TASK + "\n");
+        file("proc/self/mountinfo", "41 31 0:38 / " + folder + "/cgroup rw - cgroup2 cgroup2 rw\n");
+        file("cgroup/" + TASK + "/cgroup.procs", "");
+        file("cgroup/" + STEP + "/cpuset.cpus.effective", "2-3\n");
+        file("cgroup/" + STEP + "/cpuset.mems.effective", "0\n");
+        file("cgroup/" + STEP + "/memory.max", "max\n");
+        file("cgroup/system.slice/slurmstepd.scope/job_12/memory.max", "2000\n");
+        file("cgroup/system.slice/slurmstepd.scope/memory.max", "3000\n");
+    }
+
+    private void file(String name, String text) throws IOException {
+        Path file = folder.resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    private StepCgroup step() throws IOException {
+        return StepCgroup.of(folder.resolve("proc"), 7);
+    }
+
+    @Test
+    void what_was_allotted_is_the_least_of_the_step_and_what_it_lies_in() throws IOException {
+        Allotment allotment = step().allotment();
+        assertThat(step().job()).isEqualTo(12);
+        assertThat(allotment.cpus()).isEqualTo(List.of(2, 3));
+        assertThat(allotment.nodes()).isEqualTo(List.of(0));
+        assertThat(allotment.memoryBytes()).hasValue(2000);
+    }
+
+    @Test
+    void a_process_is_there_when_all_of_its_threads_are() throws IOException {
+        file("proc/9/task/9/cgroup", "0::/" + TASK + "\n");
+        file("proc/9/task/10/cgroup", "0::/" + TASK + "\n");
+        step().take(9);
+        assertThat(folder.resolve("cgroup/" + TASK + "/cgroup.procs")).hasContent("9");
+        file("proc/9/task/11/cgroup", "0::/\n");
+        assertThat(step().has(9)).isFalse();
+        assertThatThrownBy(() -> step().take(9)).hasMessageContaining("want all threads in step 12.0");
+    }
+
+    @Test
+    void an_ended_step_takes_nothing() throws IOException {
+        StepCgroup step = step();
+        Files.delete(folder.resolve("cgroup/" + TASK + "/cgroup.procs"));
+        Files.delete(folder.resolve("cgroup/" + TASK));
+        assertThat(step.isThere()).isFalse();
+        assertThatThrownBy(() -> step.take(9)).isInstanceOf(StepGone.class).hasMessageContaining("step 12.0");
+    }
+
+    @Test
+    void a_caller_that_has_ended_has_no_step() {
+        assertThatThrownBy(() -> StepCgroup.of(folder.resolve("proc"), 8))
+                .isInstanceOf(StepGone.class)
+                .hasMessageContaining("process 8");
+    }
+
+    @Test
+    void a_path_that_leaves_the_hierarchy_is_refused() throws IOException {
+        file("proc/7/cgroup", "0::/" + STEP + "/../../../../../../etc\n");
+        assertThatThrownBy(this::step).isInstanceOf(IOException.class).hasMessageContaining("outside");
+    }
+
+    @Test
+    void a_limit_that_is_no_number_is_an_error() throws IOException {
+        file("cgroup/" + STEP + "/memory.max", "lots\n");
+        assertThatThrownBy(() -> step().allotment()).hasMessageContaining("want bytes, have lots");
+    }
+}
