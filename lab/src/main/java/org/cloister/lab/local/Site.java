@@ -82,8 +82,8 @@ public final class Site {
         Path own = Files.createDirectories(folder.resolve(name));
         layBinds(own);
         Machine head = new Machine(name, HEAD_ADDRESS, own, Sandbox.start(lab, name, own, caches()));
-        // Of its own: a bridge without one has the least of its ports', another one as nodes come and go. Nodes that know
-        // the old one then reach nobody until their neighbour tables forget it, half a minute later.
+        // Of its own: a bridge without one has the least of its ports', another one as nodes come and go.
+        // Nodes that know the old one then reach nobody until their neighbour tables forget it.
         ip(head, "link", "add", "name", "lan", "address", "02:00:0a:5a:00:01", "type", "bridge");
         ip(head, "link", "set", "lan", "up");
         ip(head, "address", "add", HEAD_ADDRESS + "/16", "dev", "lan");
