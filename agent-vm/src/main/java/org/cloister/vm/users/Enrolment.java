@@ -4,6 +4,8 @@ import java.io.IOException;
 
 /** Makes members users of this VM and of the Local Slurm. */
 public final class Enrolment {
+    private static final String SOFTWARE = "software";
+
     private final Associations associations;
     private final Homes homes;
     private final NameFiles names;
@@ -21,6 +23,7 @@ public final class Enrolment {
      * @throws IOException if slurmdbd does not answer, or something stands in a member's place
      */
     public void enter(Members members) throws IOException {
+        homes.makeShared(SOFTWARE);
         for (Member member : members.list()) {
             homes.make(member);
         }

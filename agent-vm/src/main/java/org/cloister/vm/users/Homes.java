@@ -49,16 +49,32 @@ public final class Homes {
     }
 
     /**
+     * Makes a folder beside that of the homes, for what all jobs read, such as software. One that is there already is its
+     * administrators' to write to as they like.
+     *
+     * @throws IOException if it is no folder, or others may write to the one above it
+     */
+    public void makeShared(String name) throws IOException {
+        Path above = above();
+        requireOurs(above);
+        Path shared = above.resolve(name);
+        try {
+            Files.createDirectory(shared);
+            setMode(shared, OPEN);
+        } catch (FileAlreadyExistsException e) {
+            if (!Found.at(shared).folder) {
+                throw new IOException(shared + ": want a folder, have something else; remove it", e);
+            }
+        }
+    }
+
+    /**
      * Makes the home with mode 0700, or finds it; its mode is its owner's to change then.
      *
      * @throws IOException if another one owns it, it is no folder, or others may write to a folder above it
      */
     public void make(Member member) throws IOException {
-        Path above = folder.toAbsolutePath().getParent();
-        if (above == null) {
-            throw new IOException(folder + ": want a folder below another one");
-        }
-        requireOurs(above);
+        requireOurs(above());
         try {
             Files.createDirectory(folder);
             setMode(folder, OPEN);
@@ -73,6 +89,14 @@ public final class Homes {
             // Perhaps half made: without its owner yet.
         }
         give(home, member);
+    }
+
+    private Path above() throws IOException {
+        Path above = folder.toAbsolutePath().getParent();
+        if (above == null) {
+            throw new IOException(folder + ": want a folder below another one");
+        }
+        return above;
     }
 
     private void give(Path home, Member member) throws IOException {

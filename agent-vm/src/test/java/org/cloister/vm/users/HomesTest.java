@@ -126,4 +126,22 @@ class HomesTest {
         Files.writeString(folder.resolve("ada/file"), "root's");
         assertRefused("an empty one of ours");
     }
+
+    @Test
+    void a_shared_folder_is_everybodys_to_read_and_left_as_its_administrators_have_it() throws IOException {
+        homes().makeShared("software");
+        Path software = storage.resolve("software");
+        assertThat(attribute("mode", software) & 07777).isEqualTo(0755);
+        Files.setPosixFilePermissions(software, PosixFilePermissions.fromString("rwxrwxr-x"));
+        homes().makeShared("software");
+        assertThat(attribute("mode", software) & 07777).isEqualTo(0775);
+    }
+
+    @Test
+    void a_link_in_a_shared_folders_place_is_refused() throws IOException {
+        Files.createSymbolicLink(storage.resolve("software"), storage);
+        assertThatThrownBy(() -> homes().makeShared("software"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("want a folder, have something else");
+    }
 }
