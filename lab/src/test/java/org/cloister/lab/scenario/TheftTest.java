@@ -66,15 +66,23 @@ class TheftTest {
                         "1",
                         "--wrap=sleep 1")
                 .strip());
-        stage.local().await("her node", LIMIT, () -> free().lines().count() == 1);
-        String line = free().strip();
+        List<String> free = new ArrayList<>();
+        stage.local().await("her node", LIMIT, () -> free.addAll(free()));
+        assertThat(free).hasSize(1);
+        String line = free.get(0);
         node = line.split(" ", 2)[0];
         ticket = line.split(" ", 2)[1];
     }
 
-    /** Names and features of nodes that have no job and would take one. */
-    private String free() throws IOException {
-        return stage.local().root().succeed("sinfo", "-h", "-N", "-t", "idle,planned", "-o", "%N %f");
+    /** Names and features of nodes that have no job and take one; those of earlier jobs are drained. */
+    private List<String> free() throws IOException {
+        return stage.local()
+                .root()
+                .succeed("sinfo", "-h", "-N", "-o", "%t %N %f")
+                .lines()
+                .filter(line -> line.startsWith("idle ") || line.startsWith("plnd "))
+                .map(line -> line.substring("idle ".length()).strip())
+                .toList();
     }
 
     @AfterEach
