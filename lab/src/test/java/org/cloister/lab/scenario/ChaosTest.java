@@ -107,11 +107,11 @@ class ChaosTest {
             submit();
             Storm storm = new Storm(local, controller, random);
             long seed = random.nextLong();
-            Future<Map<ChaosJob, Long>> cancels = beside.submit(() -> cancel(new Random(seed)));
+            Future<Map<ChaosJob, Storm.Span>> cancels = beside.submit(() -> cancel(new Random(seed)));
             storm.blow(jobs.size() / JOBS_A_KILL, () -> left().isEmpty());
             System.out.println("chaos: " + storm + " within "
                     + Duration.ofNanos(System.nanoTime() - from).toSeconds() + " s");
-            Map<ChaosJob, Long> cancelled = cancels.get();
+            Map<ChaosJob, Storm.Span> cancelled = cancels.get();
             cancelAgain(storm, cancelled);
             awaitEnds(traces, storm);
             traces.awaitNone(LIMIT);
@@ -138,22 +138,23 @@ class ChaosTest {
     }
 
     /** @return when Slurm answered */
-    private Map<ChaosJob, Long> cancel(Random pauses) throws IOException, InterruptedException {
-        Map<ChaosJob, Long> answered = new LinkedHashMap<>();
+    private Map<ChaosJob, Storm.Span> cancel(Random pauses) throws IOException, InterruptedException {
+        Map<ChaosJob, Storm.Span> answered = new LinkedHashMap<>();
         for (ChaosJob job : jobs) {
             if (job.kind() == ChaosJob.Kind.CANCELLED) {
                 TimeUnit.MILLISECONDS.sleep(pauses.nextInt(MAX_PAUSE_MS));
                 Command scancel =
                         alice.command(List.of("bash", "-c", "until scancel " + number(job) + "; do sleep 0.2; done"));
+                long from = System.currentTimeMillis();
                 scancel.within(LIMIT).succeed();
-                answered.put(job, System.currentTimeMillis());
+                answered.put(job, new Storm.Span(from, System.currentTimeMillis()));
             }
         }
         return answered;
     }
 
-    private void cancelAgain(Storm storm, Map<ChaosJob, Long> answered) throws IOException {
-        for (Map.Entry<ChaosJob, Long> each : answered.entrySet()) {
+    private void cancelAgain(Storm storm, Map<ChaosJob, Storm.Span> answered) throws IOException {
+        for (Map.Entry<ChaosJob, Storm.Span> each : answered.entrySet()) {
             String number = Long.toString(number(each.getKey()));
             if (!alice.succeed(
                             "squeue",
@@ -229,7 +230,7 @@ class ChaosTest {
                 .toList();
     }
 
-    private void check(Storm storm, Map<ChaosJob, Long> cancelled) throws IOException {
+    private void check(Storm storm, Map<ChaosJob, Storm.Span> cancelled) throws IOException {
         Map<String, List<Mark>> marks = marks().stream().collect(Collectors.groupingBy(Mark::key));
         Map<String, List<Accounted>> records =
                 Accounted.last(local, name).stream().collect(Collectors.groupingBy(Accounted::job));
@@ -245,7 +246,7 @@ class ChaosTest {
                     all.assertThat(record.state() + " " + record.exit())
                             .as(what)
                             .matches(
-                                    storm.mayHaveForgotten(cancelled.getOrDefault(job, Long.MAX_VALUE))
+                                    storm.mayHaveForgotten(cancelled.getOrDefault(job, Storm.Span.NEVER))
                                             ? FORGOTTEN_CANCEL
                                             : ending.state() + " " + ending.exit());
                 }

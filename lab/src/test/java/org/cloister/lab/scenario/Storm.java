@@ -99,7 +99,17 @@ final class Storm {
 
     /** Whether slurmctld may have forgotten what it heard then. */
     boolean mayHaveForgotten(long heardMs) {
-        return slurmctldKills.stream().anyMatch(kill -> kill >= heardMs && kill - heardMs < FORGETS_MS);
+        return mayHaveForgotten(new Span(heardMs, heardMs));
+    }
+
+    /** The same of what it heard at some moment between two. */
+    boolean mayHaveForgotten(Span heard) {
+        return slurmctldKills.stream().anyMatch(kill -> kill >= heard.fromMs && kill - heard.toMs < FORGETS_MS);
+    }
+
+    /** In milliseconds since the epoch. */
+    record Span(long fromMs, long toMs) {
+        static final Span NEVER = new Span(Long.MAX_VALUE, Long.MAX_VALUE);
     }
 
     @Override
