@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
@@ -43,6 +44,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("slurm")
 @Timeout(1800)
 @ExtendWith(SharedStage.class)
+@EnabledIfSystemProperty(
+        named = "cloister.sweep.all",
+        matches = "true",
+        disabledReason =
+                "what slurmctld may forget is not told apart from a fault in every run yet; lab/test --all runs it")
 class ChaosTest {
     private static final int WHOLE = 200;
     private static final int SAMPLE = 40;
