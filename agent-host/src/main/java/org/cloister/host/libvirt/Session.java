@@ -4,21 +4,28 @@ import java.util.function.Consumer;
 import org.libvirt.Connect;
 import org.libvirt.LibvirtException;
 import org.libvirt.event.DomainEventType;
+import org.libvirt.event.LifecycleListener;
 import org.libvirt.jna.ConnectionPointer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One connection to libvirtd, from its opening to its end. Its memory is libvirt's: it is closed when the last call in it has
  * come back, for a call that is still under way would use what is no longer there.
  */
 final class Session {
+    private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+
     private final Connection connection;
+    private final LifecycleListener changes;
     /** Calls under way, and one for the connection's own life. */
     private int users = 1;
 
     private boolean retired;
 
-    private Session(Connection connection) {
+    private Session(Connection connection, LifecycleListener changes) {
         this.connection = connection;
+        this.changes = changes;
     }
 
     /**
@@ -27,24 +34,11 @@ final class Session {
      */
     static Session open(String uri, Consumer<HypervisorEvent> changes, Consumer<Session> onClose)
             throws LibvirtException {
-        Connection connection = new Connection(uri);
-        Session session = new Session(connection);
+        Session session = new Session(new Connection(uri), listener(changes));
         boolean whole = false;
         try {
-            connection.registerCloseListener((connect, reason) -> onClose.accept(session));
-            connection.addLifecycleListener((domain, event) -> {
-                try {
-                    String uuid = domain.getUUIDString();
-                    domain.free();
-                    changes.accept(
-                            event.getType() == DomainEventType.STOPPED
-                                    ? new HypervisorEvent.Ended(uuid)
-                                    : new HypervisorEvent.Changed(uuid));
-                } catch (LibvirtException e) {
-                    throw new IllegalStateException("a domain's uuid, which libvirt sent: " + e.getMessage(), e);
-                }
-                return 0;
-            });
+            session.connection.registerCloseListener((connect, reason) -> onClose.accept(session));
+            session.connection.addLifecycleListener(session.changes);
             whole = true;
         } finally {
             if (!whole) {
@@ -63,29 +57,74 @@ final class Session {
         return true;
     }
 
-    synchronized void leave() {
-        users--;
-        if (users == 0) {
-            try {
-                connection.close();
-            } catch (LibvirtException e) {
-                // Nobody is on its other end any more, and our own end has gone all the same.
-                throw new IllegalStateException("closing a connection to libvirtd: " + e.getMessage(), e);
-            }
+    void leave() {
+        if (isLast()) {
+            end();
         }
     }
 
     /** Nobody enters any more. */
-    synchronized void retire() {
-        if (!retired) {
+    void retire() {
+        synchronized (this) {
+            if (retired) {
+                return;
+            }
             retired = true;
-            leave();
         }
+        leave();
     }
 
     /** Between {@link #enter} and {@link #leave}. */
     Connection connection() {
         return connection;
+    }
+
+    private synchronized boolean isLast() {
+        users--;
+        return users == 0;
+    }
+
+    /**
+     * Each listener holds the connection open in libvirt, and libvirt would call what Java has thrown away by then: they go
+     * first. When libvirtd is no longer there, its own end is refused, and ours has gone all the same.
+     */
+    private void end() {
+        attempt("end of changes", () -> connection.removeLifecycleListener(changes));
+        attempt("end of the listener of its end", connection::unregisterCloseListener);
+        attempt("close", () -> {
+            int others = connection.close();
+            if (others > 0) {
+                LOG.warn("libvirtd: connection stays open in libvirt references={}", others);
+            }
+        });
+    }
+
+    private static void attempt(String what, Ending ending) {
+        try {
+            ending.run();
+        } catch (LibvirtException e) {
+            LOG.debug("libvirtd: no farewell what=\"{}\" why={}", what, e.getMessage());
+        }
+    }
+
+    private static LifecycleListener listener(Consumer<HypervisorEvent> changes) {
+        return (domain, event) -> {
+            try {
+                String uuid = domain.getUUIDString();
+                domain.free();
+                changes.accept(
+                        event.getType() == DomainEventType.STOPPED
+                                ? new HypervisorEvent.Ended(uuid)
+                                : new HypervisorEvent.Changed(uuid));
+            } catch (LibvirtException e) {
+                throw new IllegalStateException("a domain's uuid, which libvirt sent: " + e.getMessage(), e);
+            }
+            return 0;
+        };
+    }
+
+    private interface Ending {
+        void run() throws LibvirtException;
     }
 
     /** What libvirt's own binding does not ask needs its pointer. */

@@ -206,6 +206,36 @@ class HypervisorTest extends HypervisorContract {
         assertThat(hypervisor.domains()).isEqualTo(new Domains(List.of(), List.of()));
     }
 
+    @Test
+    void a_hypervisor_that_is_closed_leaves_no_connection_whether_libvirtd_is_there_or_not() throws IOException {
+        long before = openFiles();
+        openAndClose(20);
+        awaitOpenFiles(before);
+
+        List<Hypervisor> opened = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            opened.add(new LibvirtHypervisor(host.libvirt().uri(), LIMIT));
+        }
+        killDaemon();
+        opened.forEach(Hypervisor::close);
+        startDaemon();
+        Poll.until("an answer", LIMIT, "look at libvirtd", hypervisor::alive);
+        awaitOpenFiles(before);
+    }
+
+    /** libvirt's event loop closes them soon. */
+    private static void awaitOpenFiles(long most) throws IOException {
+        Poll.until("at most " + most + " open files", LIMIT, "ls -l /proc/self/fd", () -> openFiles() <= most);
+    }
+
+    private void openAndClose(int times) throws IOException {
+        for (int i = 0; i < times; i++) {
+            try (Hypervisor other = new LibvirtHypervisor(host.libvirt().uri(), LIMIT)) {
+                assertThat(other.alive()).isTrue();
+            }
+        }
+    }
+
     private void cycle(List<Long> starts, int times) throws IOException {
         for (int round = 0; round < times; round++) {
             DomainSpec spec = spec(owner(0));
