@@ -1,12 +1,9 @@
 package org.cloister.relay;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -18,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.cloister.daemon.SoleUse;
 import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
@@ -48,7 +46,7 @@ final class Deliveries implements AutoCloseable {
     private static final byte DER_SEQUENCE = 0x30;
 
     private final Path folder;
-    private final FileChannel lock;
+    private final SoleUse lock;
     private final Collection<VerificationKey> site;
     private final InstantSource clock;
     private final Map<String, ProjectHistory> projects = new ConcurrentHashMap<>();
@@ -57,7 +55,7 @@ final class Deliveries implements AutoCloseable {
     /** Projects whose approvals held at the last look. */
     private Set<String> served;
 
-    private Deliveries(Path folder, FileChannel lock, Collection<VerificationKey> site, InstantSource clock)
+    private Deliveries(Path folder, SoleUse lock, Collection<VerificationKey> site, InstantSource clock)
             throws IOException {
         this.folder = folder;
         this.lock = lock;
@@ -74,26 +72,12 @@ final class Deliveries implements AutoCloseable {
 
     /** @param site the keys of the site's authority */
     static Deliveries open(Path folder, Collection<VerificationKey> site, InstantSource clock) throws IOException {
-        FileChannel channel =
-                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        SoleUse lock = SoleUse.of(folder.resolve("lock"), "state folder " + folder);
         try {
-            requireAlone(folder, channel);
-            return new Deliveries(folder, channel, site, clock);
+            return new Deliveries(folder, lock, site, clock);
         } catch (IOException | RuntimeException e) {
-            channel.close();
+            lock.close();
             throw e;
-        }
-    }
-
-    private static void requireAlone(Path folder, FileChannel channel) throws IOException {
-        boolean alone;
-        try {
-            alone = channel.tryLock() != null;
-        } catch (OverlappingFileLockException e) {
-            alone = false;
-        }
-        if (!alone) {
-            throw new IOException(folder + ": want it for one relay, have another that runs on it; stop that one");
         }
     }
 

@@ -150,7 +150,7 @@ class RelayProcessTest {
                     "state = \"" + folder.resolve("relay"),
                     "state = \"" + Files.createDirectory(folder.resolve("elsewhere")));
             String otherPort = elsewhere.replace(":" + port, ":" + RelayProcess.freePort());
-            secondSays(own, folder.resolve("relay") + ": want it for one relay");
+            secondSays(own, "state folder " + folder.resolve("relay") + ": want it alone");
             secondSays(elsewhere, "listen /127.0.0.1:" + port, "in use", "ss -ltnp");
             secondSays(otherPort, socket + ": another process answers there");
             assertThat(RelayProcess.ask(socket, "GET /readyz")).startsWith("HTTP/1.1 200");

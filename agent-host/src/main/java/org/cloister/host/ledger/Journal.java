@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
@@ -18,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.zip.CRC32C;
+import org.cloister.daemon.SoleUse;
 import org.cloister.protocol.MalformedException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,7 +35,7 @@ final class Journal implements AutoCloseable {
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
     private final Path file;
-    private final FileChannel lock;
+    private final SoleUse lock;
     private FileChannel out;
     /** Bytes of the lines that were read. */
     private long whole;
@@ -44,7 +43,7 @@ final class Journal implements AutoCloseable {
     private int lines;
     private boolean broken;
 
-    private Journal(Path file, FileChannel lock, FileChannel out) {
+    private Journal(Path file, SoleUse lock, FileChannel out) {
         this.file = file;
         this.lock = lock;
         this.out = out;
@@ -56,7 +55,7 @@ final class Journal implements AutoCloseable {
      * @param file is made if it is not there; beside it are {@code file.lock} and, for a moment, {@code file.new}
      */
     static Journal open(Path file) throws IOException {
-        FileChannel lock = lock(file);
+        SoleUse lock = SoleUse.of(beside(file, ".lock"), "ledger " + file);
         try {
             return new Journal(file, lock, channel(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
         } catch (IOException e) {
@@ -67,20 +66,6 @@ final class Journal implements AutoCloseable {
 
     private static FileChannel channel(Path file, OpenOption... options) throws IOException {
         return FileChannel.open(file, Set.of(options), PRIVATE);
-    }
-
-    private static FileChannel lock(Path file) throws IOException {
-        FileChannel channel = channel(beside(file, ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        try {
-            FileLock lock = channel.tryLock();
-            if (lock != null) {
-                return channel;
-            }
-        } catch (OverlappingFileLockException e) {
-            LOG.debug("this process has it", e);
-        }
-        channel.close();
-        throw new IOException("ledger " + file + ": want it alone, another process has it; stop that one");
     }
 
     private static Path beside(Path file, String suffix) {

@@ -1,17 +1,14 @@
 package org.cloister.relay.audit;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.cloister.daemon.SoleUse;
 import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.audit.HashChain;
@@ -25,7 +22,7 @@ final class LogFolder implements AutoCloseable {
     private static final int ID_BYTES = 16;
 
     private final Path path;
-    private final FileChannel lock;
+    private final SoleUse lock;
 
     /**
      * What the folder has.
@@ -44,7 +41,7 @@ final class LogFolder implements AutoCloseable {
             Optional<SignedHead> head,
             long cut) {}
 
-    private LogFolder(Path path, FileChannel lock) {
+    private LogFolder(Path path, SoleUse lock) {
         this.path = path;
         this.lock = lock;
     }
@@ -53,25 +50,7 @@ final class LogFolder implements AutoCloseable {
     static LogFolder lock(Path path) throws IOException {
         Files.createDirectories(
                 path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-x---")));
-        FileChannel channel =
-                FileChannel.open(path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        try {
-            FileLock lock = channel.tryLock();
-            if (lock != null) {
-                return new LogFolder(path, channel);
-            }
-        } catch (OverlappingFileLockException e) {
-            channel.close();
-            throw taken(path, e);
-        }
-        channel.close();
-        throw taken(path, null);
-    }
-
-    private static IOException taken(Path path, @Nullable Exception cause) {
-        return new IOException(
-                "audit log " + path + ": want it for this relay alone, another process has it open; stop that one",
-                cause);
+        return new LogFolder(path, SoleUse.of(path.resolve("lock"), "audit log " + path));
     }
 
     /** Cuts off what no head covers, and puts what remains on disk. */

@@ -7,8 +7,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.cloister.daemon.SoleUse;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
 import org.cloister.protocol.ticket.Ticket;
@@ -41,12 +40,12 @@ public final class Ledger implements AutoCloseable {
     private static final int SPARE_LINES = 2000;
 
     private final Path file;
-    private final FileChannel lock;
+    private final SoleUse lock;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private FileChannel out;
     private int lines;
 
-    private Ledger(Path file, FileChannel lock, FileChannel out) {
+    private Ledger(Path file, SoleUse lock, FileChannel out) {
         this.file = file;
         this.lock = lock;
         this.out = out;
@@ -57,7 +56,7 @@ public final class Ledger implements AutoCloseable {
      * @throws IOException if it cannot be read or written, another process has it, or a line that is whole does not parse
      */
     public static Ledger open(Path file) throws IOException {
-        FileChannel lock = lock(file);
+        SoleUse lock = SoleUse.of(file.resolveSibling(file.getFileName() + ".lock"), "ledger " + file);
         try {
             Ledger ledger =
                     new Ledger(file, lock, FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
@@ -68,21 +67,6 @@ public final class Ledger implements AutoCloseable {
             lock.close();
             throw e;
         }
-    }
-
-    private static FileChannel lock(Path file) throws IOException {
-        FileChannel channel = FileChannel.open(
-                file.resolveSibling(file.getFileName() + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        try {
-            FileLock lock = channel.tryLock();
-            if (lock != null) {
-                return channel;
-            }
-        } catch (OverlappingFileLockException e) {
-            LOG.debug("this process has it", e);
-        }
-        channel.close();
-        throw new IOException("ledger " + file + ": want it alone, another process has it; stop that one");
     }
 
     Collection<Entry> entries() {
