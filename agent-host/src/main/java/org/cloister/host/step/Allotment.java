@@ -1,23 +1,15 @@
 package org.cloister.host.step;
 
-import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.SortedSet;
+import org.cloister.host.domain.CpuSet;
 
 /**
  * What Slurm gave to a step on this host.
  *
- * @param cpus numbers of logical CPUs, ascending; empty if Slurm does not constrain them (ConstrainCores)
- * @param nodes NUMA nodes, likewise
- * @param memoryBytes none if Slurm does not constrain it (ConstrainRAMSpace)
+ * @param cpus empty if Slurm does not constrain them (ConstrainCores)
+ * @param node the one NUMA node that the step's memory may come from; empty if there are several, or none is said
+ * @param memoryBytes empty if Slurm does not constrain it (ConstrainRAMSpace)
  */
-public record Allotment(List<Integer> cpus, List<Integer> nodes, OptionalLong memoryBytes) {
-    public Allotment {
-        cpus = List.copyOf(cpus);
-        nodes = List.copyOf(nodes);
-    }
-
-    static Allotment of(SortedSet<Integer> cpus, SortedSet<Integer> nodes, OptionalLong memoryBytes) {
-        return new Allotment(List.copyOf(cpus), List.copyOf(nodes), memoryBytes);
-    }
-}
+public record Allotment(Optional<CpuSet> cpus, OptionalInt node, OptionalLong memoryBytes) {}

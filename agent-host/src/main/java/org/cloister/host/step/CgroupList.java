@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.slurm.Bounded;
 
 /**
  * A process's cgroups, one for each hierarchy: {@code /proc/PID/cgroup}, cgroups(7).
@@ -44,7 +45,7 @@ record CgroupList(List<Place> places) {
             if (!form.matches() || !seen.add(form.group(2)) || places.size() >= MAX_HIERARCHIES) {
                 throw new IOException(
                         "cgroups of a process: want lines of ID:CONTROLLERS:/PATH, each hierarchy once, have "
-                                + Printable.of(line));
+                                + Bounded.printable(line));
             }
             places.add(new Place(form.group(2), form.group(3)));
         }

@@ -3,6 +3,7 @@ package org.cloister.host.step;
 import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.cloister.slurm.Bounded;
 import org.cloister.slurm.SlurmProgram;
 import org.cloister.slurm.SlurmUnavailable;
 
@@ -45,7 +46,7 @@ public final class GlobalJobs {
 
     private static void require(String what, Pattern form, String value) {
         if (!form.matcher(value).matches()) {
-            throw new IllegalArgumentException(what + ": want " + form + ", have " + Printable.of(value));
+            throw new IllegalArgumentException(what + ": want " + form + ", have " + Bounded.printable(value));
         }
     }
 }

@@ -9,10 +9,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.cloister.host.domain.CpuSet;
+import org.cloister.slurm.Bounded;
 
 /** A caller's step: what it was given, and QEMU's way into it. Everything is asked of the kernel, each time. */
 public final class StepCgroup {
@@ -25,12 +27,19 @@ public final class StepCgroup {
 
     private final Path proc;
     private final JobStep step;
-    private final List<Path> folders;
+    private final List<Folders> all;
 
-    private StepCgroup(Path proc, JobStep step, List<Path> folders) {
+    /**
+     * @param place in one hierarchy
+     * @param step the step's
+     * @param caller the calling process's, below it or itself
+     */
+    private record Folders(JobStep.Place place, Path step, Path caller) {}
+
+    private StepCgroup(Path proc, JobStep step, List<Folders> all) {
         this.proc = proc;
         this.step = step;
-        this.folders = folders;
+        this.all = all;
     }
 
     /**
@@ -45,11 +54,12 @@ public final class StepCgroup {
     static StepCgroup of(Path proc, long pid) throws IOException {
         JobStep step = JobStep.parse(read(proc.resolve(Long.toString(pid)).resolve("cgroup"), "process " + pid));
         Mounts mounts = Mounts.parse(read(proc.resolve("self/mountinfo"), "our own mounts"));
-        List<Path> folders = new ArrayList<>();
+        List<Folders> all = new ArrayList<>();
         for (JobStep.Place place : step.places()) {
-            folders.add(below(mounts.root(place.controllers()), place.path()));
+            Path root = mounts.root(place.controllers());
+            all.add(new Folders(place, below(root, place.step()), below(root, place.path())));
         }
-        return new StepCgroup(proc, step, List.copyOf(folders));
+        return new StepCgroup(proc, step, List.copyOf(all));
     }
 
     /** The Global job's number. */
@@ -64,22 +74,22 @@ public final class StepCgroup {
 
     /** Of the step and of all that it lies in: the least of each. */
     public Allotment allotment() throws IOException {
-        Mounts mounts = Mounts.parse(read(proc.resolve("self/mountinfo"), "our own mounts"));
-        NavigableSet<Integer> cpus = new TreeSet<>();
-        NavigableSet<Integer> nodes = new TreeSet<>();
+        Optional<CpuSet> cpus = Optional.empty();
+        OptionalInt node = OptionalInt.empty();
         OptionalLong memory = OptionalLong.empty();
-        for (JobStep.Place place : step.places()) {
-            Path folder = below(mounts.root(place.controllers()), place.step());
-            boolean second = place.controllers().isEmpty();
-            if (second || List.of(place.controllers().split(",", -1)).contains("cpuset")) {
-                cpus = numbers(folder, second ? "cpuset.cpus.effective" : "cpuset.cpus", cpus);
-                nodes = numbers(folder, second ? "cpuset.mems.effective" : "cpuset.mems", nodes);
+        for (Folders each : all) {
+            boolean second = each.place.controllers().isEmpty();
+            Path cpuFile = each.step.resolve(second ? "cpuset.cpus.effective" : "cpuset.cpus");
+            if (Files.exists(cpuFile)) {
+                cpus = Optional.of(numbers(cpuFile));
+                // Nodes are written as CPUs are.
+                List<Integer> nodes = numbers(each.step.resolve(second ? "cpuset.mems.effective" : "cpuset.mems"))
+                        .numbers();
+                node = nodes.size() == 1 ? OptionalInt.of(nodes.get(0)) : OptionalInt.empty();
             }
-            if (second || List.of(place.controllers().split(",", -1)).contains("memory")) {
-                memory = least(memory, limit(folder, second ? "memory.max" : "memory.limit_in_bytes"));
-            }
+            memory = least(memory, limit(each.step, second ? "memory.max" : "memory.limit_in_bytes"));
         }
-        return Allotment.of(cpus, nodes, memory);
+        return new Allotment(cpus, node, memory);
     }
 
     /**
@@ -91,8 +101,8 @@ public final class StepCgroup {
      */
     public void take(long pid) throws IOException {
         for (int round = 0; round < MOST_ROUNDS; round++) {
-            for (Path folder : folders) {
-                enter(folder, pid);
+            for (Folders each : all) {
+                enter(each.caller, pid);
             }
             if (isWhole(pid)) {
                 return;
@@ -109,7 +119,7 @@ public final class StepCgroup {
 
     /** Whether Slurm still has the step: its last process gone, slurmstepd takes the folders away. */
     public boolean isThere() {
-        return folders.stream().allMatch(Files::isDirectory);
+        return all.stream().allMatch(each -> Files.isDirectory(each.caller));
     }
 
     private void enter(Path folder, long pid) throws IOException {
@@ -162,11 +172,12 @@ public final class StepCgroup {
         return new StepGone("step " + step + ": want its cgroups, have none any more; it has ended");
     }
 
-    private static NavigableSet<Integer> numbers(Path folder, String file, NavigableSet<Integer> otherwise)
-            throws IOException {
-        return Files.exists(folder.resolve(file))
-                ? NumberSet.parse(read(folder.resolve(file), "step").strip())
-                : otherwise;
+    private static CpuSet numbers(Path file) throws IOException {
+        try {
+            return CpuSet.parse(read(file, "step").strip());
+        } catch (IllegalArgumentException e) {
+            throw new IOException(file + ": " + e.getMessage(), e);
+        }
     }
 
     /** @param folder the step's; the job's and the others above it may have a smaller limit */
@@ -178,7 +189,7 @@ public final class StepCgroup {
                 continue;
             }
             if (!BYTES.matcher(text).matches()) {
-                throw new IOException(each.resolve(file) + ": want bytes, have " + Printable.of(text));
+                throw new IOException(each.resolve(file) + ": want bytes, have " + Bounded.printable(text));
             }
             long bytes = Long.parseLong(text);
             if (bytes < UNLIMITED) {
@@ -198,7 +209,8 @@ public final class StepCgroup {
     private static Path below(Path root, String path) throws IOException {
         Path below = root.resolve(path.substring(1)).normalize();
         if (!below.startsWith(root)) {
-            throw new IOException("cgroup " + Printable.of(path) + ": want one below " + root + ", have one outside");
+            throw new IOException(
+                    "cgroup " + Bounded.printable(path) + ": want one below " + root + ", have one outside");
         }
         return below;
     }

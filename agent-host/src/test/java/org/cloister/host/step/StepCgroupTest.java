@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.cloister.host.domain.CpuSet;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,8 +46,8 @@ class StepCgroupTest {
     void what_was_allotted_is_the_least_of_the_step_and_what_it_lies_in() throws IOException {
         Allotment allotment = step().allotment();
         assertThat(step().job()).isEqualTo(12);
-        assertThat(allotment.cpus()).isEqualTo(List.of(2, 3));
-        assertThat(allotment.nodes()).isEqualTo(List.of(0));
+        assertThat(allotment.cpus()).hasValue(new CpuSet(List.of(2, 3)));
+        assertThat(allotment.node()).hasValue(0);
         assertThat(allotment.memoryBytes()).hasValue(2000);
     }
 
@@ -81,6 +82,23 @@ class StepCgroupTest {
     void a_path_that_leaves_the_hierarchy_is_refused() throws IOException {
         file("proc/7/cgroup", "0::/" + STEP + "/../../../../../../etc\n");
         assertThatThrownBy(this::step).isInstanceOf(IOException.class).hasMessageContaining("outside");
+    }
+
+    @Test
+    void what_is_not_constrained_is_not_said() throws IOException {
+        Files.delete(folder.resolve("cgroup/" + STEP + "/cpuset.cpus.effective"));
+        file("cgroup/system.slice/slurmstepd.scope/job_12/memory.max", "max\n");
+        file("cgroup/system.slice/slurmstepd.scope/memory.max", "max\n");
+        assertThat(step().allotment().cpus()).isEmpty();
+        assertThat(step().allotment().memoryBytes()).isEmpty();
+    }
+
+    @Test
+    void cpus_that_are_no_list_are_an_error() throws IOException {
+        file("cgroup/" + STEP + "/cpuset.cpus.effective", "all\n");
+        assertThatThrownBy(() -> step().allotment())
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("have \"all\"");
     }
 
     @Test

@@ -75,8 +75,8 @@ class StepTest {
         StepCgroup step = StepCgroup.of(slurm.task(job));
         assertThat(step.job()).isEqualTo(job);
         assertThat(step.step()).isEqualTo(job + ".0");
-        assertThat(step.allotment().cpus()).hasSize(1);
-        assertThat(step.allotment().nodes()).containsExactly(0);
+        assertThat(step.allotment().cpus().orElseThrow().numbers()).hasSize(1);
+        assertThat(step.allotment().node()).hasValue(0);
         assertThat(step.allotment().memoryBytes()).hasValue(500 * MIB);
         assertThatThrownBy(() -> StepCgroup.of(ProcessHandle.current().pid()))
                 .isInstanceOf(NoStep.class)
