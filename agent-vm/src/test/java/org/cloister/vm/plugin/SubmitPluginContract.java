@@ -27,7 +27,7 @@ public abstract class SubmitPluginContract {
     protected abstract SlurmProgram slurm() throws IOException;
 
     /** All that fits the slurmctld, for whatever else uses it. */
-    protected abstract PluginData data(int release);
+    protected abstract PluginData data(int release) throws IOException;
 
     protected abstract void stopController() throws IOException;
 

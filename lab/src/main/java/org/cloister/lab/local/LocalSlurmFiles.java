@@ -10,19 +10,15 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.slurm.SlurmProgram;
-import org.cloister.vm.Shape;
-import org.cloister.vm.plugin.PluginData;
+import org.cloister.vm.ControllerConfig;
 import org.cloister.vm.plugin.SubmitPlugin;
-import org.cloister.vm.slurm.LocalConfiguration;
 
 /** The Local Slurm's files as its packages would lay them: configuration, hooks and the submit plugin. */
 final class LocalSlurmFiles {
     /** Names that users may give to {@code --constraint}. */
-    static final List<String> FEATURES = List.of("fast", "large", "ib", "local-ssd");
+    private static final List<String> FEATURES = List.of("fast", "large", "ib", "local-ssd");
 
-    static final Duration LONGEST = Duration.ofDays(366);
-    private static final int MEMORY_PER_CPU_MIB = 1024;
-
+    private static final Duration LONGEST = Duration.ofDays(366);
     private static final List<String> HOOKS = List.of("prolog", "epilog", "task-prolog", "epilog-slurmctld");
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
@@ -33,8 +29,47 @@ final class LocalSlurmFiles {
         return site.run().resolve("bell");
     }
 
+    /**
+     * agent-vm's configuration, as it is written and read.
+     *
+     * @param run agent-vm's folder on tmpfs: {@link Site#RUN} on the head node, {@link Site#run} from outside
+     * @param programs Slurm's commands; by PATH if empty
+     */
+    static ControllerConfig config(Site site, Path run, int quota, Optional<Path> programs) throws IOException {
+        String text = """
+                run = "%1$s"
+                state = "%2$s"
+                metrics = "%1$s/cloister-vm.prom"
+                [queue]
+                tickets = %3$d
+                features = [%4$s]
+                longest = %5$d
+                [slurm]
+                cluster = "%6$s"
+                %7$s
+                [[shape]]
+                hosts = %8$d
+                cpus = %9$d
+                memory-mib = %10$d
+                scratch-mib = %11$d
+                """.formatted(
+                run,
+                site.folder().resolve("state"),
+                quota,
+                String.join(", ", FEATURES.stream().map("\"%s\""::formatted).toList()),
+                LONGEST.toSeconds(),
+                site.name(),
+                programs.map("programs = \"%s\""::formatted).orElse(""),
+                LocalStage.SHAPE.hosts(),
+                LocalStage.SHAPE.cpus(),
+                LocalStage.SHAPE.memoryMib(),
+                LocalStage.SHAPE.scratchMib());
+        return ControllerConfig.load(
+                Files.writeString(Files.createDirectories(site.folder()).resolve("agent-vm.toml"), text));
+    }
+
     /** @return slurm.conf */
-    static String lay(Site site, List<Shape> shapes) throws IOException {
+    static String lay(Site site) throws IOException {
         Path hooks = Files.createDirectories(site.folder().resolve("hooks"));
         for (String hook : HOOKS) {
             Path laid = hooks.resolve(hook);
@@ -44,22 +79,10 @@ final class LocalSlurmFiles {
         Path profiles = Files.createDirectories(site.folder().resolve("etc/profile.d"));
         Files.copy(packaged("profile.sh"), profiles.resolve("cloister-slurm.sh"), StandardCopyOption.REPLACE_EXISTING);
         Path slurm = Files.createDirectories(site.folder().resolve(site.name()).resolve("etc/slurm"));
-        plugin(slurm, Optional.empty()).lay(data(1, shapes));
-        return new LocalConfiguration(
-                        site.name(),
-                        site.name(),
-                        Site.HEAD_ADDRESS,
-                        Path.of("/var/spool/slurmctld"),
-                        hooks,
-                        Optional.of("127.0.0.1"),
-                        shapes,
-                        MEMORY_PER_CPU_MIB,
-                        LONGEST)
+        ControllerConfig config = config(site, Path.of(Site.RUN), 1, Optional.empty());
+        plugin(slurm, Optional.empty()).lay(config.pluginData(1));
+        return config.localConfiguration(site.name(), Site.HEAD_ADDRESS, Path.of("/var/spool/slurmctld"), hooks)
                 .text();
-    }
-
-    static PluginData data(int release, List<Shape> shapes) {
-        return new PluginData(release, Path.of(Site.RUN, "bell"), FEATURES, shapes, MEMORY_PER_CPU_MIB);
     }
 
     /** @param programs Slurm's commands */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
@@ -49,7 +50,7 @@ public final class LocalStage implements AutoCloseable {
         try {
             Together.run(
                     () -> {
-                        local.start(LocalSlurmFiles.lay(local, List.of(SHAPE)));
+                        local.start(LocalSlurmFiles.lay(local));
                         local.hurryLoopback();
                     },
                     () -> {
@@ -88,8 +89,9 @@ public final class LocalStage implements AutoCloseable {
     }
 
     /** What the Local Slurm's submit plugin knows. */
-    public PluginData pluginData(int release) {
-        return LocalSlurmFiles.data(release, List.of(SHAPE));
+    public PluginData pluginData(int release) throws IOException {
+        return LocalSlurmFiles.config(site, Path.of(Site.RUN), 1, Optional.empty())
+                .pluginData(release);
     }
 
     /** What one asker of workers after the other, in whatever process, has in common. */

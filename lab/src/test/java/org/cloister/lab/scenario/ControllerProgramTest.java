@@ -13,7 +13,6 @@ import org.cloister.lab.local.Fault;
 import org.cloister.lab.local.LocalStage;
 import org.cloister.lab.local.Login;
 import org.cloister.lab.local.User;
-import org.cloister.vm.slurm.LocalSlurm;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,7 +53,7 @@ class ControllerProgramTest {
                     alice.succeed("cat", "out-" + job).lines().sorted().toList();
             assertThat(said).hasSize(4).contains("0: alice", "1: alice");
             assertThat(said).filteredOn(line -> line.contains("vm-")).hasSize(2);
-            awaitNothingLeft(controller);
+            new Traces(stage, controller).awaitNone(LIMIT);
             local.await(
                     "its statement",
                     LIMIT,
@@ -85,7 +84,7 @@ class ControllerProgramTest {
             awaitEnd(controller, running, "COMPLETED");
             awaitEnd(controller, waiting, "COMPLETED");
             controller.restart();
-            awaitNothingLeft(controller);
+            new Traces(stage, controller).awaitNone(LIMIT);
             assertThat(alice.succeed(
                                     "sacct",
                                     "-X",
@@ -116,7 +115,7 @@ class ControllerProgramTest {
             assertThat(alice.srun(step).out().lines()).containsExactlyInAnyOrder("0: alice", "1: alice");
             alice.succeed("touch", "end");
             awaitEnd(controller, job, "COMPLETED");
-            awaitNothingLeft(controller);
+            new Traces(stage, controller).awaitNone(LIMIT);
             local.await(
                     "no address left", LIMIT, () -> !Files.readString(clients()).contains("NodeName"));
         }
@@ -131,7 +130,7 @@ class ControllerProgramTest {
                     "its ticket in the metrics",
                     LIMIT,
                     () -> Files.readString(metrics).contains("cloister_vm_tickets_asked_total 1.0"));
-            awaitNothingLeft(controller);
+            new Traces(stage, controller).awaitNone(LIMIT);
         }
     }
 
@@ -146,24 +145,5 @@ class ControllerProgramTest {
                         controller.log(),
                         LIMIT,
                         () -> local.state(Long.toString(job)).equals(state));
-    }
-
-    private void awaitNothingLeft(ControllerProcess controller) throws IOException {
-        local.head()
-                .await(
-                        "no worker and no ticket",
-                        controller.log(),
-                        LIMIT,
-                        () -> stage.workers().nodes().isEmpty()
-                                && stage.workers().tickets().isEmpty());
-        local.head()
-                .await(
-                        "no node but the block",
-                        controller.log(),
-                        LIMIT,
-                        () -> local.root()
-                                .succeed("sinfo", "-h", "-N", "-o", "%N")
-                                .lines()
-                                .allMatch(node -> node.startsWith(LocalSlurm.BLOCK)));
     }
 }

@@ -57,7 +57,7 @@ class SubmitPluginTest extends SubmitPluginContract {
     }
 
     @Override
-    protected PluginData data(int release) {
+    protected PluginData data(int release) throws IOException {
         return stage.pluginData(release);
     }
 
