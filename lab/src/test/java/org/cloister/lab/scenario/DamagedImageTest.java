@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(SharedLab.class)
 class DamagedImageTest {
     private static final Duration END_LIMIT = Duration.ofMinutes(2);
-    private static final String USER_SPACE = "systemd";
+    private static final String USER_SPACE = "cloister: user space";
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
