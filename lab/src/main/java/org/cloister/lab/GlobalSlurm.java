@@ -3,8 +3,6 @@ package org.cloister.lab;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +11,6 @@ import java.util.stream.Collectors;
 /** The site's Slurm: slurmctld on the site's machine, a slurmd on each compute host, one munge realm. */
 public final class GlobalSlurm {
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
-    private static final int MUNGE_KEY_BYTES = 128;
     /** What the lab offers of a compute host to jobs; the guests under it get their memory from this. */
     private static final int HOST_MEMORY_MIB = 8000;
 
@@ -28,15 +25,14 @@ public final class GlobalSlurm {
     }
 
     void start() throws IOException {
-        byte[] key = new byte[MUNGE_KEY_BYTES];
-        new SecureRandom().nextBytes(key);
+        Path key = Munge.writeKey(site.folder("etc/munge").resolve("munge.key"));
         List<Machine> members = new ArrayList<>(hosts);
         members.add(0, site);
         configure("AccountingStorageType=accounting_storage/none");
         for (Machine machine : members) {
             Files.writeString(
                     machine.folder("etc/slurm").resolve("cgroup.conf"), "CgroupAutomount=no\nIgnoreSystemd=yes\n");
-            startMunge(machine, key);
+            Munge.start(machine, key);
         }
         machineDaemon(site, "slurmctld", "-c");
         for (Machine host : hosts) {
@@ -158,21 +154,6 @@ public final class GlobalSlurm {
         machine.folder("var/spool/" + name);
         argv.addAll(List.of("-L", log.toString()));
         machine.command(argv).succeed();
-    }
-
-    private static void startMunge(Machine machine, byte[] key) throws IOException {
-        Path file = machine.folder("etc/munge").resolve("munge.key");
-        Files.write(file, key);
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-        machine.command("mkdir", "-p", "/run/munge").succeed();
-        machine.command(
-                        "munged",
-                        "--key-file=/etc/munge/munge.key",
-                        "--pid-file=/run/munge/munged.pid",
-                        "--log-file=/var/log/munge/munged.log",
-                        "--seed-file=/var/lib/munge/munge.seed",
-                        "--num-threads=2")
-                .succeed();
     }
 
     private String configuration(String storage) {

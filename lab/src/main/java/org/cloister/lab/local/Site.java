@@ -4,14 +4,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.util.List;
 import org.cloister.lab.Command;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
 import org.cloister.lab.Machine;
+import org.cloister.lab.Munge;
 import org.cloister.lab.Sandbox;
 import org.cloister.lab.SlurmAccounting;
 
@@ -23,8 +22,6 @@ public final class Site {
     static final String HEAD_ADDRESS = "10.90.0.1";
     /** On the head node; {@link #run} from outside. */
     static final String RUN = "/run/cloister";
-
-    private static final int MUNGE_KEY_BYTES = 128;
 
     private final LabHome home;
     private final LabName lab;
@@ -90,7 +87,7 @@ public final class Site {
         head.command("mkdir", RUN).succeed();
         head.command("mount", "--bind", Files.createDirectories(run()).toString(), RUN)
                 .succeed();
-        startMunge(head);
+        Munge.start(head, mungeKey());
         Files.writeString(head.folder("etc/slurm").resolve("slurm.conf"), configuration);
         Files.writeString(head.folder("etc/slurm").resolve("cgroup.conf"), "CgroupAutomount=no\nIgnoreSystemd=yes\n");
         head.folder("var/spool/slurmctld");
@@ -144,22 +141,7 @@ public final class Site {
                     "127.0.0.1 localhost\n" + HEAD_ADDRESS + " " + name + "\n",
                     StandardCharsets.US_ASCII);
         }
-        byte[] key = new byte[MUNGE_KEY_BYTES];
-        new SecureRandom().nextBytes(key);
-        Files.write(mungeKey(), key);
-        Files.setPosixFilePermissions(mungeKey(), PosixFilePermissions.fromString("rw-------"));
-    }
-
-    private void startMunge(Machine head) throws IOException {
-        head.command("mkdir", "-p", "/run/munge").succeed();
-        head.command(
-                        "munged",
-                        "--key-file=" + mungeKey(),
-                        "--pid-file=/run/munge/munged.pid",
-                        "--log-file=" + head.log("munged"),
-                        "--seed-file=/run/munge/seed",
-                        "--num-threads=4")
-                .succeed();
+        Munge.writeKey(mungeKey());
     }
 
     private static void ip(Machine head, String... arguments) throws IOException {

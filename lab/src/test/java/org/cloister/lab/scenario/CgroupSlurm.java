@@ -3,8 +3,6 @@ package org.cloister.lab.scenario;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -12,6 +10,7 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
 import org.cloister.lab.Machine;
+import org.cloister.lab.Munge;
 import org.cloister.lab.Poll;
 import org.cloister.lab.Sandbox;
 
@@ -21,7 +20,6 @@ import org.cloister.lab.Sandbox;
  */
 final class CgroupSlurm implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final int KEY_BYTES = 128;
 
     private final LabHome home;
     private final LabName name;
@@ -60,18 +58,11 @@ final class CgroupSlurm implements AutoCloseable {
     }
 
     private void up() throws IOException {
-        byte[] key = new byte[KEY_BYTES];
-        new SecureRandom().nextBytes(key);
-        Path file = machine.folder("etc/munge").resolve("munge.key");
-        Files.write(file, key);
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         // With loopback alone getaddrinfo finds no address, and Slurm does not start.
         for (String link : List.of("link add lan type bridge", "link set lan up", "address add 10.91.0.1/24 dev lan")) {
             machine.command(("ip " + link).split(" ", -1)).succeed();
         }
-        machine.command("mkdir", "-p", "/run/munge").succeed();
-        machine.command("munged", "--num-threads=2", "--log-file=/var/log/munge/munged.log")
-                .succeed();
+        Munge.start(machine, Munge.writeKey(machine.folder("etc/munge").resolve("munge.key")));
         Path etc = machine.folder("etc/slurm");
         Files.writeString(etc.resolve("slurm.conf"), configuration());
         Files.writeString(etc.resolve("cgroup.conf"), """
