@@ -94,6 +94,15 @@ class DifferencesTest {
         }
     }
 
+    /** How much later it comes is up to salloc, which looks after 0.5, 1.5 and 3 s. */
+    @Test
+    void salloc_looks_for_its_node_more_than_once() throws IOException {
+        assertThat(plain().run("salloc", "true").exit()).isZero();
+        Command.Output later = local().run("salloc", "true");
+        assertThat(later.exit()).isZero();
+        assertThat(later.err()).contains("salloc: Waiting for resource configuration");
+    }
+
     private void refuses(String option, String why) throws IOException {
         Command.Output refused = local().sbatch(option, "--wrap=true");
         assertThat(refused.exit()).isEqualTo(1);
