@@ -7,12 +7,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import org.cloister.ctl.doctor.Doctor;
-import org.cloister.ctl.doctor.Examination;
-import org.cloister.ctl.doctor.RelaySlurm;
-import org.cloister.ctl.doctor.Role;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.relay.RelaySocket;
+import org.cloister.preflight.Doctor;
+import org.cloister.preflight.Examination;
+import org.cloister.preflight.RelaySlurm;
+import org.cloister.preflight.Role;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -95,7 +95,7 @@ final class DoctorCommand implements Callable<Integer> {
             }
         }
         Examination examination = doctor.examine(root.machine(), only);
-        output.print(examination);
+        output.print(new ExaminationAnswer(examination));
         return ExitCode.of(examination.worst()).code();
     }
 

@@ -2,7 +2,7 @@ package org.cloister.ctl;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.cloister.ctl.doctor.Level;
+import org.cloister.preflight.Level;
 
 /** Every status with which agentctl exits; the man pages list them from here. Above 63 they are those of sysexits.h. */
 public enum ExitCode {

@@ -2,8 +2,8 @@ package org.cloister.ctl;
 
 import java.util.concurrent.Callable;
 import org.cloister.ctl.image.RunningImage;
-import org.cloister.ctl.machine.UnknownException;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.preflight.machine.UnknownException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;

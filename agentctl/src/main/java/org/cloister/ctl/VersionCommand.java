@@ -2,10 +2,10 @@ package org.cloister.ctl;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import org.cloister.ctl.machine.Machine;
 import org.cloister.ctl.output.Answer;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.output.Table;
+import org.cloister.preflight.machine.Machine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;

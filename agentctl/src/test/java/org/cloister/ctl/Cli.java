@@ -7,7 +7,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.cloister.ctl.machine.RecordedMachine;
+import org.cloister.preflight.machine.RecordedMachine;
 
 /** Runs agentctl in this process, with a passphrase on a file descriptor. */
 public final class Cli implements AutoCloseable {

@@ -11,10 +11,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.cloister.ctl.machine.Machine;
-import org.cloister.ctl.machine.UnknownException;
 import org.cloister.ctl.output.Answer;
 import org.cloister.ctl.output.Table;
+import org.cloister.preflight.machine.Machine;
+import org.cloister.preflight.machine.UnknownException;
 
 /**
  * The layers under a guest's root, seen from within: those that the command line names, lowest first, then any other

@@ -1,9 +1,9 @@
 package org.cloister.ctl.image;
 
 import java.util.Optional;
-import org.cloister.ctl.machine.Machine;
-import org.cloister.ctl.machine.Ran;
-import org.cloister.ctl.machine.UnknownException;
+import org.cloister.preflight.machine.Machine;
+import org.cloister.preflight.machine.Ran;
+import org.cloister.preflight.machine.UnknownException;
 
 /**
  * A layer as the kernel has it.

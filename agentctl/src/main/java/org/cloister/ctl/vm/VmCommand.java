@@ -1,7 +1,7 @@
 package org.cloister.ctl.vm;
 
 import org.cloister.ctl.Agentctl;
-import org.cloister.ctl.machine.Machine;
+import org.cloister.preflight.machine.Machine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;

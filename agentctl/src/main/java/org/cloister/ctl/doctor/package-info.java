@@ -1,5 +1,0 @@
-/** What a host or a VM needs, one check a need, each with the way to mend it. Looks and changes nothing. */
-@NullMarked
-package org.cloister.ctl.doctor;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,57 @@
+package org.cloister.preflight;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.preflight.machine.Machine;
+import org.cloister.preflight.machine.UnknownException;
+
+/**
+ * What libvirt does with each QEMU, on its own host: it has to leave it in the job's cgroup, where agent-host puts it, and
+ * to confine its system calls. Settings are lines of {@code name = value}; a list may go over several.
+ */
+record QemuSettings() implements Check {
+    private static final String FILE = "/etc/libvirt/qemu.conf";
+    private static final Pattern CGROUPS = Pattern.compile("(?m)^\\s*cgroup_controllers\\s*=\\s*\\[([^]]*)]");
+    private static final Pattern SANDBOX = Pattern.compile("(?m)^\\s*seccomp_sandbox\\s*=\\s*(-?[0-9]+)");
+
+    @Override
+    public String name() {
+        return "libvirt-qemu";
+    }
+
+    @Override
+    public Finding run(Machine machine) throws UnknownException {
+        String settings = machine.read(FILE).orElse("");
+        List<String> controllers = all(CGROUPS, settings);
+        if (controllers.isEmpty()) {
+            return ownCgroups("cgroup_controllers is not set");
+        }
+        for (String list : controllers) {
+            if (!list.isEmpty()) {
+                return ownCgroups("cgroup_controllers = [" + list + "]");
+            }
+        }
+        if (all(SANDBOX, settings).contains("0")) {
+            return Finding.failure(
+                    this,
+                    "QEMU may make any system call: seccomp_sandbox = 0",
+                    "set seccomp_sandbox = 1 in " + FILE + ", and systemctl restart libvirtd");
+        }
+        return Finding.ok(this, "QEMU stays in the job's cgroup, with its system calls confined");
+    }
+
+    private Finding ownCgroups(String have) {
+        return Finding.failure(
+                this,
+                "libvirt puts QEMU into cgroups of its own: " + have,
+                "set cgroup_controllers = [ ] in " + FILE + ", and systemctl restart libvirtd");
+    }
+
+    /** One that is there twice is to be right twice. */
+    private static List<String> all(Pattern setting, String settings) {
+        return setting.matcher(settings)
+                .results()
+                .map(found -> found.group(1).strip().replaceAll("\\s+", " "))
+                .toList();
+    }
+}

@@ -1,0 +1,48 @@
+package org.cloister.preflight;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.preflight.machine.Machine;
+import org.cloister.preflight.machine.Ran;
+import org.cloister.preflight.machine.UnknownException;
+
+/** Answers of Slurm's commands about the site's own configuration, which no user writes. */
+record SlurmText(String text) {
+    private static final String INSTALL = "apt-get install slurm-client, or dnf install slurm";
+
+    /** @throws UnknownException where the command is missing or failed */
+    static SlurmText of(Machine machine, String... words) throws UnknownException {
+        Ran ran = ran(machine, words);
+        if (!ran.succeeded()) {
+            throw new UnknownException(words[0] + ": " + SlurmClient.complaint(ran), String.join(" ", words));
+        }
+        return new SlurmText(ran.out());
+    }
+
+    static Ran ran(Machine machine, String... words) throws UnknownException {
+        Optional<Ran> ran = machine.run(words);
+        if (ran.isEmpty()) {
+            throw new UnknownException(words[0] + " is missing", INSTALL);
+        }
+        return ran.get();
+    }
+
+    /** Of {@code Key = VALUE} at a line's start, or of {@code Key=VALUE} anywhere between blanks; empty if not there. */
+    String value(String key) {
+        Matcher found =
+                Pattern.compile("(?m)(?:^|\\s)" + key + "(?:\\s+= |=)(\\S*)").matcher(text);
+        return found.find() ? found.group(1) : "";
+    }
+
+    /** Whether a list such as AllowAccounts has a name, or is ALL. */
+    boolean allows(String key, String name) {
+        List<String> names = List.of(value(key).split(",", -1));
+        return names.equals(List.of("ALL")) || names.contains(name);
+    }
+
+    boolean isEmpty() {
+        return text.isBlank();
+    }
+}

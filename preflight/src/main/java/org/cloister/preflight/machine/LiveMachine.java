@@ -1,0 +1,168 @@
+package org.cloister.preflight.machine;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPInputStream;
+
+/** The machine that this process runs on. Programs get {@link #PATIENCE} each and no input; closing removes scratch files. */
+public final class LiveMachine implements Machine, AutoCloseable {
+    /** Every program asked answers at once or hangs; virsh waits for a daemon that hangs without end. */
+    static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    static final int MAX_OUTPUT_BYTES = 64 * 1024;
+    /** modules.dep is the largest file read, with half a MiB on Debian 12. */
+    private static final int MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+    private static final List<String> SYSTEM_FOLDERS = List.of("/usr/local/sbin", "/usr/sbin", "/sbin");
+
+    private final List<Path> scratch = new ArrayList<>();
+
+    @Override
+    public Optional<String> read(String path) throws UnknownException {
+        Path file = Path.of(path);
+        if (Files.isDirectory(file)) {
+            return Optional.empty();
+        }
+        try (InputStream plain = Files.newInputStream(file);
+                InputStream in = path.endsWith(".gz") ? new GZIPInputStream(plain) : plain) {
+            return Optional.of(new String(in.readNBytes(MAX_FILE_BYTES), StandardCharsets.UTF_8));
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    @Override
+    public Optional<List<String>> list(String folder) throws UnknownException {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(Path.of(folder))) {
+            entries.forEach(entry -> names.add(entry.getFileName().toString()));
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw unreadable(folder, e);
+        }
+        Collections.sort(names);
+        return Optional.of(names);
+    }
+
+    /** An unprivileged user's PATH lacks the folders of what we look for. */
+    @Override
+    public Optional<String> find(String program) {
+        List<String> folders = new ArrayList<>(
+                List.of(environment("PATH").orElse("/usr/bin:/bin").split(":", -1)));
+        folders.addAll(SYSTEM_FOLDERS);
+        return folders.stream()
+                .map(folder -> Path.of(folder).resolve(program))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .findFirst();
+    }
+
+    @Override
+    public Optional<Ran> run(List<String> words) throws UnknownException {
+        Optional<String> program = find(words.get(0));
+        if (program.isEmpty()) {
+            return Optional.empty();
+        }
+        List<String> argv = new ArrayList<>(words);
+        argv.set(0, program.get());
+        try {
+            Path out = scratchFile("out", new byte[0]);
+            Path err = scratchFile("err", new byte[0]);
+            ProcessBuilder builder = new ProcessBuilder(argv)
+                    .redirectInput(
+                            ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile());
+            builder.environment().putAll(Map.of("LC_ALL", "C.UTF-8"));
+            return Optional.of(new Ran(await(builder.start(), words), head(out), head(err)));
+        } catch (IOException e) {
+            if (e instanceof UnknownException unknown) {
+                throw unknown;
+            }
+            throw new UnknownException(words.get(0) + " cannot be run: " + e.getMessage(), String.join(" ", words), e);
+        }
+    }
+
+    @Override
+    public String scratch(String name, byte[] content) throws UnknownException {
+        try {
+            return scratchFile(name, content).toString();
+        } catch (IOException e) {
+            throw unreadable("a temporary file", e);
+        }
+    }
+
+    @Override
+    public Optional<String> environment(String variable) {
+        return Optional.ofNullable(System.getenv(variable)).filter(value -> !value.isEmpty());
+    }
+
+    @Override
+    public Optional<String> property(String name) {
+        return Optional.ofNullable(System.getProperty(name));
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Path file : scratch) {
+            Files.deleteIfExists(file);
+        }
+        scratch.clear();
+    }
+
+    private static int await(Process process, List<String> words) throws UnknownException {
+        try {
+            if (process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                return process.exitValue();
+            }
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            // One in an uninterruptible sleep outlives its killing; it is the kernel's from then on.
+            process.destroyForcibly().waitFor(1, TimeUnit.SECONDS);
+            throw new NoAnswerException(
+                    words.get(0) + " gave no answer within " + PATIENCE.toSeconds() + " s", String.join(" ", words));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new UnknownException(words.get(0) + " was interrupted", String.join(" ", words), e);
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+
+    /** A file, not a pipe: a program that prints without end fills no pipe and no memory of ours before its time is up. */
+    private Path scratchFile(String name, byte[] content) throws IOException {
+        Path file = Files.createTempFile("agentctl-", "-" + name);
+        scratch.add(file);
+        Files.write(file, content);
+        return file;
+    }
+
+    private static String head(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return new String(in.readNBytes(MAX_OUTPUT_BYTES), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static UnknownException unreadable(String path, IOException e) {
+        return e instanceof AccessDeniedException
+                ? new UnknownException(path + ": permission denied", "run agentctl as root", e)
+                : new UnknownException(path + ": " + e.getMessage(), "ls -ld " + path, e);
+    }
+}

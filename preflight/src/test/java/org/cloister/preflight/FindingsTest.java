@@ -1,0 +1,88 @@
+package org.cloister.preflight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.cloister.preflight.machine.LiveMachine;
+import org.cloister.preflight.machine.RecordedMachine;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every file in {@code findings/} is a role and a check, the finding it must give, and what the machine answered. */
+class FindingsTest {
+    private static final RelaySlurm SLURM =
+            new RelaySlurm(RelaySlurm.DEFAULT_USER, RelaySlurm.DEFAULT_PARTITION, List.of("climate", "genomes"));
+    private static final Path FOLDER = Path.of("src/test/resources/findings");
+
+    static List<String> recordings() throws IOException {
+        try (Stream<Path> files = Files.list(FOLDER)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("recordings")
+    void finds(String name) throws IOException {
+        String[] parts = Files.readString(FOLDER.resolve(name)).split("\n\n", 2);
+        String[] head = parts[0].split("\n", 2);
+        String[] subject = head[0].split(" ", 2);
+        Doctor doctor = new Doctor(Role.valueOf(subject[0].toUpperCase(Locale.ROOT)), "qemu:///system", SLURM);
+        assertThat(doctor.checkNames()).contains(subject[1]);
+        Finding finding = doctor.examine(RecordedMachine.parse(parts[1]), Set.of(subject[1]))
+                .findings()
+                .get(0);
+        assertThat(finding.check()).isEqualTo(subject[1]);
+        String mend = finding.mend().map(text -> "; mend: " + text).orElse("");
+        assertThat(finding.level() + ": " + finding.text() + mend).isEqualTo(head[1]);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Role.class)
+    void has_a_good_and_a_bad_recording_of_every_check(Role role) throws IOException {
+        Set<String> missing = new TreeSet<>();
+        for (String check : new Doctor(role, "", SLURM).checkNames()) {
+            missing.add(check + " ok");
+            missing.add(check + " bad");
+        }
+        for (String name : recordings()) {
+            List<String> lines = Files.readAllLines(FOLDER.resolve(name));
+            String check = lines.get(0).split(" ", 2)[1];
+            missing.remove(check + (lines.get(1).startsWith("ok") ? " ok" : " bad"));
+        }
+        assertThat(missing).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Role.class)
+    void gives_one_finding_a_check_on_this_machine_with_a_mend_for_all_that_is_not_well(Role role) throws Exception {
+        try (LiveMachine machine = new LiveMachine()) {
+            Doctor doctor = new Doctor(role, "qemu:///system", SLURM);
+            Examination examination = doctor.examine(machine, Set.of());
+            assertThat(examination.findings()).map(Finding::check).isEqualTo(doctor.checkNames());
+            for (Finding finding : examination.findings()) {
+                assertThat(finding.text()).isNotBlank();
+                assertThat(finding.mend().isPresent()).isEqualTo(finding.level() != Level.OK);
+            }
+        }
+    }
+
+    @Test
+    void reports_the_worst_finding() {
+        Check swap = new Swap();
+        List<Finding> findings = new ArrayList<>();
+        assertThat(new Examination(Role.HOST, findings).worst()).isEqualTo(Level.OK);
+        findings.add(Finding.failure(swap, "a", "b"));
+        findings.add(Finding.warning(swap, "a", "b"));
+        assertThat(new Examination(Role.HOST, findings).worst()).isEqualTo(Level.FAILURE);
+    }
+}

@@ -1,0 +1,39 @@
+package org.cloister.preflight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import org.cloister.preflight.machine.LiveMachine;
+import org.junit.jupiter.api.Test;
+
+class GuestProbeTest {
+    @Test
+    void reaches_long_mode_under_emulation() throws Exception {
+        try (LiveMachine machine = new LiveMachine()) {
+            assumeTrue(GuestProbe.emulator(machine).isPresent(), "needs QEMU: apt-get install qemu-system-x86");
+            assertThat(new GuestProbe("tcg").run(machine))
+                    .isEqualTo(new GuestProbe.Outcome(true, "real, protected and long mode"));
+        }
+    }
+
+    @Test
+    void says_what_qemu_says_of_an_accelerator_it_has_not() throws Exception {
+        try (LiveMachine machine = new LiveMachine()) {
+            assumeTrue(GuestProbe.emulator(machine).isPresent(), "needs QEMU: apt-get install qemu-system-x86");
+            GuestProbe.Outcome outcome = new GuestProbe("abacus").run(machine);
+            assertThat(outcome.reachedLongMode()).isFalse();
+            assertThat(outcome.text()).contains("abacus");
+        }
+    }
+
+    @Test
+    void starts_at_the_reset_vector_of_a_rom_of_64_kib() {
+        byte[] image = ProbeRom.image();
+        assertThat(image).hasSize(65536);
+        assertThat(image).startsWith(0xfa, 0xb8, 0x00, 0xf0);
+        // jmp rel16 from 0xfff3, modulo 64 KiB, is offset 0.
+        assertThat(image[0xfff0] & 0xff).isEqualTo(0xe9);
+        assertThat((0xfff3 + (image[0xfff1] & 0xff) + ((image[0xfff2] & 0xff) << 8)) & 0xffff)
+                .isZero();
+    }
+}
