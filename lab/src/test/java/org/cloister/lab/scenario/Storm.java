@@ -97,6 +97,11 @@ final class Storm {
         void act() throws IOException;
     }
 
+    /** Whether what slurmctld had yet to tell slurmdbd then may have been lost with it. */
+    boolean struckSlurmctldAfter(long ms) {
+        return slurmctldKills.stream().anyMatch(kill -> kill >= ms);
+    }
+
     /** Whether slurmctld may have forgotten what it heard then. */
     boolean mayHaveForgotten(long heardMs) {
         return mayHaveForgotten(new Span(heardMs, heardMs));
