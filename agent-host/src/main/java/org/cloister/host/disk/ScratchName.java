@@ -19,8 +19,6 @@ public final class ScratchName {
 
     /** @return empty for a name that {@link #of} gives to nobody */
     public static Optional<VmOwner> parse(String name) {
-        return name.endsWith(END)
-                ? VmOwner.parse(name.substring(0, name.length() - END.length()))
-                : Optional.empty();
+        return name.endsWith(END) ? VmOwner.parse(name.substring(0, name.length() - END.length())) : Optional.empty();
     }
 }

@@ -37,7 +37,8 @@ final class DomainDocument {
         cpus.put("count", spec.cpus().count()).put("set", spec.cpus().cpus().toString());
         spec.cpus().node().ifPresent(node -> cpus.put("node", node));
         json.put("memoryMiB", spec.memoryMib());
-        ObjectNode backing = json.putObject("backing").put("locked", spec.backing().locked());
+        ObjectNode backing =
+                json.putObject("backing").put("locked", spec.backing().locked());
         spec.backing().hugepageKib().ifPresent(kib -> backing.put("hugepageKiB", kib));
         if (!spec.disks().isEmpty()) {
             ArrayNode disks = json.putArray("disks");
@@ -51,9 +52,10 @@ final class DomainDocument {
         json.put("mac", spec.mac().text());
         json.put("channel", spec.channel().toString());
         json.put("tpm", spec.tpm());
-        spec.launchSecurity().ifPresent(security -> json.putObject("launchSecurity")
-                .put("protection", security.protection().name())
-                .put("encryptedState", security.encryptedState()));
+        spec.launchSecurity()
+                .ifPresent(security -> json.putObject("launchSecurity")
+                        .put("protection", security.protection().name())
+                        .put("encryptedState", security.encryptedState()));
         spec.debugConsole().ifPresent(file -> json.put("debugConsole", file.toString()));
     }
 
@@ -104,8 +106,8 @@ final class DomainDocument {
         List<Disk> disks = new ArrayList<>();
         if (json.has("disks")) {
             for (StrictJson each : json.objects("disks", DomainSpec.MAX_DISKS)) {
-                disks.add(new Disk(
-                        Path.of(each.text("file")), each.text("serial"), Disk.Use.valueOf(each.text("use"))));
+                disks.add(
+                        new Disk(Path.of(each.text("file")), each.text("serial"), Disk.Use.valueOf(each.text("use"))));
                 each.requireNothingElse();
             }
         }
@@ -117,8 +119,8 @@ final class DomainDocument {
             return Optional.empty();
         }
         StrictJson security = json.object("launchSecurity");
-        LaunchSecurity read = new LaunchSecurity(
-                Protection.valueOf(security.text("protection")), security.flag("encryptedState"));
+        LaunchSecurity read =
+                new LaunchSecurity(Protection.valueOf(security.text("protection")), security.flag("encryptedState"));
         security.requireNothingElse();
         return Optional.of(read);
     }

@@ -91,8 +91,8 @@ public final class LocalMachine implements Machine {
         parts.scratch()
                 .list()
                 .all()
-                .forEach(each -> things.add(new Thing(
-                        Part.SCRATCH, ScratchName.of(each.owner()), Optional.of(each.owner()), true)));
+                .forEach(each -> things.add(
+                        new Thing(Part.SCRATCH, ScratchName.of(each.owner()), Optional.of(each.owner()), true)));
         return things;
     }
 

@@ -106,9 +106,8 @@ final class PortDocument {
             return null;
         }
         StrictJson rate = json.object("rate");
-        Rate read = new Rate(
-                (int) rate.number("kilobitsPerSecond", 1, Integer.MAX_VALUE),
-                (int) rate.number("burstKilobits", 1, Integer.MAX_VALUE));
+        Rate read = new Rate((int) rate.number("kilobitsPerSecond", 1, Integer.MAX_VALUE), (int)
+                rate.number("burstKilobits", 1, Integer.MAX_VALUE));
         rate.requireNothingElse();
         return read;
     }

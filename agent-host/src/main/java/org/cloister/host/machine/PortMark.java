@@ -30,8 +30,7 @@ public final class PortMark {
         Matcher owner = OWNER.matcher(port.owner());
         Matcher job = JOB.matcher(port.job());
         return owner.matches() && job.matches()
-                ? VmOwner.parse(
-                        String.join(".", job.group(1), owner.group(1), job.group(2), owner.group(2)))
+                ? VmOwner.parse(String.join(".", job.group(1), owner.group(1), job.group(2), owner.group(2)))
                 : Optional.empty();
     }
 }

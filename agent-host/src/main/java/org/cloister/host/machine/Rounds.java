@@ -3,7 +3,6 @@ package org.cloister.host.machine;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -123,7 +122,7 @@ public final class Rounds implements AutoCloseable {
 
     private static Outcome troubled(String why) {
         LOG.warn("round: trouble: {}", why);
-        return new Outcome(List.of(), List.of(), new ArrayList<>(List.of(why)), List.of(), OptionalLong.empty());
+        return new Outcome(List.of(), List.of(), List.of(why), List.of(), OptionalLong.empty());
     }
 
     private long waitMs(Outcome outcome) {

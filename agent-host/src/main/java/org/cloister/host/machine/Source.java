@@ -24,12 +24,11 @@ final class Source<T> {
 
     Source(String name, Duration limit) {
         this.limit = limit;
-        this.thread = new ThreadPoolExecutor(
-                0, 1, IDLE_MS, TimeUnit.MILLISECONDS, new SynchronousQueue<>(), work -> {
-                    Thread made = new Thread(work, "look-" + name);
-                    made.setDaemon(true);
-                    return made;
-                });
+        this.thread = new ThreadPoolExecutor(0, 1, IDLE_MS, TimeUnit.MILLISECONDS, new SynchronousQueue<>(), work -> {
+            Thread made = new Thread(work, "look-" + name);
+            made.setDaemon(true);
+            return made;
+        });
     }
 
     /** What it throws makes its answer unknown. */
@@ -52,7 +51,8 @@ final class Source<T> {
             Thread.currentThread().interrupt();
             return new Answer.Unknown<>("interrupted");
         } catch (ExecutionException e) {
-            return new Answer.Unknown<>(String.valueOf(e.getCause().getMessage()));
+            Throwable cause = e.getCause();
+            return new Answer.Unknown<>(String.valueOf(cause == null ? e.getMessage() : cause.getMessage()));
         }
     }
 }

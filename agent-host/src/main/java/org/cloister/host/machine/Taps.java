@@ -57,8 +57,7 @@ public final class Taps {
     /** Another program's devices may be called so too; what is no tap is marked as nobody's. */
     Set<Thing> things() throws IOException {
         Set<Thing> things = new HashSet<>();
-        try (DirectoryStream<Path> devices =
-                Files.newDirectoryStream(DEVICES, each -> VmName.isTap(name(each)))) {
+        try (DirectoryStream<Path> devices = Files.newDirectoryStream(DEVICES, each -> VmName.isTap(name(each)))) {
             for (Path each : devices) {
                 things.add(new Thing(Part.TAP, name(each), mark(each), true));
             }
@@ -75,7 +74,8 @@ public final class Taps {
             return;
         }
         Optional<VmOwner> mark = mark(device);
-        boolean isOurs = mark.map(owner::equals).orElse(isTap(device) && alias(device).isEmpty());
+        boolean isOurs =
+                mark.map(owner::equals).orElse(isTap(device) && alias(device).isEmpty());
         if (!isOurs) {
             throw new IOException("device " + name(device) + ": want a tap of VM " + owner.uuid() + ", have "
                     + mark.map(other -> "one of VM " + other.uuid()).orElse("another's")

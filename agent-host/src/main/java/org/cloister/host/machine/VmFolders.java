@@ -59,8 +59,8 @@ public final class VmFolders {
         Path folder = folder(plan.owner());
         Files.createDirectory(folder, PRIVATE_FOLDER);
         Path fresh = folder.resolve(PLAN + ".new");
-        try (FileChannel out = FileChannel.open(
-                fresh, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
+        try (FileChannel out =
+                FileChannel.open(fresh, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
             ByteBuffer document = ByteBuffer.wrap(PlanDocument.write(plan));
             while (document.hasRemaining()) {
                 out.write(document);

@@ -16,8 +16,8 @@ public final class VmMaker implements Maker {
     /** @throws IllegalArgumentException if the step is of another job than the VM */
     public VmMaker(HostParts parts, VmPlan plan, StepCgroup step) {
         if (step.job() != plan.owner().globalJob()) {
-            throw new IllegalArgumentException("step: want one of job "
-                    + plan.owner().globalJob() + ", have " + step.step());
+            throw new IllegalArgumentException(
+                    "step: want one of job " + plan.owner().globalJob() + ", have " + step.step());
         }
         this.parts = parts;
         this.plan = plan;

@@ -31,8 +31,7 @@ public record VmPlan(DomainSpec domain, PortPlan port, int mtu, OptionalLong scr
             throw new IllegalArgumentException("MTU: want " + LEAST_MTU + " to " + MOST_MTU + ", have " + mtu);
         }
         if (scratchBytes.isPresent() && scratchBytes.getAsLong() < 1) {
-            throw new IllegalArgumentException(
-                    "scratch disk: want at least 1 byte, have " + scratchBytes.getAsLong());
+            throw new IllegalArgumentException("scratch disk: want at least 1 byte, have " + scratchBytes.getAsLong());
         }
         List<Disk> scratch = domain.disks().stream()
                 .filter(disk -> disk.file().endsWith(ScratchName.of(owner)))
