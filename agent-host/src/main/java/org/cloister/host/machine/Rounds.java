@@ -3,6 +3,7 @@ package org.cloister.host.machine;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -104,25 +105,31 @@ public final class Rounds implements AutoCloseable {
 
     /** A fault of ours in one round is no reason for none to follow: VMs are to be ended all the same. */
     private Outcome once() {
+        Outcome outcome;
         try {
-            Outcome outcome = round.run();
-            if (outcome.unheard().isEmpty()) {
-                told.tell();
-            }
-            outcome.done().forEach(action -> LOG.info("round: done {}", action));
-            outcome.troubles().forEach(trouble -> LOG.warn("round: trouble: {}", trouble));
-            return outcome;
-        } catch (IOException e) {
-            return troubled(String.valueOf(e.getMessage()));
+            outcome = told(round.run());
         } catch (RuntimeException e) {
             LOG.error("round: a fault of agent-host", e);
-            return troubled("a fault of agent-host: " + e);
+            outcome = new Outcome(
+                    List.of(), List.of(), List.of("a fault of agent-host: " + e), List.of(), OptionalLong.empty());
         }
+        outcome.done().forEach(action -> LOG.info("round: done {}", action));
+        outcome.troubles().forEach(trouble -> LOG.warn("round: trouble: {}", trouble));
+        return outcome;
     }
 
-    private static Outcome troubled(String why) {
-        LOG.warn("round: trouble: {}", why);
-        return new Outcome(List.of(), List.of(), List.of(why), List.of(), OptionalLong.empty());
+    private Outcome told(Outcome outcome) {
+        if (!outcome.unheard().isEmpty()) {
+            return outcome;
+        }
+        try {
+            told.tell();
+            return outcome;
+        } catch (IOException e) {
+            List<String> troubles = new ArrayList<>(outcome.troubles());
+            troubles.add(String.valueOf(e.getMessage()));
+            return new Outcome(outcome.done(), outcome.unheard(), troubles, outcome.strays(), outcome.nextMs());
+        }
     }
 
     private long waitMs(Outcome outcome) {

@@ -85,7 +85,7 @@ final class HostProgram implements AutoCloseable {
     /**
      * Arguments: state folder, scratch folder, image, folder of Open vSwitch, libvirt's URI, how long a guest may take to
      * power off in ms, and a point to halt at, or nothing. Commands on standard input: halt POINT, build NUMBER PID,
-     * register NUMBER, end NUMBER, cycles FIRST COUNT PID, count; PID is of a process in the VM's step.
+     * register NUMBER, end NUMBER, cycles FIRST COUNT PID, count, ring; PID is of a process in the VM's step.
      */
     public static void main(String[] args) throws IOException, InterruptedException {
         System.out.println("pid " + ProcessHandle.current().pid());
@@ -118,6 +118,7 @@ final class HostProgram implements AutoCloseable {
             case "end" -> end(uuid(words[1]));
             case "cycles" -> cycles(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Long.parseLong(words[3]));
             case "count" -> count();
+            case "ring" -> rounds.ring();
             default -> throw new IllegalArgumentException("command: want one of those above, have " + line);
         }
     }

@@ -73,14 +73,14 @@ class HostSweepTest {
                 boolean begun = List.of("before " + Step.RUNNING, "after " + Step.RUNNING)
                         .contains(point);
                 mend(begun ? 1 : 0);
-                check(point, owner, begun ? HostEyes.whole() : GONE);
-                assertThat(step.others()).as(point).isEqualTo(begun ? 1 : 0);
-                right += begun ? 1 : 0;
                 if (begun) {
+                    check(point, owner, HostEyes.whole());
+                    assertThat(step.others()).as(point).isEqualTo(1);
+                    right++;
                     step.end();
                     agent.await("settled 0");
-                    check(point + ", then its step's end", owner, GONE);
                 }
+                checkGone(point, owner);
             }
         }
         report("up: " + kills + " kills, " + right + " VMs right, " + (kills - right) + " gone");
@@ -100,7 +100,7 @@ class HostSweepTest {
                 agent.await("halted " + point);
                 kill();
                 mend(0);
-                check(point, owner, GONE);
+                checkGone(point, owner);
             }
         }
         report("down, asked: " + kills + " kills, all gone");
@@ -118,7 +118,7 @@ class HostSweepTest {
                 agent.await("halted " + point);
                 kill();
                 mend(0);
-                check(point, owner, GONE);
+                checkGone(point, owner);
             }
         }
         report("down, step ended: " + kills + " kills, all gone");
@@ -134,7 +134,7 @@ class HostSweepTest {
                 kill();
             }
             mend(0);
-            check("each removal", owner, GONE);
+            checkGone("each removal", owner);
         }
         try (PlainStep step = next()) {
             VmOwner owner = halfBuilt(step, "before " + Step.RUNNING);
@@ -153,7 +153,7 @@ class HostSweepTest {
             check("resumed, and its port opened again", owner, HostEyes.whole());
             step.end();
             agent.await("settled 0");
-            check("its step's end", owner, GONE);
+            checkGone("its step's end", owner);
         }
         report("mending: " + kills + " kills");
     }
@@ -171,7 +171,7 @@ class HostSweepTest {
             }
             whole.end();
             agent.await("settled 0");
-            check("its step's end", owner, GONE);
+            checkGone("its step's end", owner);
         }
         report("ledger lost: " + kills + " kills");
     }
@@ -213,11 +213,14 @@ class HostSweepTest {
 
     private void check(String point, VmOwner owner, Set<String> want) throws IOException {
         assertThat(eyes.of(owner)).as(point).isEqualTo(want);
-        if (want.isEmpty()) {
-            assertThat(eyes.all()).as(point).isEmpty();
-        }
         assertThat(eyes.bridgeDifferences()).as(point).isEmpty();
         assertThat(eyes.isForeignThere()).as(point).isTrue();
+    }
+
+    /** It was the only one. */
+    private void checkGone(String point, VmOwner owner) throws IOException {
+        check(point, owner, GONE);
+        assertThat(eyes.all()).as(point).isEmpty();
     }
 
     private void report(String what) {
