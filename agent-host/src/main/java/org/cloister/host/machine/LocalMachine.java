@@ -56,34 +56,14 @@ public final class LocalMachine implements Machine {
         answers.put(Part.PORT, ports.ask(parts.ports()::things));
         try {
             Domains domains = parts.hypervisor().domains();
-            Answer<String> inStep = inStep(domains);
-            if (isAnyWithoutProcess(domains, inStep)) {
-                // It ended since libvirt was asked: a domain that is gone, not one that left its step.
-                domains = parts.hypervisor().domains();
-            }
             answers.put(Part.DOMAIN, new Answer.Known<>(things(domains)));
-            return new Seen(answers, inStep);
+            return new Seen(
+                    answers, steps.ask(() -> parts.processes().inStep(domains.ours())));
         } catch (HypervisorUnavailable e) {
             String why = String.valueOf(e.getMessage());
             answers.put(Part.DOMAIN, new Answer.Unknown<>(why));
             return new Seen(answers, new Answer.Unknown<>("of which domains: " + why));
         }
-    }
-
-    private Answer<String> inStep(Domains domains) {
-        return steps.ask(() -> parts.processes().inStep(domains.ours()));
-    }
-
-    private boolean isAnyWithoutProcess(Domains domains, Answer<String> inStep) {
-        return domains.ours().stream()
-                .filter(domain -> inStep.isKnown() && !inStep.all().contains(domain.uuid()))
-                .anyMatch(domain -> {
-                    try {
-                        return !parts.processes().isThere(domain.owner());
-                    } catch (IOException e) {
-                        return false;
-                    }
-                });
     }
 
     private Set<Thing> scratchFiles() throws IOException {

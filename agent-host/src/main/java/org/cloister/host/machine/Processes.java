@@ -13,7 +13,6 @@ import java.util.regex.Pattern;
 import org.cloister.host.domain.DomainView;
 import org.cloister.host.step.NoStep;
 import org.cloister.host.step.StepCgroup;
-import org.cloister.host.step.StepGone;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.slurm.Bounded;
 
@@ -48,12 +47,11 @@ public final class Processes {
         return !Files.exists(file(owner));
     }
 
-    boolean isThere(VmOwner owner) throws IOException {
-        OptionalLong pid = pid(owner);
-        return pid.isPresent() && isThere(pid.getAsLong());
-    }
-
-    /** UUIDs of those that lie, with all their threads, in a step of their owner's job; Slurm keeps one while it is not empty. */
+    /**
+     * UUIDs of those that lie in a step of their owner's job, with all their threads and in each of its hierarchies. Slurm
+     * keeps a step for as long as it is not empty. One that has just ended is among them, for nothing of it is elsewhere:
+     * libvirt is about to say that its domain has gone, and why.
+     */
     Set<String> inStep(List<DomainView> domains) throws IOException {
         Set<String> inStep = new HashSet<>();
         for (DomainView each : domains) {
@@ -68,19 +66,15 @@ public final class Processes {
     private static boolean isInStep(VmOwner owner, long pid) throws IOException {
         try {
             StepCgroup step = StepCgroup.of(pid);
-            return step.job() == owner.globalJob() && step.has(pid);
-        } catch (NoStep | StepGone e) {
+            return step.job() == owner.globalJob() && step.isEverywhere() && step.has(pid);
+        } catch (NoStep e) {
             return false;
         } catch (IOException e) {
-            if (isThere(pid)) {
+            if (Files.exists(PROC.resolve(Long.toString(pid)))) {
                 throw e;
             }
-            return false;
+            return true;
         }
-    }
-
-    private static boolean isThere(long pid) {
-        return Files.exists(PROC.resolve(Long.toString(pid)));
     }
 
     private Path file(VmOwner owner) {

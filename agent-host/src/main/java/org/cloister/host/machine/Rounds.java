@@ -90,8 +90,6 @@ public final class Rounds implements AutoCloseable {
             while (!closed) {
                 bell.drainPermits();
                 Outcome outcome = once();
-                last = outcome;
-                listener.accept(outcome);
                 long wait = waitMs(outcome);
                 if (bell.tryAcquire(wait, TimeUnit.MILLISECONDS) && !closed) {
                     TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
@@ -108,10 +106,13 @@ public final class Rounds implements AutoCloseable {
         Outcome outcome;
         try {
             outcome = told(round.run());
+            last = outcome;
+            listener.accept(outcome);
         } catch (RuntimeException e) {
             LOG.error("round: a fault of agent-host", e);
             outcome = new Outcome(
                     List.of(), List.of(), List.of("a fault of agent-host: " + e), List.of(), OptionalLong.empty());
+            last = outcome;
         }
         outcome.done().forEach(action -> LOG.info("round: done {}", action));
         outcome.troubles().forEach(trouble -> LOG.warn("round: trouble: {}", trouble));

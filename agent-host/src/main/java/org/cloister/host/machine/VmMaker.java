@@ -1,6 +1,8 @@
 package org.cloister.host.machine;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import org.cloister.host.ledger.Maker;
 import org.cloister.host.ledger.Step;
 import org.cloister.host.step.StepCgroup;
@@ -29,7 +31,7 @@ public final class VmMaker implements Maker {
         VmOwner owner = plan.owner();
         return switch (next) {
             case OVERLAY -> parts.folders().isFree(owner);
-            case SCRATCH -> !parts.scratch().file(owner).toFile().exists();
+            case SCRATCH -> !Files.exists(parts.scratch().file(owner), LinkOption.NOFOLLOW_LINKS);
             case TAP -> parts.taps().isFree(owner);
             case PORT -> parts.ports().isFree(owner);
             case DOMAIN_PAUSED -> parts.processes().isFree(owner);

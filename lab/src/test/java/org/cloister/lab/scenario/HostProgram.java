@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.cloister.host.disk.Erasing;
 import org.cloister.host.disk.ScratchFolder;
+import org.cloister.host.ledger.Action;
 import org.cloister.host.ledger.BuildFailed;
 import org.cloister.host.ledger.Building;
 import org.cloister.host.ledger.ClaimRefused;
@@ -175,6 +176,9 @@ final class HostProgram implements AutoCloseable {
     }
 
     private void tell(Round.Outcome outcome) {
+        outcome.done().stream()
+                .filter(Action.Finish.class::isInstance)
+                .forEach(action -> System.out.println("ended " + action));
         List<Entry> entries = ledger.entries();
         boolean goesOn = entries.stream().allMatch(entry -> entry.end().isEmpty());
         if (outcome.isClean() && goesOn) {
