@@ -57,8 +57,7 @@ public final class LocalMachine implements Machine {
         try {
             Domains domains = parts.hypervisor().domains();
             answers.put(Part.DOMAIN, new Answer.Known<>(things(domains)));
-            return new Seen(
-                    answers, steps.ask(() -> parts.processes().inStep(domains.ours())));
+            return new Seen(answers, steps.ask(() -> parts.processes().inStep(domains.ours())));
         } catch (HypervisorUnavailable e) {
             String why = String.valueOf(e.getMessage());
             answers.put(Part.DOMAIN, new Answer.Unknown<>(why));

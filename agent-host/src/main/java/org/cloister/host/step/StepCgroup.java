@@ -126,7 +126,8 @@ public final class StepCgroup {
     public boolean isEverywhere() {
         long hierarchies = roots.stream()
                 .filter(root -> step.places().stream()
-                        .anyMatch(place -> Files.isDirectory(root.resolve(place.step().substring(1)))))
+                        .anyMatch(place ->
+                                Files.isDirectory(root.resolve(place.step().substring(1)))))
                 .count();
         return hierarchies == all.size();
     }

@@ -44,8 +44,7 @@ final class PlanSamples {
     private PlanSamples() {}
 
     static VmPlan full() {
-        Disk scratch =
-                new Disk(Path.of("/scratch").resolve(ScratchName.of(OWNER)), "scratch", Disk.Use.WRITABLE);
+        Disk scratch = new Disk(Path.of("/scratch").resolve(ScratchName.of(OWNER)), "scratch", Disk.Use.WRITABLE);
         DomainSpec domain = new DomainSpec(
                 OWNER,
                 Accelerator.KVM,

@@ -134,8 +134,10 @@ class RoundsTest {
                 rounds.ring();
             }
             next();
-            assertThat(outcomes.poll(1, TimeUnit.SECONDS)).satisfiesAnyOf(
-                    outcome -> assertThat(outcome).isNull(), outcome -> assertThat(outcomes).isEmpty());
+            assertThat(outcomes.poll(1, TimeUnit.SECONDS))
+                    .satisfiesAnyOf(
+                            outcome -> assertThat(outcome).isNull(),
+                            outcome -> assertThat(outcomes).isEmpty());
         });
     }
 

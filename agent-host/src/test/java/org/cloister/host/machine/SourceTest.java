@@ -38,8 +38,7 @@ class SourceTest {
             return Set.of("late");
         };
         assertThat(source.ask(hangs)).isEqualTo(new Answer.Unknown<String>("no answer in 200 ms"));
-        assertThat(source.ask(Set::of))
-                .isEqualTo(new Answer.Unknown<String>("no answer yet to an earlier question"));
+        assertThat(source.ask(Set::of)).isEqualTo(new Answer.Unknown<String>("no answer yet to an earlier question"));
         late.countDown();
         back.await();
         Answer<String> answer = source.ask(Set::of);

@@ -23,10 +23,7 @@ class VmPlanTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
                     cloister-vm-plan/1      | cloister-vm-plan/2       | format
                     "mtu":1500              | "mtu":150                | mtu
                     "mtu":1500              | "mtu":1500,"more":1      | unknown key
@@ -87,8 +84,14 @@ class VmPlanTest {
     @Test
     void a_mark_is_its_owners_and_no_other_text_is_one() {
         assertThat(VmOwner.parse(OWNER.mark())).isEqualTo(Optional.of(OWNER));
-        for (String text : new String[] {"", OWNER.mark() + ".", OWNER.mark().toUpperCase(java.util.Locale.ROOT),
-            OWNER.mark().replace(".3.", ".65536."), OWNER.mark().replace(".4711.", ".0."), "x".repeat(10_000)}) {
+        for (String text : new String[] {
+            "",
+            OWNER.mark() + ".",
+            OWNER.mark().toUpperCase(java.util.Locale.ROOT),
+            OWNER.mark().replace(".3.", ".65536."),
+            OWNER.mark().replace(".4711.", ".0."),
+            "x".repeat(10_000)
+        }) {
             assertThat(VmOwner.parse(text)).as(text).isEmpty();
         }
     }

@@ -65,8 +65,11 @@ class HostDaemonsTest {
                 }
                 assertThat(eyes.all()).as(what).isEmpty();
                 // A vswitchd that has just started has no flows, and forwards nothing, until the agent has laid them.
-                Poll.until(what + ": flows", FLOWS_LIMIT, "ovs-ofctl dump-flows", () -> eyes.bridgeDifferences()
-                        .isEmpty());
+                Poll.until(
+                        what + ": flows",
+                        FLOWS_LIMIT,
+                        "ovs-ofctl dump-flows",
+                        () -> eyes.bridgeDifferences().isEmpty());
                 assertThat(eyes.isForeignThere()).as(what).isTrue();
             }
         }

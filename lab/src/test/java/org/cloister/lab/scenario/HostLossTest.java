@@ -96,7 +96,8 @@ class HostLossTest {
 
     @Test
     void its_folder_deleted() throws IOException {
-        LabHome.delete(HostProcess.state(host).resolve("vms").resolve(owner.name().domain()));
+        LabHome.delete(
+                HostProcess.state(host).resolve("vms").resolve(owner.name().domain()));
         agent.tell("ring");
         awaitGone("LOST");
     }
@@ -104,7 +105,10 @@ class HostLossTest {
     /** Of people's making, and no reason to end anybody: it goes with its VM, whose name it has. */
     @Test
     void its_plan_made_unreadable() throws IOException {
-        Path plan = HostProcess.state(host).resolve("vms").resolve(owner.name().domain()).resolve("vm.json");
+        Path plan = HostProcess.state(host)
+                .resolve("vms")
+                .resolve(owner.name().domain())
+                .resolve("vm.json");
         Files.writeString(plan, "}", StandardCharsets.US_ASCII, StandardOpenOption.APPEND);
         agent.tell("ring");
         agent.await("settled 1");
