@@ -29,6 +29,9 @@ public final class Rounds implements AutoCloseable {
     /** While a source has not answered at all, which it does as soon as its daemon is up. */
     private static final long UNHEARD_MS = 200;
 
+    /** While something is due and its VM is still being made. */
+    private static final long OVERDUE_MS = 100;
+
     private static final long FIRST_RETRY_MS = 500;
     private static final long LAST_RETRY_MS = 30_000;
     private static final Duration END_LIMIT = Duration.ofSeconds(10);
@@ -145,9 +148,13 @@ public final class Rounds implements AutoCloseable {
             retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
         }
         if (outcome.nextMs().isPresent()) {
-            due = Math.min(due, outcome.nextMs().getAsLong() - clock.millis());
+            long left = outcome.nextMs().getAsLong() - clock.millis();
+            // What was due and could not be done is tried again with what went wrong.
+            if (left > 0 || outcome.isClean()) {
+                due = Math.min(due, Math.max(left, OVERDUE_MS));
+            }
         }
-        return Math.max(due, PAUSE_MS);
+        return due;
     }
 
     /** Returns when no round is under way, or the limit has passed. VMs go on. */

@@ -8,12 +8,15 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.cloister.host.ledger.Answer;
 import org.cloister.host.ledger.Building;
+import org.cloister.host.ledger.End;
+import org.cloister.host.ledger.Entry;
 import org.cloister.host.ledger.Ledger;
 import org.cloister.host.ledger.Machine;
 import org.cloister.host.ledger.Part;
@@ -38,10 +41,11 @@ class RoundsTest {
     private volatile boolean bridgeAnswers = true;
     private volatile int told;
 
-    /** Has nothing, and answers or does not. */
+    /** Has nothing, or one domain that does not go; and answers or does not. */
     private static final class EmptyMachine implements Machine {
         private volatile boolean answers = true;
         private volatile boolean faulty;
+        private volatile boolean stuck;
 
         @Override
         public Seen look() {
@@ -51,6 +55,11 @@ class RoundsTest {
             Map<Part, Answer<Thing>> all = new EnumMap<>(Part.class);
             for (Part part : Part.values()) {
                 all.put(part, answers ? new Answer.Known<>(Set.of()) : new Answer.Unknown<>("silent"));
+            }
+            if (stuck) {
+                String name = Part.DOMAIN.nameOf(PlanSamples.OWNER);
+                Thing domain = new Thing(Part.DOMAIN, name, Optional.of(PlanSamples.OWNER), true);
+                all.put(Part.DOMAIN, new Answer.Known<>(Set.of(domain)));
             }
             return new Seen(all, new Answer.Known<>(Set.of()));
         }
@@ -71,8 +80,8 @@ class RoundsTest {
         }
 
         @Override
-        public void remove(VmOwner owner, Part part) {
-            throw nothing();
+        public void remove(VmOwner owner, Part part) throws IOException {
+            throw new IOException("it does not go");
         }
 
         private static IllegalStateException nothing() {
@@ -101,6 +110,22 @@ class RoundsTest {
                 story.tell(rounds);
             }
         }
+    }
+
+    @Test
+    void what_was_due_long_ago_and_does_not_go_is_tried_less_and_less_often() throws Exception {
+        machine.stuck = true;
+        try (Ledger ledger = Ledger.open(folder.resolve("ledger"))) {
+            ledger.claim(Entry.claim(PlanSamples.OWNER, false, 1));
+            ledger.end(PlanSamples.OWNER.uuid(), new End(End.Why.ASKED, "", 1));
+        }
+        play(rounds -> {
+            long begin = System.nanoTime();
+            for (int i = 0; i < 3; i++) {
+                assertThat(next().troubles()).singleElement().asString().contains("it does not go");
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(1400));
+        });
     }
 
     private Outcome next() throws InterruptedException {

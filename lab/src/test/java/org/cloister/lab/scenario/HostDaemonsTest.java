@@ -12,14 +12,16 @@ import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * libvirtd and vswitchd are killed at random moments of a VM's way up and down and started again, 20 times ({@code sweep.all}:
- * 200): each VM is then all right, or all gone and its caller told; {@code CLOISTER_SEED} repeats.
+ * libvirtd, vswitchd and a host's agent are killed at random moments of a VM's way up and down and started again, 20 times
+ * ({@code sweep.all}: 200): each VM is then all right, or all gone; {@code CLOISTER_SEED} repeats.
  */
 @Tag("scenario")
 @Tag("host")
@@ -36,87 +38,118 @@ class HostDaemonsTest {
     private final Host host;
     private final int rounds = Boolean.getBoolean("cloister.sweep.all") ? 200 : 20;
     private final Map<String, Integer> counts = new TreeMap<>();
+    private final HostEyes eyes;
+    private HostProcess agent;
 
-    HostDaemonsTest(Lab lab) {
+    HostDaemonsTest(Lab lab) throws IOException {
         host = lab.host(1);
+        eyes = new HostEyes(host);
     }
 
     private enum Victim {
         LIBVIRTD,
-        VSWITCHD
+        VSWITCHD,
+        AGENT
+    }
+
+    /** @param up whether the kill comes while the VM is made; else while it is taken away */
+    private record Kill(Victim victim, boolean up, int delayMs) {
+        static Kill draw(Random random) {
+            return new Kill(
+                    Victim.values()[random.nextInt(Victim.values().length)],
+                    random.nextBoolean(),
+                    random.nextInt(SPAN_MS));
+        }
+    }
+
+    @BeforeEach
+    void begin() throws IOException {
+        eyes.layForeign();
+        agent = HostProcess.start(host, POWER_OFF, "");
+        agent.await("settled 0");
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        agent.close();
+        eyes.close();
     }
 
     @Test
-    void a_vm_is_all_right_or_all_gone_whenever_libvirtd_or_vswitchd_is_killed() throws IOException {
+    void a_vm_is_all_right_or_all_gone_whoever_is_killed_whenever() throws IOException {
         Random random = new Random(Seed.of("HostDaemonsTest"));
-        try (HostEyes eyes = new HostEyes(host);
-                HostProcess agent = HostProcess.start(host, POWER_OFF, "")) {
-            eyes.layForeign();
-            agent.await("settled 0");
-            for (int number = FIRST; number < FIRST + rounds; number++) {
-                Victim victim = Victim.values()[random.nextInt(Victim.values().length)];
-                boolean up = random.nextBoolean();
-                int delay = random.nextInt(SPAN_MS);
-                String what = (up ? "up, " : "down, ") + victim + " killed after " + delay + " ms";
-                try (PlainStep step = PlainStep.begin(host, number)) {
-                    oneVm(agent, eyes, number, step, victim, up, delay);
-                } catch (AssertionError | IOException e) {
-                    throw new AssertionError(what, e);
-                }
-                assertThat(eyes.all()).as(what).isEmpty();
-                // A vswitchd that has just started has no flows, and forwards nothing, until the agent has laid them.
-                Poll.until(
-                        what + ": flows",
-                        FLOWS_LIMIT,
-                        "ovs-ofctl dump-flows",
-                        () -> eyes.bridgeDifferences().isEmpty());
-                assertThat(eyes.isForeignThere()).as(what).isTrue();
+        for (int number = FIRST; number < FIRST + rounds; number++) {
+            Kill kill = Kill.draw(random);
+            try (PlainStep step = PlainStep.begin(host, number)) {
+                oneVm(number, step, kill);
+            } catch (AssertionError | IOException e) {
+                throw new AssertionError(kill.toString(), e);
             }
+            assertThat(eyes.all()).as(kill.toString()).isEmpty();
+            // A vswitchd that has just started has no flows, and forwards nothing, until the agent has laid them.
+            Poll.until(
+                    kill + ": flows",
+                    FLOWS_LIMIT,
+                    "ovs-ofctl dump-flows",
+                    () -> eyes.bridgeDifferences().isEmpty());
+            assertThat(eyes.isForeignThere()).as(kill.toString()).isTrue();
         }
         System.out.println("host daemons: " + rounds + " kills: " + counts);
     }
 
-    private void oneVm(
-            HostProcess agent, HostEyes eyes, int number, PlainStep step, Victim victim, boolean up, int delay)
-            throws IOException {
+    private void oneVm(int number, PlainStep step, Kill kill) throws IOException {
         VmOwner owner = Plans.owner(number, number);
         agent.tell("build " + number + " " + step.pid());
-        if (up) {
-            strike(victim, delay);
-        }
-        boolean built = agent.await(List.of("built ", "failed ")).startsWith("built ");
-        count((up ? "up " : "down ") + victim + (built ? " built" : " not built"));
+        boolean built = kill.up() ? isBuiltDespite(kill) : isBuilt();
+        counts.merge((kill.up() ? "up " : "down ") + kill.victim() + (built ? " built" : " not built"), 1, Integer::sum);
         if (!built) {
             agent.await("settled 0");
             return;
         }
         agent.tell("register " + number);
         agent.await("registered");
-        if (up) {
+        if (kill.up()) {
             // A round that begins now sees what there is after the kill.
             agent.tell("ring");
             agent.await("settled 1");
             assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
         }
         agent.tell("end " + number);
-        if (!up) {
-            strike(victim, delay);
+        if (!kill.up()) {
+            strike(kill);
         }
         agent.await("settled 0");
     }
 
-    private void strike(Victim victim, int delay) throws IOException {
-        Stage.sleep(delay);
-        if (victim == Victim.LIBVIRTD) {
-            host.libvirt().kill();
-            host.libvirt().start(host.ovs());
-        } else {
-            host.ovs().kill("ovs-vswitchd");
-            host.ovs().startSwitch();
+    private boolean isBuiltDespite(Kill kill) throws IOException {
+        strike(kill);
+        if (kill.victim() != Victim.AGENT) {
+            return isBuilt();
         }
+        boolean goesOn = agent.await("settled ").startsWith("1");
+        agent.tell("ring");
+        return goesOn;
     }
 
-    private void count(String what) {
-        counts.merge(what, 1, Integer::sum);
+    private boolean isBuilt() throws IOException {
+        return agent.await(List.of("built ", "failed ")).startsWith("built ");
+    }
+
+    private void strike(Kill kill) throws IOException {
+        Stage.sleep(kill.delayMs());
+        switch (kill.victim()) {
+            case LIBVIRTD -> {
+                host.libvirt().kill();
+                host.libvirt().start(host.ovs());
+            }
+            case VSWITCHD -> {
+                host.ovs().kill("ovs-vswitchd");
+                host.ovs().startSwitch();
+            }
+            case AGENT -> {
+                agent.kill();
+                agent = HostProcess.start(host, POWER_OFF, "");
+            }
+        }
     }
 }
