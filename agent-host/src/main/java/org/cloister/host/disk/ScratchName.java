@@ -1,8 +1,6 @@
 package org.cloister.host.disk;
 
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.cloister.host.vm.VmOwner;
 
 /**
@@ -10,39 +8,17 @@ import org.cloister.host.vm.VmOwner;
  * be counted among its VM's objects when the ledger is lost.
  */
 public final class ScratchName {
-    private static final Pattern NAME =
-            Pattern.compile("([a-z2-7]{52})\\.([a-z2-7]{16,64})\\.(0|[1-9][0-9]{0,4})\\.([1-9][0-9]{0,15})"
-                    + "\\.([0-9a-f-]{36})\\.scratch");
+    private static final String END = ".scratch";
 
     private ScratchName() {}
 
     /** At most 188 characters of the 255 that file systems take. */
     public static String of(VmOwner owner) {
-        return String.join(
-                ".",
-                owner.project(),
-                owner.ticket(),
-                Integer.toString(owner.slot()),
-                Long.toString(owner.globalJob()),
-                owner.uuid(),
-                "scratch");
+        return owner.mark() + END;
     }
 
     /** @return empty for a name that {@link #of} gives to nobody */
     public static Optional<VmOwner> parse(String name) {
-        Matcher matcher = NAME.matcher(name);
-        if (!matcher.matches()) {
-            return Optional.empty();
-        }
-        try {
-            return Optional.of(new VmOwner(
-                    matcher.group(1),
-                    matcher.group(2),
-                    Integer.parseInt(matcher.group(3)),
-                    Long.parseLong(matcher.group(4)),
-                    matcher.group(5)));
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
+        return name.endsWith(END) ? VmOwner.parse(name.substring(0, name.length() - END.length())) : Optional.empty();
     }
 }

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -68,5 +70,12 @@ final class Mounts {
                 .orElseThrow(
                         () -> new NoStep("cgroup hierarchy " + (controllers.isEmpty() ? "of version 2" : controllers)
                                 + ": want it mounted, have it nowhere; mount it below /sys/fs/cgroup"));
+    }
+
+    /** Of all hierarchies, each once. */
+    List<Path> roots() {
+        Map<Set<String>, Path> roots = new LinkedHashMap<>();
+        all.forEach(mount -> roots.putIfAbsent(mount.controllers, mount.at));
+        return List.copyOf(roots.values());
     }
 }

@@ -28,6 +28,7 @@ public final class StepCgroup {
     private final Path proc;
     private final JobStep step;
     private final List<Folders> all;
+    private final List<Path> roots;
 
     /**
      * @param place in one hierarchy
@@ -36,10 +37,11 @@ public final class StepCgroup {
      */
     private record Folders(JobStep.Place place, Path step, Path caller) {}
 
-    private StepCgroup(Path proc, JobStep step, List<Folders> all) {
+    private StepCgroup(Path proc, JobStep step, List<Folders> all, List<Path> roots) {
         this.proc = proc;
         this.step = step;
         this.all = all;
+        this.roots = roots;
     }
 
     /**
@@ -59,7 +61,7 @@ public final class StepCgroup {
             Path root = mounts.root(place.controllers());
             all.add(new Folders(place, below(root, place.step()), below(root, place.path())));
         }
-        return new StepCgroup(proc, step, List.copyOf(all));
+        return new StepCgroup(proc, step, List.copyOf(all), mounts.roots());
     }
 
     /** The Global job's number. */
@@ -115,6 +117,19 @@ public final class StepCgroup {
     /** Whether every thread of a process is where the caller is, or was. */
     public boolean has(long pid) throws IOException {
         return isWhole(pid);
+    }
+
+    /**
+     * Whether the process that this was made of lies in the step in every hierarchy in which Slurm has the step: of one that was
+     * taken out of some, their limits do not hold.
+     */
+    public boolean isEverywhere() {
+        long hierarchies = roots.stream()
+                .filter(root -> step.places().stream()
+                        .anyMatch(place ->
+                                Files.isDirectory(root.resolve(place.step().substring(1)))))
+                .count();
+        return hierarchies == all.size();
     }
 
     /** Whether Slurm still has the step: its last process gone, slurmstepd takes the folders away. */

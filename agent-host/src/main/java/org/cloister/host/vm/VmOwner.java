@@ -1,5 +1,7 @@
 package org.cloister.host.vm;
 
+import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.protocol.policy.Policy;
 import org.cloister.protocol.ticket.Ticket;
@@ -15,6 +17,8 @@ import org.cloister.protocol.ticket.Ticket;
  */
 public record VmOwner(String project, String ticket, int slot, long globalJob, String uuid) {
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+    private static final Pattern MARK = Pattern.compile(
+            "([a-z2-7]{52})\\.([a-z2-7]{16,64})\\.(0|[1-9][0-9]{0,4})\\.([1-9][0-9]{0,15})\\.([0-9a-f-]{36})");
 
     /** @throws IllegalArgumentException if a value is out of its range */
     public VmOwner {
@@ -33,5 +37,28 @@ public record VmOwner(String project, String ticket, int slot, long globalJob, S
 
     public VmName name() {
         return new VmName(ticket, slot);
+    }
+
+    /** All of it in at most 180 letters, digits, dots and hyphens: fit for a file's name and an interface's alias. */
+    public String mark() {
+        return String.join(".", project, ticket, Integer.toString(slot), Long.toString(globalJob), uuid);
+    }
+
+    /** @return empty for a text that is nobody's {@link #mark} */
+    public static Optional<VmOwner> parse(String mark) {
+        Matcher matcher = MARK.matcher(mark);
+        if (!matcher.matches()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(new VmOwner(
+                    matcher.group(1),
+                    matcher.group(2),
+                    Integer.parseInt(matcher.group(3)),
+                    Long.parseLong(matcher.group(4)),
+                    matcher.group(5)));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 }

@@ -63,6 +63,23 @@ class StepCgroupTest {
     }
 
     @Test
+    void a_process_that_one_hierarchy_of_the_step_has_not_is_not_everywhere() throws IOException {
+        String mounts = "";
+        String where = "";
+        for (String each : List.of("memory", "freezer", "cpu")) {
+            mounts += "41 31 0:38 / " + folder + "/" + each + " rw - cgroup cgroup rw," + each + "\n";
+            where += "4:" + each + ":" + (each.equals("cpu") ? "/" : "/slurm_n/uid_0/job_12/step_0/task_0") + "\n";
+        }
+        file("proc/self/mountinfo", mounts);
+        file("proc/7/cgroup", where);
+        file("memory/slurm_n/uid_0/job_12/step_0/task_0/cgroup.procs", "");
+        file("freezer/slurm_n/uid_0/job_12/step_0/task_0/cgroup.procs", "");
+        assertThat(step().isEverywhere()).as("Slurm has no step in the third").isTrue();
+        file("proc/7/cgroup", where.replace("memory:/slurm_n/uid_0/job_12/step_0/task_0", "memory:/"));
+        assertThat(step().isEverywhere()).isFalse();
+    }
+
+    @Test
     void an_ended_step_takes_nothing() throws IOException {
         StepCgroup step = step();
         Files.delete(folder.resolve("cgroup/" + TASK + "/cgroup.procs"));

@@ -1,0 +1,72 @@
+package org.cloister.host.machine;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.charset.StandardCharsets;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
+import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.ticket.Ticket;
+
+/** A {@link VmPlan} as JSON: every key known and asked for, every value in its range, or none of it is read. */
+final class PlanDocument {
+    /** Of as many peers as a port may have, twice. */
+    static final int MAX_BYTES = 1 << 20;
+
+    private static final String FORMAT = "cloister-vm-plan/1";
+    private static final Pattern WORD = Pattern.compile("[a-z0-9-]{1,64}");
+
+    private PlanDocument() {}
+
+    static byte[] write(VmPlan plan) {
+        VmOwner owner = plan.owner();
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("format", FORMAT);
+        json.putObject("owner")
+                .put("project", owner.project())
+                .put("ticket", owner.ticket())
+                .put("slot", owner.slot())
+                .put("globalJob", owner.globalJob())
+                .put("uuid", owner.uuid());
+        DomainDocument.write(plan.domain(), json.putObject("domain"));
+        PortDocument.write(plan.port(), json.putObject("port"));
+        json.put("mtu", plan.mtu());
+        plan.scratchBytes().ifPresent(bytes -> json.put("scratchBytes", bytes));
+        return json.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** @throws MalformedException if it is not what {@link #write} makes */
+    static VmPlan read(byte[] document) throws MalformedException {
+        try {
+            StrictJson json = StrictJson.read(document, MAX_BYTES);
+            json.requireFormat(FORMAT);
+            VmOwner owner = owner(json.object("owner"));
+            DomainSpec domain = DomainDocument.read(owner, json.object("domain"));
+            VmPlan plan = new VmPlan(
+                    domain,
+                    PortDocument.read(domain, json.object("port")),
+                    (int) json.number("mtu", VmPlan.LEAST_MTU, VmPlan.MOST_MTU),
+                    json.has("scratchBytes")
+                            ? OptionalLong.of(json.number("scratchBytes", 1, Long.MAX_VALUE))
+                            : OptionalLong.empty());
+            json.requireNothingElse();
+            return plan;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    private static VmOwner owner(StrictJson json) throws MalformedException {
+        VmOwner owner = new VmOwner(
+                json.text("project", WORD),
+                json.text("ticket", WORD),
+                (int) json.number("slot", 0, Integer.MAX_VALUE),
+                json.number("globalJob", 1, Ticket.MAX_COUNT),
+                json.text("uuid", WORD));
+        json.requireNothingElse();
+        return owner;
+    }
+}

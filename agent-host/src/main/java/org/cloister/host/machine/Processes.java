@@ -1,0 +1,83 @@
+package org.cloister.host.machine;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.cloister.host.domain.DomainView;
+import org.cloister.host.step.NoStep;
+import org.cloister.host.step.StepCgroup;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.slurm.Bounded;
+
+/** Domains' processes, as libvirt writes them down; it tells them to nobody. */
+public final class Processes {
+    private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,9}");
+    private static final Path PROC = Path.of("/proc");
+
+    private final Path folder;
+
+    /** @param folder libvirt's, with a file NAME.pid of each domain: {@code /run/libvirt/qemu} */
+    public Processes(Path folder) {
+        this.folder = folder;
+    }
+
+    /** @return empty if libvirt has no domain of the name */
+    OptionalLong pid(VmOwner owner) throws IOException {
+        Path file = file(owner);
+        String text;
+        try {
+            text = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
+        } catch (NoSuchFileException e) {
+            return OptionalLong.empty();
+        }
+        if (!PID.matcher(text).matches()) {
+            throw new IOException(file + ": want a process, have " + Bounded.printable(text));
+        }
+        return OptionalLong.of(Long.parseLong(text));
+    }
+
+    boolean isFree(VmOwner owner) {
+        return !Files.exists(file(owner));
+    }
+
+    /**
+     * UUIDs of those that lie in a step of their owner's job, with all their threads and in each of its hierarchies. Slurm
+     * keeps a step for as long as it is not empty. One that has just ended is among them, for nothing of it is elsewhere:
+     * libvirt is about to say that its domain has gone, and why.
+     */
+    Set<String> inStep(List<DomainView> domains) throws IOException {
+        Set<String> inStep = new HashSet<>();
+        for (DomainView each : domains) {
+            OptionalLong pid = pid(each.owner());
+            if (pid.isPresent() && isInStep(each.owner(), pid.getAsLong())) {
+                inStep.add(each.uuid());
+            }
+        }
+        return inStep;
+    }
+
+    private static boolean isInStep(VmOwner owner, long pid) throws IOException {
+        try {
+            StepCgroup step = StepCgroup.of(pid);
+            return step.job() == owner.globalJob() && step.isEverywhere() && step.has(pid);
+        } catch (NoStep e) {
+            return false;
+        } catch (IOException e) {
+            if (Files.exists(PROC.resolve(Long.toString(pid)))) {
+                throw e;
+            }
+            return true;
+        }
+    }
+
+    private Path file(VmOwner owner) {
+        return folder.resolve(owner.name().domain() + ".pid");
+    }
+}

@@ -1,0 +1,171 @@
+package org.cloister.host.machine;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.cloister.host.ledger.Round;
+import org.cloister.host.ledger.Round.Outcome;
+import org.cloister.host.libvirt.HypervisorEvent;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that holds ledger and host against each other: at once, when the hypervisor tells of a change, when somebody
+ * rings, when something is due, and at the latest after a minute. What goes wrong is tried again, less and less often.
+ */
+public final class Rounds implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Rounds.class);
+    private static final Duration AT_LATEST = Duration.ofSeconds(60);
+    /** Between two rounds, so that changes which come together are seen together. */
+    private static final long PAUSE_MS = 50;
+    /** While a source has not answered at all, which it does as soon as its daemon is up. */
+    private static final long UNHEARD_MS = 200;
+
+    /** While something is due and its VM is still being made. */
+    private static final long OVERDUE_MS = 100;
+
+    private static final long FIRST_RETRY_MS = 500;
+    private static final long LAST_RETRY_MS = 30_000;
+    private static final Duration END_LIMIT = Duration.ofSeconds(10);
+
+    private final Round round;
+    private final Told told;
+    private final Consumer<Outcome> listener;
+    private final InstantSource clock;
+    private final Semaphore bell = new Semaphore(0);
+    private final Thread thread;
+    private volatile @Nullable Outcome last;
+    private volatile boolean closed;
+    private long retryMs = FIRST_RETRY_MS;
+
+    /** What is done after each round that has heard every source. */
+    public interface Told {
+        /** Does nothing if it was done before. What it throws is a trouble of the round. */
+        void tell() throws IOException;
+    }
+
+    /**
+     * @param told {@link Ports#tell}
+     * @param listener of each round's outcome, on the rounds' thread; it returns soon
+     */
+    public Rounds(Round round, Told told, Consumer<Outcome> listener, InstantSource clock) {
+        this.round = round;
+        this.told = told;
+        this.listener = listener;
+        this.clock = clock;
+        this.thread = new Thread(this::run, "rounds");
+        this.thread.setDaemon(true);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    /** There is something to see. Soon after, a round begins that sees what was there before the call. */
+    public void ring() {
+        if (bell.availablePermits() == 0) {
+            bell.release();
+        }
+    }
+
+    /** For {@link org.cloister.host.libvirt.Hypervisor#listen}. Between Lost and Found nothing was told. */
+    public void heard(HypervisorEvent event) {
+        if (!(event instanceof HypervisorEvent.Lost)) {
+            ring();
+        }
+    }
+
+    /** Empty before the first has ended. */
+    public Optional<Outcome> last() {
+        return Optional.ofNullable(last);
+    }
+
+    private void run() {
+        try {
+            while (!closed) {
+                bell.drainPermits();
+                Outcome outcome = once();
+                long wait = waitMs(outcome);
+                if (bell.tryAcquire(wait, TimeUnit.MILLISECONDS) && !closed) {
+                    TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+                }
+            }
+        } catch (InterruptedException e) {
+            LOG.warn("rounds: interrupted, and none follows");
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A fault of ours in one round is no reason for none to follow: VMs are to be ended all the same. */
+    private Outcome once() {
+        Outcome outcome;
+        try {
+            outcome = told(round.run());
+            last = outcome;
+            listener.accept(outcome);
+        } catch (RuntimeException e) {
+            LOG.error("round: a fault of agent-host", e);
+            outcome = new Outcome(
+                    List.of(), List.of(), List.of("a fault of agent-host: " + e), List.of(), OptionalLong.empty());
+            last = outcome;
+        }
+        outcome.done().forEach(action -> LOG.info("round: done {}", action));
+        outcome.troubles().forEach(trouble -> LOG.warn("round: trouble: {}", trouble));
+        return outcome;
+    }
+
+    private Outcome told(Outcome outcome) {
+        if (!outcome.unheard().isEmpty()) {
+            return outcome;
+        }
+        try {
+            told.tell();
+            return outcome;
+        } catch (IOException e) {
+            List<String> troubles = new ArrayList<>(outcome.troubles());
+            troubles.add(String.valueOf(e.getMessage()));
+            return new Outcome(outcome.done(), outcome.unheard(), troubles, outcome.strays(), outcome.nextMs());
+        }
+    }
+
+    private long waitMs(Outcome outcome) {
+        if (outcome.isClean()) {
+            retryMs = FIRST_RETRY_MS;
+        }
+        long due = AT_LATEST.toMillis();
+        if (!outcome.unheard().isEmpty()) {
+            due = UNHEARD_MS;
+        } else if (!outcome.isClean()) {
+            due = retryMs;
+            retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+        }
+        if (outcome.nextMs().isPresent()) {
+            long left = outcome.nextMs().getAsLong() - clock.millis();
+            // What was due and could not be done is tried again with what went wrong.
+            if (left > 0 || outcome.isClean()) {
+                due = Math.min(due, Math.max(left, OVERDUE_MS));
+            }
+        }
+        return due;
+    }
+
+    /** Returns when no round is under way, or the limit has passed. VMs go on. */
+    @Override
+    public void close() {
+        closed = true;
+        bell.release();
+        try {
+            thread.join(END_LIMIT.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package org.cloister.host.machine;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.cloister.host.ledger.Answer;
+
+/**
+ * Something to ask that may not come back, as a file system whose device has gone: a question has a limit of time, and until
+ * a late one has come back no other is asked.
+ */
+final class Source<T> {
+    private static final long IDLE_MS = 1000;
+
+    private final Duration limit;
+    private final ThreadPoolExecutor thread;
+
+    Source(String name, Duration limit) {
+        this.limit = limit;
+        this.thread = new ThreadPoolExecutor(0, 1, IDLE_MS, TimeUnit.MILLISECONDS, new SynchronousQueue<>(), work -> {
+            Thread made = new Thread(work, "look-" + name);
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    /** What it throws makes its answer unknown. */
+    interface Question<T> {
+        Set<T> all() throws IOException;
+    }
+
+    Answer<T> ask(Question<T> question) {
+        Future<Set<T>> answer;
+        try {
+            answer = thread.submit(question::all);
+        } catch (RejectedExecutionException e) {
+            return new Answer.Unknown<>("no answer yet to an earlier question");
+        }
+        try {
+            return new Answer.Known<>(answer.get(limit.toMillis(), TimeUnit.MILLISECONDS));
+        } catch (TimeoutException e) {
+            return new Answer.Unknown<>("no answer in " + limit.toMillis() + " ms");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Answer.Unknown<>("interrupted");
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            return new Answer.Unknown<>(String.valueOf(cause == null ? e.getMessage() : cause.getMessage()));
+        }
+    }
+}

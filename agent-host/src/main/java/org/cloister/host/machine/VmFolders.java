@@ -1,0 +1,179 @@
+package org.cloister.host.machine;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.host.ledger.Part;
+import org.cloister.host.ledger.Thing;
+import org.cloister.host.vm.VmName;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.MalformedException;
+
+/** Folders of VMs, each with its VM's plan, which is its owner's mark, and its sockets. Any thread may call. */
+public final class VmFolders {
+    private static final String PLAN = "vm.json";
+    /** A host has fewer VMs. */
+    private static final int MAX_FOLDERS = 8192;
+    /** Of one VM, folders in it counted too; it has its plan, sockets and perhaps a console. */
+    private static final int MAX_FILES = 1000;
+
+    private static final FileAttribute<?> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    private static final FileAttribute<?> PRIVATE_FOLDER =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+    private final Path all;
+
+    /** @param all is there, and nobody else writes to it; not on the file system of scratch files, which VMs can fill */
+    public VmFolders(Path all) {
+        this.all = all;
+    }
+
+    /** Of a VM, whether it is there or not. */
+    public Path folder(VmOwner owner) {
+        return owner.name().folder(all);
+    }
+
+    boolean isFree(VmOwner owner) {
+        return !Files.exists(folder(owner), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Folder and plan are on disk when this returns. */
+    void make(VmPlan plan) throws IOException {
+        Path folder = folder(plan.owner());
+        Files.createDirectory(folder, PRIVATE_FOLDER);
+        Path fresh = folder.resolve(PLAN + ".new");
+        try (FileChannel out =
+                FileChannel.open(fresh, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
+            ByteBuffer document = ByteBuffer.wrap(PlanDocument.write(plan));
+            while (document.hasRemaining()) {
+                out.write(document);
+            }
+            out.force(true);
+        }
+        Files.move(fresh, folder.resolve(PLAN), StandardCopyOption.ATOMIC_MOVE);
+        sync(folder);
+        sync(all);
+    }
+
+    /** @throws NoSuchFileException if the folder, or the plan in it, is not there */
+    public VmPlan plan(VmOwner owner) throws IOException {
+        VmPlan plan = read(folder(owner));
+        if (!plan.owner().equals(owner)) {
+            throw other(owner, plan.owner());
+        }
+        return plan;
+    }
+
+    /** A folder whose plan does not read is marked as nobody's. */
+    Set<Thing> things() throws IOException {
+        Set<Thing> things = new HashSet<>();
+        for (Path each : list(all, MAX_FOLDERS)) {
+            String name = each.getFileName().toString();
+            if (VmName.isDomain(name) && Files.isDirectory(each, LinkOption.NOFOLLOW_LINKS)) {
+                things.add(new Thing(Part.OVERLAY, name, mark(each), true));
+            }
+        }
+        return things;
+    }
+
+    private static Optional<VmOwner> mark(Path folder) throws IOException {
+        try {
+            return Optional.of(read(folder).owner());
+        } catch (NoSuchFileException | MalformedException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static VmPlan read(Path folder) throws IOException {
+        Path file = folder.resolve(PLAN);
+        byte[] document;
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            document = in.readNBytes(PlanDocument.MAX_BYTES + 1);
+        }
+        try {
+            return PlanDocument.read(document);
+        } catch (MalformedException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The plan last: for as long as anything is there it is marked. No error if it is gone already. */
+    void remove(VmOwner owner) throws IOException {
+        Path folder = folder(owner);
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        Optional<VmOwner> mark = mark(folder);
+        if (mark.isPresent() && !mark.get().equals(owner)) {
+            throw other(owner, mark.get());
+        }
+        List<Path> inside = new ArrayList<>();
+        collect(folder, inside);
+        inside.remove(folder.resolve(PLAN));
+        for (Path each : inside) {
+            Files.deleteIfExists(each);
+        }
+        Files.deleteIfExists(folder.resolve(PLAN));
+        Files.deleteIfExists(folder);
+        sync(all);
+    }
+
+    /** What lies deeper comes first. */
+    private static void collect(Path folder, List<Path> inside) throws IOException {
+        for (Path each : list(folder, MAX_FILES)) {
+            if (Files.isDirectory(each, LinkOption.NOFOLLOW_LINKS)) {
+                collect(each, inside);
+            }
+            inside.add(each);
+            requireAtMost(folder, inside.size(), MAX_FILES);
+        }
+    }
+
+    private static List<Path> list(Path folder, int max) throws IOException {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder)) {
+            for (Path file : stream) {
+                files.add(file);
+                requireAtMost(folder, files.size(), max);
+            }
+        } catch (DirectoryIteratorException e) {
+            throw new IOException(folder + ": not read: " + e.getMessage(), e);
+        }
+        return files;
+    }
+
+    private static void requireAtMost(Path folder, int count, int max) throws IOException {
+        if (count > max) {
+            throw new IOException(
+                    folder + ": want at most " + max + " files, have more; it has to be of this host's VMs alone");
+        }
+    }
+
+    private static IOException other(VmOwner owner, VmOwner other) {
+        return new IOException("folder " + owner.name().domain() + ": want VM " + owner.uuid() + "'s, have VM "
+                + other.uuid() + "'s; it was left as it is");
+    }
+
+    private static void sync(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+}

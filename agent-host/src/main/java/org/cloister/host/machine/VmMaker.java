@@ -1,0 +1,72 @@
+package org.cloister.host.machine;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import org.cloister.host.ledger.Maker;
+import org.cloister.host.ledger.Step;
+import org.cloister.host.step.StepCgroup;
+import org.cloister.host.step.StepGone;
+import org.cloister.host.vm.VmOwner;
+
+/** Makes one VM as its plan says, for the job step that called for it. Of one thread. */
+public final class VmMaker implements Maker {
+    private final HostParts parts;
+    private final VmPlan plan;
+    private final StepCgroup step;
+
+    /** @throws IllegalArgumentException if the step is of another job than the VM */
+    public VmMaker(HostParts parts, VmPlan plan, StepCgroup step) {
+        if (step.job() != plan.owner().globalJob()) {
+            throw new IllegalArgumentException(
+                    "step: want one of job " + plan.owner().globalJob() + ", have " + step.step());
+        }
+        this.parts = parts;
+        this.plan = plan;
+        this.step = step;
+    }
+
+    @Override
+    public boolean isFree(Step next) throws IOException {
+        VmOwner owner = plan.owner();
+        return switch (next) {
+            case OVERLAY -> parts.folders().isFree(owner);
+            case SCRATCH -> !Files.exists(parts.scratch().file(owner), LinkOption.NOFOLLOW_LINKS);
+            case TAP -> parts.taps().isFree(owner);
+            case PORT -> parts.ports().isFree(owner);
+            case DOMAIN_PAUSED -> parts.processes().isFree(owner);
+            default -> true;
+        };
+    }
+
+    @Override
+    public void make(Step next) throws IOException {
+        VmOwner owner = plan.owner();
+        switch (next) {
+            case OVERLAY -> parts.folders().make(plan);
+            case SCRATCH -> parts.scratch().make(owner, plan.scratchBytes().orElseThrow());
+            case TAP -> parts.taps().make(owner, plan.domain().cpus().queues(), plan.mtu());
+            case PORT -> parts.ports().add(plan);
+            case DOMAIN_PAUSED -> parts.hypervisor().startPaused(plan.domain());
+            case MOVED -> step.take(process());
+            case RUNNING -> run();
+            default -> throw new IllegalArgumentException("step: want one to make, have " + next);
+        }
+    }
+
+    /** A step that has ended since takes nobody with it any more. */
+    private void run() throws IOException {
+        if (!step.has(process())) {
+            throw new StepGone("VM " + plan.owner().uuid() + ": want its process in step " + step.step()
+                    + ", have it elsewhere; it has ended");
+        }
+        parts.hypervisor().resume(plan.owner().uuid());
+    }
+
+    private long process() throws IOException {
+        return parts.processes()
+                .pid(plan.owner())
+                .orElseThrow(() -> new IOException("VM " + plan.owner().uuid() + ": want a process of its domain "
+                        + plan.owner().name().domain() + ", have none; look into libvirt's log of it"));
+    }
+}

@@ -1,0 +1,98 @@
+package org.cloister.host.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.MalformedException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class VmPlanTest {
+    private static final VmOwner OWNER = PlanSamples.OWNER;
+
+    @Test
+    void what_is_written_is_read_again() throws MalformedException {
+        for (VmPlan plan : new VmPlan[] {PlanSamples.full(), PlanSamples.plain(OWNER)}) {
+            assertThat(PlanDocument.read(PlanDocument.write(plan))).isEqualTo(plan);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    cloister-vm-plan/1      | cloister-vm-plan/2       | format
+                    "mtu":1500              | "mtu":150                | mtu
+                    "mtu":1500              | "mtu":1500,"more":1      | unknown key
+                    "slot":3                | "slot":-3                | slot
+                    "slot":3                | "slot":70000             | slot
+                    "vlan":301              | "vlan":4095              | vlan
+                    "accelerator":"KVM"     | "accelerator":"XEN"      | XEN
+                    10.7.0.2                | 10.7.0.256               | IPv4
+                    "serial":"scratch"      | "serial":"layer-base"    | once
+                    "use":"WRITABLE"        | "use":"LAYER"            | scratch
+                    "scratchBytes":1099511627776 | "scratchBytes":0    | scratchBytes
+                    "mac":"52:54:00:4d:00:03","channel" | "mac":"52:54:00:4d:00:04","channel" | MAC
+                    "globalJob":4711        | "globalJob":4712         | scratch
+                    /var/lib/cloister/host/vms/channel | relative      | channel
+                    """)
+    void a_plan_that_says_anything_else_is_refused(String from, String to, String why) {
+        String text = new String(PlanDocument.write(PlanSamples.full()), StandardCharsets.UTF_8);
+        assertThat(text).contains(from);
+        String changed = text.replace(from, to);
+        assertThatThrownBy(() -> PlanDocument.read(changed.getBytes(StandardCharsets.UTF_8)))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void every_beginning_of_a_plan_is_refused() {
+        byte[] whole = PlanDocument.write(PlanSamples.full());
+        String text = new String(whole, StandardCharsets.UTF_8);
+        for (int length = 0; length < text.length(); length++) {
+            byte[] cut = text.substring(0, length).getBytes(StandardCharsets.UTF_8);
+            assertThatThrownBy(() -> PlanDocument.read(cut)).isInstanceOf(MalformedException.class);
+        }
+    }
+
+    @Test
+    void parts_of_two_vms_make_no_plan() {
+        VmPlan plan = PlanSamples.plain(OWNER);
+        assertThatThrownBy(() -> new VmPlan(
+                        plan.domain(), PlanSamples.port(OWNER, "somebody's"), plan.mtu(), OptionalLong.empty()))
+                .hasMessageContaining("port's owner");
+        assertThatThrownBy(() -> new VmPlan(plan.domain(), plan.port(), plan.mtu(), OptionalLong.of(1)))
+                .hasMessageContaining("scratch disk: want one");
+    }
+
+    @Test
+    void a_port_says_whose_it_is() {
+        VmOwner longest = new VmOwner(
+                "z".repeat(51) + "q", "z".repeat(64), 65_535, 999_999_999, "ffffffff-ffff-ffff-ffff-ffffffffffff");
+        for (VmOwner owner : new VmOwner[] {OWNER, longest}) {
+            assertThat(PortMark.read(PlanSamples.port(owner, PortMark.owner(owner))))
+                    .contains(owner);
+        }
+        assertThat(PortMark.read(PlanSamples.port(OWNER, "scenario/a1"))).isEmpty();
+        assertThat(PortMark.read(PlanSamples.port(OWNER, PortMark.owner(OWNER).replace(".3.", ".03."))))
+                .isEmpty();
+    }
+
+    @Test
+    void a_mark_is_its_owners_and_no_other_text_is_one() {
+        assertThat(VmOwner.parse(OWNER.mark())).isEqualTo(Optional.of(OWNER));
+        for (String text : new String[] {
+            "",
+            OWNER.mark() + ".",
+            OWNER.mark().toUpperCase(java.util.Locale.ROOT),
+            OWNER.mark().replace(".3.", ".65536."),
+            OWNER.mark().replace(".4711.", ".0."),
+            "x".repeat(10_000)
+        }) {
+            assertThat(VmOwner.parse(text)).as(text).isEmpty();
+        }
+    }
+}

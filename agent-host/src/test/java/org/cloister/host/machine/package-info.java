@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.machine;
+
+import org.jspecify.annotations.NullMarked;

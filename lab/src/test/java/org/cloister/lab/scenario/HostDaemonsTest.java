@@ -1,0 +1,155 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.cloister.lab.Poll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * libvirtd, vswitchd and a host's agent are killed at random moments of a VM's way up and down and started again, 20 times
+ * ({@code sweep.all}: 200): each VM is then all right, or all gone; {@code CLOISTER_SEED} repeats.
+ */
+@Tag("scenario")
+@Tag("host")
+@Timeout(3600)
+@ExtendWith(SharedLab.class)
+class HostDaemonsTest {
+    private static final Duration POWER_OFF = Duration.ofMillis(500);
+    /** Longer than a VM is on its way up or down. */
+    private static final int SPAN_MS = 1500;
+
+    private static final Duration FLOWS_LIMIT = Duration.ofSeconds(5);
+    private static final int FIRST = 20_000;
+
+    private final Host host;
+    private final int rounds = Boolean.getBoolean("cloister.sweep.all") ? 200 : 20;
+    private final Map<String, Integer> counts = new TreeMap<>();
+    private final HostEyes eyes;
+    private HostProcess agent;
+
+    HostDaemonsTest(Lab lab) throws IOException {
+        host = lab.host(1);
+        eyes = new HostEyes(host);
+    }
+
+    private enum Victim {
+        LIBVIRTD,
+        VSWITCHD,
+        AGENT
+    }
+
+    /** @param up whether the kill comes while the VM is made; else while it is taken away */
+    private record Kill(Victim victim, boolean up, int delayMs) {
+        static Kill draw(Random random) {
+            return new Kill(
+                    Victim.values()[random.nextInt(Victim.values().length)],
+                    random.nextBoolean(),
+                    random.nextInt(SPAN_MS));
+        }
+    }
+
+    @BeforeEach
+    void begin() throws IOException {
+        eyes.layForeign();
+        agent = HostProcess.start(host, POWER_OFF, "");
+        agent.await("settled 0");
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        agent.close();
+        eyes.close();
+    }
+
+    @Test
+    void a_vm_is_all_right_or_all_gone_whoever_is_killed_whenever() throws IOException {
+        Random random = new Random(Seed.of("HostDaemonsTest"));
+        for (int number = FIRST; number < FIRST + rounds; number++) {
+            Kill kill = Kill.draw(random);
+            try (PlainStep step = PlainStep.begin(host, number)) {
+                oneVm(number, step, kill);
+            } catch (AssertionError | IOException e) {
+                throw new AssertionError(kill.toString(), e);
+            }
+            assertThat(eyes.all()).as(kill.toString()).isEmpty();
+            // A vswitchd that has just started has no flows, and forwards nothing, until the agent has laid them.
+            Poll.until(
+                    kill + ": flows",
+                    FLOWS_LIMIT,
+                    "ovs-ofctl dump-flows",
+                    () -> eyes.bridgeDifferences().isEmpty());
+            assertThat(eyes.isForeignThere()).as(kill.toString()).isTrue();
+        }
+        System.out.println("host daemons: " + rounds + " kills: " + counts);
+    }
+
+    private void oneVm(int number, PlainStep step, Kill kill) throws IOException {
+        VmOwner owner = Plans.owner(number, number);
+        agent.tell("build " + number + " " + step.pid());
+        boolean built = kill.up() ? isBuiltDespite(kill) : isBuilt();
+        counts.merge((kill.up() ? "up " : "down ") + kill.victim() + (built ? " built" : " not built"), 1, Integer::sum);
+        if (!built) {
+            agent.await("settled 0");
+            return;
+        }
+        agent.tell("register " + number);
+        agent.await("registered");
+        if (kill.up()) {
+            // A round that begins now sees what there is after the kill.
+            agent.tell("ring");
+            agent.await("settled 1");
+            assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
+        }
+        agent.tell("end " + number);
+        if (!kill.up()) {
+            strike(kill);
+        }
+        agent.await("settled 0");
+    }
+
+    private boolean isBuiltDespite(Kill kill) throws IOException {
+        strike(kill);
+        if (kill.victim() != Victim.AGENT) {
+            return isBuilt();
+        }
+        boolean goesOn = agent.await("settled ").startsWith("1");
+        agent.tell("ring");
+        return goesOn;
+    }
+
+    private boolean isBuilt() throws IOException {
+        return agent.await(List.of("built ", "failed ")).startsWith("built ");
+    }
+
+    private void strike(Kill kill) throws IOException {
+        Stage.sleep(kill.delayMs());
+        switch (kill.victim()) {
+            case LIBVIRTD -> {
+                host.libvirt().kill();
+                host.libvirt().start(host.ovs());
+            }
+            case VSWITCHD -> {
+                host.ovs().kill("ovs-vswitchd");
+                host.ovs().startSwitch();
+            }
+            case AGENT -> {
+                agent.kill();
+                agent = HostProcess.start(host, POWER_OFF, "");
+            }
+        }
+    }
+}

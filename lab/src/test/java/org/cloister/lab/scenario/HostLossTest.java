@@ -1,0 +1,142 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabHome;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A VM that loses what it cannot be without is ended, and all of it is gone; what can be made again is made again. */
+@Tag("scenario")
+@Tag("host")
+@Timeout(300)
+@ExtendWith(SharedLab.class)
+class HostLossTest {
+    private static final AtomicInteger NUMBERS = new AtomicInteger(30_000);
+
+    private final Host host;
+    private final HostEyes eyes;
+    private HostProcess agent;
+    private PlainStep step;
+    private VmOwner owner;
+
+    HostLossTest(Lab lab) throws IOException {
+        host = lab.host(1);
+        eyes = new HostEyes(host);
+    }
+
+    @BeforeEach
+    void a_vm_runs() throws IOException {
+        eyes.layForeign();
+        agent = HostProcess.start(host, Duration.ofSeconds(1), "");
+        agent.await("settled 0");
+        int number = NUMBERS.incrementAndGet();
+        step = PlainStep.begin(host, number);
+        owner = Plans.owner(number, number);
+        agent.tell("build " + number + " " + step.pid());
+        agent.await("built ");
+        agent.tell("register " + number);
+        agent.await("registered");
+        assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        agent.close();
+        step.close();
+        eyes.close();
+    }
+
+    @Test
+    void its_domain_destroyed_by_somebody() throws IOException {
+        host.libvirt().virsh("destroy", owner.name().domain());
+        awaitGone("DOMAIN_GONE");
+    }
+
+    @Test
+    void its_process_killed() throws IOException {
+        host.command("kill", "-KILL", process()).succeed();
+        awaitGone("DOMAIN_GONE");
+    }
+
+    @Test
+    void its_cpus_stopped_by_somebody() throws IOException {
+        host.libvirt().virsh("suspend", owner.name().domain());
+        awaitGone("STOPPED");
+    }
+
+    @Test
+    void its_process_taken_out_of_its_step() throws IOException {
+        host.command("sh", "-c", "echo " + process() + " > /sys/fs/cgroup/memory/cgroup.procs")
+                .succeed();
+        agent.tell("ring");
+        awaitGone("STEP_GONE");
+    }
+
+    @Test
+    void its_tap_deleted() throws IOException {
+        host.command("ip", "link", "delete", owner.name().tap()).succeed();
+        agent.tell("ring");
+        awaitGone("LOST");
+    }
+
+    @Test
+    void its_folder_deleted() throws IOException {
+        LabHome.delete(
+                HostProcess.state(host).resolve("vms").resolve(owner.name().domain()));
+        agent.tell("ring");
+        awaitGone("LOST");
+    }
+
+    /** Of people's making, and no reason to end anybody: it goes with its VM, whose name it has. */
+    @Test
+    void its_plan_made_unreadable() throws IOException {
+        Path plan = HostProcess.state(host)
+                .resolve("vms")
+                .resolve(owner.name().domain())
+                .resolve("vm.json");
+        Files.writeString(plan, "}", StandardCharsets.US_ASCII, StandardOpenOption.APPEND);
+        agent.tell("ring");
+        agent.await("settled 1");
+        assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
+        step.end();
+        awaitGone("DOMAIN_GONE|STEP_GONE");
+    }
+
+    @Test
+    void its_port_deleted_is_there_again() throws IOException {
+        host.ovs().vsctl("del-port", "br-secure", owner.name().tap());
+        agent.tell("ring");
+        agent.await("settled 1");
+        assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
+        assertThat(eyes.bridgeDifferences()).isEmpty();
+    }
+
+    private void awaitGone(String why) throws IOException {
+        assertThat(agent.await("ended ")).containsPattern("why=(" + why + ")");
+        agent.await("settled 0");
+        assertThat(eyes.all()).isEmpty();
+        assertThat(eyes.bridgeDifferences()).isEmpty();
+        assertThat(eyes.isForeignThere()).isTrue();
+    }
+
+    private String process() throws IOException {
+        return host.command("cat", "/run/libvirt/qemu/" + owner.name().domain() + ".pid")
+                .succeed()
+                .strip();
+    }
+}

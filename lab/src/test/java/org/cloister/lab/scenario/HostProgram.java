@@ -1,0 +1,202 @@
+package org.cloister.lab.scenario;
+
+import com.codahale.metrics.MetricRegistry;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.cloister.host.disk.Erasing;
+import org.cloister.host.disk.ScratchFolder;
+import org.cloister.host.ledger.Action;
+import org.cloister.host.ledger.BuildFailed;
+import org.cloister.host.ledger.Building;
+import org.cloister.host.ledger.ClaimRefused;
+import org.cloister.host.ledger.End;
+import org.cloister.host.ledger.Entry;
+import org.cloister.host.ledger.Ledger;
+import org.cloister.host.ledger.Round;
+import org.cloister.host.ledger.Step;
+import org.cloister.host.ledger.Times;
+import org.cloister.host.libvirt.Hypervisor;
+import org.cloister.host.libvirt.LibvirtHypervisor;
+import org.cloister.host.machine.HostParts;
+import org.cloister.host.machine.LocalMachine;
+import org.cloister.host.machine.Ports;
+import org.cloister.host.machine.Processes;
+import org.cloister.host.machine.Rounds;
+import org.cloister.host.machine.Taps;
+import org.cloister.host.machine.VmFolders;
+import org.cloister.host.machine.VmMaker;
+import org.cloister.host.machine.VmPlan;
+import org.cloister.host.step.StepCgroup;
+import org.cloister.ovs.BridgeConfig;
+import org.cloister.ovs.SecureBridge;
+
+/** A host's agent, reduced to its machine, as a process in the host's namespaces that is told what to do and can be killed. */
+final class HostProgram implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final long BUDGET = 1L << 30;
+    private static final int CYCLES_A_COUNT = 10;
+
+    private final Points points = new Points();
+    private final Plans plans;
+    private final Ledger ledger;
+    private final Hypervisor hypervisor;
+    private final SecureBridge bridge;
+    private final HostParts parts;
+    private final Building building;
+    private final Rounds rounds;
+    private final Semaphore ended = new Semaphore(0);
+
+    private HostProgram(Path state, Path scratch, Path image, Path ovs, String uri, Duration powerOff)
+            throws IOException {
+        InstantSource clock = InstantSource.system();
+        VmFolders folders = new VmFolders(Files.createDirectories(state.resolve("vms")));
+        ScratchFolder scratches = new ScratchFolder(scratch, BUDGET);
+        plans = new Plans(folders, scratches, image);
+        ledger = Ledger.open(state.resolve("ledger"));
+        hypervisor = new LibvirtHypervisor(uri, LIMIT);
+        bridge = SecureBridge.open(BridgeConfig.of(ovs, "trunk0").withDatapath("netdev"), new MetricRegistry());
+        Ports ports = new Ports(bridge, folders);
+        parts = new HostParts(
+                folders,
+                scratches,
+                new Taps(Path.of("/sbin/ip"), LIMIT),
+                ports,
+                hypervisor,
+                new Processes(Path.of("/run/libvirt/qemu")));
+        building = new Building(ledger, clock);
+        LocalMachine machine = new LocalMachine(
+                parts, Erasing.OVERWRITE, erasure -> System.out.println("erased " + erasure.bytes()), LIMIT);
+        Times times = new Times(Duration.ofMinutes(5), powerOff);
+        Round round = new Round(ledger, building, points.of(machine), times, clock);
+        rounds = new Rounds(round, ports::tell, this::tell, clock);
+        hypervisor.listen(rounds::heard);
+    }
+
+    /**
+     * Arguments: state folder, scratch folder, image, folder of Open vSwitch, libvirt's URI, how long a guest may take to
+     * power off in ms, and a point to halt at, or nothing. Commands on standard input: halt POINT, build NUMBER PID,
+     * register NUMBER, end NUMBER, cycles FIRST COUNT PID, count, ring; PID is of a process in the VM's step.
+     */
+    public static void main(String[] args) throws IOException, InterruptedException {
+        System.out.println("pid " + ProcessHandle.current().pid());
+        try (HostProgram program = new HostProgram(
+                        Path.of(args[0]),
+                        Path.of(args[1]),
+                        Path.of(args[2]),
+                        Path.of(args[3]),
+                        args[4],
+                        Duration.ofMillis(Long.parseLong(args[5])));
+                BufferedReader commands =
+                        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
+            program.points.haltAt(args[6]);
+            program.rounds.start();
+            for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+                program.carryOut(line);
+            }
+        }
+    }
+
+    private void carryOut(String line) throws IOException, InterruptedException {
+        String[] words = line.split(" ", -1);
+        switch (words[0]) {
+            case "halt" -> points.haltAt(line.substring("halt ".length()));
+            case "build" -> build(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "register" -> {
+                ledger.begin(uuid(words[1]), Step.REGISTERED);
+                System.out.println("registered");
+            }
+            case "end" -> end(uuid(words[1]));
+            case "cycles" -> cycles(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Long.parseLong(words[3]));
+            case "count" -> count();
+            case "ring" -> rounds.ring();
+            default -> throw new IllegalArgumentException("command: want one of those above, have " + line);
+        }
+    }
+
+    private static String uuid(String number) {
+        return Plans.owner(Integer.parseInt(number), 1).uuid();
+    }
+
+    private void build(int number, long pid) throws IOException {
+        StepCgroup step = StepCgroup.of(pid);
+        VmPlan plan = plans.plan(number, step.job());
+        long before = System.nanoTime();
+        try {
+            building.build(
+                    Entry.claim(plan.owner(), plan.scratchBytes().isPresent(), System.currentTimeMillis()),
+                    points.of(new VmMaker(parts, plan, step)));
+            System.out.println("built " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
+        } catch (ClaimRefused | BuildFailed e) {
+            System.out.println("failed " + e.getMessage());
+            rounds.ring();
+        }
+    }
+
+    private void end(String uuid) throws IOException {
+        ledger.end(uuid, new End(End.Why.ASKED, "", System.currentTimeMillis()));
+        rounds.ring();
+    }
+
+    private void cycles(int first, int count, long pid) throws IOException, InterruptedException {
+        for (int number = first; number < first + count; number++) {
+            build(number, pid);
+            ended.drainPermits();
+            end(uuid(Integer.toString(number)));
+            while (!ledger.entries().isEmpty()) {
+                ended.acquire();
+            }
+            if ((number - first + 1) % CYCLES_A_COUNT == 0) {
+                count();
+            }
+        }
+        System.out.println("cycled");
+    }
+
+    private void count() throws IOException {
+        System.gc();
+        System.gc();
+        long files;
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            files = open.count();
+        }
+        int threads = ManagementFactory.getThreadMXBean().getThreadCount();
+        long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
+        System.out.println("counted files " + files + " threads " + threads + " heapKiB " + heap);
+    }
+
+    private void tell(Round.Outcome outcome) {
+        outcome.done().stream()
+                .filter(Action.Finish.class::isInstance)
+                .forEach(action -> System.out.println("ended " + action));
+        List<Entry> entries = ledger.entries();
+        boolean goesOn = entries.stream().allMatch(entry -> entry.end().isEmpty());
+        if (outcome.isClean() && goesOn) {
+            long age = System.currentTimeMillis()
+                    - ManagementFactory.getRuntimeMXBean().getStartTime();
+            System.out.println("settled " + entries.size() + " after " + age + " strays "
+                    + outcome.strays().size());
+        } else {
+            System.out.println("unsettled " + outcome + " " + entries);
+        }
+        ended.release();
+    }
+
+    @Override
+    public void close() throws IOException {
+        rounds.close();
+        hypervisor.close();
+        bridge.close();
+        ledger.close();
+    }
+}

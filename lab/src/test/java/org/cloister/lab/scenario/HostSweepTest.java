@@ -1,0 +1,231 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.host.ledger.Step;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * A host's agent is killed at every step of its ledger, up and down, and while it mends, with the real libvirtd, QEMU and Open
+ * vSwitch: the next one has everything gone or everything right within 5 s of its start, from what is on the host alone.
+ */
+@Tag("scenario")
+@Tag("host")
+@Timeout(900)
+@ExtendWith(SharedLab.class)
+class HostSweepTest {
+    private static final Duration POWER_OFF = Duration.ofMillis(500);
+    private static final long LIMIT_MS = 5000;
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
+    private static final Set<String> GONE = Set.of();
+
+    private final Host host;
+    private final HostEyes eyes;
+    private final List<Long> settledMs = new ArrayList<>();
+    private HostProcess agent;
+    private int number;
+    private int kills;
+
+    HostSweepTest(Lab lab) throws IOException {
+        host = lab.host(1);
+        eyes = new HostEyes(host);
+    }
+
+    @BeforeEach
+    void begin() throws IOException {
+        eyes.layForeign();
+        agent = HostProcess.start(host, POWER_OFF, "");
+        agent.await("settled 0");
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        agent.close();
+        eyes.close();
+    }
+
+    @Test
+    void a_vm_on_its_way_up_is_all_gone_or_all_right_wherever_the_agent_is_killed() throws IOException {
+        int right = 0;
+        for (String point : Points.up()) {
+            try (PlainStep step = next()) {
+                VmOwner owner = Plans.owner(number, step.job());
+                agent.tell("halt " + point);
+                agent.tell("build " + number + " " + step.pid());
+                agent.await("halted " + point);
+                kill();
+                // What is in the ledger as begun to run may have run.
+                boolean begun = List.of("before " + Step.RUNNING, "after " + Step.RUNNING)
+                        .contains(point);
+                mend(begun ? 1 : 0);
+                if (begun) {
+                    check(point, owner, HostEyes.whole());
+                    assertThat(step.others()).as(point).isEqualTo(1);
+                    right++;
+                    step.end();
+                    agent.await("settled 0");
+                }
+                checkGone(point, owner);
+            }
+        }
+        report("up: " + kills + " kills, " + right + " VMs right, " + (kills - right) + " gone");
+    }
+
+    @Test
+    void a_vm_that_is_to_end_is_all_gone_wherever_the_agent_is_killed() throws IOException {
+        List<String> points = new ArrayList<>(Points.both("askOff"));
+        points.addAll(Points.down());
+        for (String point : points) {
+            try (PlainStep step = next()) {
+                VmOwner owner = build(step);
+                agent.tell("register " + number);
+                agent.await("registered");
+                agent.tell("halt " + point);
+                agent.tell("end " + number);
+                agent.await("halted " + point);
+                kill();
+                mend(0);
+                checkGone(point, owner);
+            }
+        }
+        report("down, asked: " + kills + " kills, all gone");
+    }
+
+    @Test
+    void a_vm_whose_step_has_ended_is_all_gone_wherever_the_agent_is_killed() throws IOException {
+        // The domain has gone with its step, by Slurm's hand.
+        for (String point :
+                Points.down().stream().filter(each -> !each.endsWith("DOMAIN")).toList()) {
+            try (PlainStep step = next()) {
+                VmOwner owner = build(step);
+                agent.tell("halt " + point);
+                step.end();
+                agent.await("halted " + point);
+                kill();
+                mend(0);
+                checkGone(point, owner);
+            }
+        }
+        report("down, step ended: " + kills + " kills, all gone");
+    }
+
+    @Test
+    void an_agent_that_is_killed_again_and_again_while_it_mends_comes_to_an_end() throws IOException {
+        try (PlainStep step = next()) {
+            VmOwner owner = halfBuilt(step, "before " + Step.MOVED);
+            for (String point : Points.down()) {
+                agent = HostProcess.start(host, POWER_OFF, point);
+                agent.await("halted " + point);
+                kill();
+            }
+            mend(0);
+            checkGone("each removal", owner);
+        }
+        try (PlainStep step = next()) {
+            VmOwner owner = halfBuilt(step, "before " + Step.RUNNING);
+            for (String point : Points.both("resume")) {
+                agent = HostProcess.start(host, POWER_OFF, point);
+                agent.await("halted " + point);
+                kill();
+            }
+            host.ovs().vsctl("del-port", "br-secure", owner.name().tap());
+            for (String point : Points.both("reopen")) {
+                agent = HostProcess.start(host, POWER_OFF, point);
+                agent.await("halted " + point);
+                kill();
+            }
+            mend(1);
+            check("resumed, and its port opened again", owner, HostEyes.whole());
+            step.end();
+            agent.await("settled 0");
+            checkGone("its step's end", owner);
+        }
+        report("mending: " + kills + " kills");
+    }
+
+    @Test
+    void without_its_ledger_an_agent_takes_up_whole_vms_and_takes_others_away() throws IOException {
+        try (PlainStep whole = next()) {
+            VmOwner owner = build(whole);
+            try (PlainStep half = next()) {
+                VmOwner other = halfBuilt(half, "after " + Step.DOMAIN_PAUSED);
+                Files.delete(HostProcess.state(host).resolve("ledger"));
+                mend(1);
+                check("whole", owner, HostEyes.whole());
+                check("half", other, GONE);
+            }
+            whole.end();
+            agent.await("settled 0");
+            checkGone("its step's end", owner);
+        }
+        report("ledger lost: " + kills + " kills");
+    }
+
+    /** A job of its own for every VM. */
+    private PlainStep next() throws IOException {
+        number = NUMBERS.incrementAndGet();
+        return PlainStep.begin(host, number);
+    }
+
+    private VmOwner build(PlainStep step) throws IOException {
+        agent.tell("build " + number + " " + step.pid());
+        agent.await("built ");
+        return Plans.owner(number, step.job());
+    }
+
+    private VmOwner halfBuilt(PlainStep step, String point) throws IOException {
+        agent.tell("halt " + point);
+        agent.tell("build " + number + " " + step.pid());
+        agent.await("halted " + point);
+        kill();
+        return Plans.owner(number, step.job());
+    }
+
+    private void kill() throws IOException {
+        agent.kill();
+        kills++;
+    }
+
+    /** @param vms that go on */
+    private void mend(int vms) throws IOException {
+        agent = HostProcess.start(host, POWER_OFF, "");
+        String[] said = agent.await("settled " + vms + " after ").split(" ", -1);
+        long ms = Long.parseLong(said[0]);
+        settledMs.add(ms);
+        assertThat(ms).isLessThanOrEqualTo(LIMIT_MS);
+        assertThat(said[2]).as("strays").isEqualTo(Integer.toString(HostEyes.STRAYS));
+    }
+
+    private void check(String point, VmOwner owner, Set<String> want) throws IOException {
+        assertThat(eyes.of(owner)).as(point).isEqualTo(want);
+        assertThat(eyes.bridgeDifferences()).as(point).isEmpty();
+        assertThat(eyes.isForeignThere()).as(point).isTrue();
+    }
+
+    /** It was the only one. */
+    private void checkGone(String point, VmOwner owner) throws IOException {
+        check(point, owner, GONE);
+        assertThat(eyes.all()).as(point).isEmpty();
+    }
+
+    private void report(String what) {
+        List<Long> sorted = settledMs.stream().sorted().toList();
+        System.out.println("host sweep: " + what + "; from start to settled, ms: p50 " + sorted.get(sorted.size() / 2)
+                + ", most " + sorted.get(sorted.size() - 1));
+    }
+}
