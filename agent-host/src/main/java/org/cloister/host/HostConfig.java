@@ -44,8 +44,7 @@ public record HostConfig(
         VmConfig vm) {
     private static final int MAX_RELAYS = 16;
     private static final int MAX_PORT = 65535;
-    private static final Pattern RELAY =
-            Pattern.compile("(\\[[0-9a-fA-F:.]{2,45}]|[0-9A-Za-z.-]{1,253}):([0-9]{1,5})");
+    private static final Pattern RELAY = Pattern.compile("(\\[[0-9a-fA-F:.]{2,45}]|[0-9A-Za-z.-]{1,253}):([0-9]{1,5})");
     private static final Pattern RELAY_NAME = Pattern.compile("[a-z0-9.-]{1,253}");
     private static final Pattern GROUP = Pattern.compile("[a-z_][a-z0-9_-]{0,31}");
     /** Of an interface or a bridge, in 15 characters. */
@@ -146,7 +145,8 @@ public record HostConfig(
         for (String each : toml.texts("relay-names", MAX_RELAYS, RELAY_NAME, "relays' names")) {
             try {
                 Name name = Name.parse(each);
-                if (!name.role().equals(Role.RELAY.toString()) || !name.project().equals(Name.SITE)) {
+                if (!name.role().equals(Role.RELAY.toString())
+                        || !name.project().equals(Name.SITE)) {
                     throw new MalformedException("want a relay of the site, have " + name);
                 }
                 names.add(name);

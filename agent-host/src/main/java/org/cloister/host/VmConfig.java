@@ -38,8 +38,7 @@ public record VmConfig(
     public record Reserves(OptionalInt guestMib, OptionalInt guestOneIn, OptionalInt qemuMib, OptionalInt qemuOneIn) {
         public MemoryReserves of(Accelerator accelerator) {
             MemoryReserves usual = MemoryReserves.defaults(accelerator);
-            return new MemoryReserves(
-                    of(guestMib, guestOneIn, usual.guest()), of(qemuMib, qemuOneIn, usual.qemu()));
+            return new MemoryReserves(of(guestMib, guestOneIn, usual.guest()), of(qemuMib, qemuOneIn, usual.qemu()));
         }
 
         private static Reserve of(OptionalInt mib, OptionalInt oneIn, Reserve usual) {

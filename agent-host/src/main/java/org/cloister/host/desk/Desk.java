@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,11 +28,11 @@ public final class Desk implements AutoCloseable {
     private final Steps steps;
     private final Work work;
     private final Thread acceptor;
+    private final CountDownLatch closing = new CountDownLatch(1);
 
     // Guarded by this object's monitor.
     private final Set<Connection> callers = new HashSet<>();
     private int unheard;
-    private boolean closing;
 
     private Desk(PeerSocket socket, Gate gate, Steps steps, Work work) {
         this.socket = socket;
@@ -74,20 +76,17 @@ public final class Desk implements AutoCloseable {
     }
 
     /** @return whether to end */
-    private synchronized boolean pause() {
+    private boolean pause() {
         try {
-            if (!closing) {
-                wait(ACCEPT_AGAIN.toMillis());
-            }
+            return closing.await(ACCEPT_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             return true;
         }
-        return closing;
     }
 
     private void begin(Connection caller) {
         synchronized (this) {
-            if (closing || unheard >= MAX_UNHEARD || callers.size() >= MAX_CALLERS) {
+            if (isClosing() || unheard >= MAX_UNHEARD || callers.size() >= MAX_CALLERS) {
                 caller.send(Lines.refused("agent-host: want fewer callers, have " + callers.size(), "ask again"));
                 caller.close();
                 return;
@@ -105,6 +104,7 @@ public final class Desk implements AutoCloseable {
         try (caller) {
             caller.readWithin(ASK_WITHIN);
             Peer peer = caller.peer();
+            gate.requireEither(peer);
             Optional<byte[]> line = caller.readLine();
             if (line.isEmpty()) {
                 return;
@@ -115,7 +115,7 @@ public final class Desk implements AutoCloseable {
             heard = true;
             if (request instanceof Request.Run run) {
                 Caller who = new Caller(peer.pid(), peer.uid(), steps.jobOf(peer.pid()));
-                new Waiting(caller, this::isClosing).wait(work, who, run);
+                new Waiting(caller, this::isClosing).await(work, who, run);
             } else {
                 caller.send(answer(request));
             }
@@ -168,15 +168,14 @@ public final class Desk implements AutoCloseable {
         notifyAll();
     }
 
-    private synchronized boolean isClosing() {
-        return closing;
+    private boolean isClosing() {
+        return closing.getCount() == 0;
     }
 
     @Override
     public void close() throws IOException {
         synchronized (this) {
-            closing = true;
-            notifyAll();
+            closing.countDown();
             callers.forEach(Connection::hangUp);
         }
         socket.stop();

@@ -12,12 +12,16 @@ import java.util.OptionalInt;
 record Gate(OptionalInt group, int account) {
     private static final int ROOT = 0;
 
-    /**
-     * @param group empty for root alone
-     * @throws IOException if this host does not know one of them
-     */
+    /** @throws IOException if this host does not know one of them */
     static Gate of(String group, String account) throws IOException {
         return new Gate(OptionalInt.of(Accounts.group(group)), Accounts.user(account));
+    }
+
+    /** Others are not even read: they could keep who may ask from asking. */
+    void requireEither(Peer peer) throws WorkRefused {
+        if (peer.uid() != account) {
+            requireOperator(peer);
+        }
     }
 
     void requireOperator(Peer peer) throws WorkRefused {

@@ -44,9 +44,14 @@ final class Lines {
         status.takesNone().ifPresent(why -> answer.put("why_not", why));
         ArrayNode parts = answer.putArray("parts");
         for (Status.Part each : status.parts()) {
-            parts.addObject().put("name", each.name()).put("there", each.isThere()).put("text", each.text());
+            parts.addObject()
+                    .put("name", each.name())
+                    .put("there", each.isThere())
+                    .put("text", each.text());
         }
-        answer.put("starting", status.starting()).put("running", status.running()).put("ending", status.ending());
+        answer.put("starting", status.starting())
+                .put("running", status.running())
+                .put("ending", status.ending());
         status.strays().forEach(answer.putArray("strays")::add);
         status.troubles().forEach(answer.putArray("troubles")::add);
         status.lookedS().ifPresent(seconds -> answer.put("looked_seconds", seconds));

@@ -26,19 +26,17 @@ sealed interface Request {
     static Request parse(byte[] line) throws MalformedException {
         StrictJson json = StrictJson.read(line, Connection.MAX_LINE);
         String word = json.text("request");
-        Request request =
-                switch (word) {
-                    case "run" -> new Run(json.text("ticket", Ticket.ID), json.flag("again"));
-                    case "status" -> new ShowStatus();
-                    case "vms" -> new ShowVms();
-                    case "ledger" -> new ShowLedger();
-                    case "stop" -> new Stop(json.text("vm", NAME));
-                    case "render" -> new Render(json.text("what", NAME));
-                    default ->
-                        throw new MalformedException(
-                                "request: want run, status, vms, ledger, stop or render, have "
-                                        + StrictJson.quoted(word));
-                };
+        Request request = switch (word) {
+            case "run" -> new Run(json.text("ticket", Ticket.ID), json.flag("again"));
+            case "status" -> new ShowStatus();
+            case "vms" -> new ShowVms();
+            case "ledger" -> new ShowLedger();
+            case "stop" -> new Stop(json.text("vm", NAME));
+            case "render" -> new Render(json.text("what", NAME));
+            default ->
+                throw new MalformedException(
+                        "request: want run, status, vms, ledger, stop or render, have " + StrictJson.quoted(word));
+        };
         json.requireNothingElse();
         return request;
     }
@@ -48,7 +46,8 @@ sealed interface Request {
         StrictJson json = StrictJson.read(line, Connection.MAX_LINE);
         String word = json.text("request");
         if (!word.equals("stop")) {
-            throw new MalformedException("request: want stop while a VM is waited for, have " + StrictJson.quoted(word));
+            throw new MalformedException(
+                    "request: want stop while a VM is waited for, have " + StrictJson.quoted(word));
         }
         json.requireNothingElse();
     }

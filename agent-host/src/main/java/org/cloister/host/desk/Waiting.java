@@ -18,8 +18,8 @@ final class Waiting implements Phases {
         this.closing = closing;
     }
 
-    /** Returns at the end of the connection. */
-    void wait(Work work, Caller who, Request.Run asked) throws WorkRefused {
+    /** Returns at the connection's end. */
+    void await(Work work, Caller who, Request.Run asked) throws WorkRefused {
         // Before a word of the VM can come: the caller may say nothing for days.
         caller.readWithin(Duration.ZERO);
         Work.Run run = work.run(who, asked.ticket(), asked.again(), this);
