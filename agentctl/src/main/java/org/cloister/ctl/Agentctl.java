@@ -3,6 +3,7 @@ package org.cloister.ctl;
 import java.io.IOException;
 import org.cloister.ctl.audit.AuditCommand;
 import org.cloister.ctl.doctor.Role;
+import org.cloister.ctl.host.HostCommand;
 import org.cloister.ctl.machine.LiveMachine;
 import org.cloister.ctl.machine.Machine;
 import org.cloister.ctl.output.Format;
@@ -40,6 +41,7 @@ import picocli.CommandLine.Spec;
             ProjectCommand.class,
             ReceiptCommand.class,
             AuditCommand.class,
+            HostCommand.class,
             VmCommand.class
         })
 public final class Agentctl implements Runnable {

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -100,25 +101,9 @@ public final class Desk implements AutoCloseable {
     }
 
     private void serve(Connection caller) {
-        boolean heard = false;
-        try (caller) {
-            caller.readWithin(ASK_WITHIN);
-            Peer peer = caller.peer();
-            gate.requireEither(peer);
-            Optional<byte[]> line = caller.readLine();
-            if (line.isEmpty()) {
-                return;
-            }
-            Request request = Request.parse(line.get());
-            require(request, peer);
-            heard();
-            heard = true;
-            if (request instanceof Request.Run run) {
-                Caller who = new Caller(peer.pid(), peer.uid(), steps.jobOf(peer.pid()));
-                new Waiting(caller, this::isClosing).await(work, who, run);
-            } else {
-                caller.send(answer(request));
-            }
+        AtomicBoolean heard = new AtomicBoolean();
+        try {
+            serve(caller, heard);
         } catch (WorkRefused e) {
             caller.send(Lines.refused(String.valueOf(e.getMessage()), e.hint()));
         } catch (IOException e) {
@@ -127,7 +112,28 @@ public final class Desk implements AutoCloseable {
             LOG.error("a caller's request: ", e);
             caller.send(Lines.refused("agent-host: internal: " + e, "see its log"));
         } finally {
-            ended(caller, heard);
+            ended(caller, heard.get());
+            caller.close();
+        }
+    }
+
+    private void serve(Connection caller, AtomicBoolean heard) throws WorkRefused, IOException {
+        caller.readWithin(ASK_WITHIN);
+        Peer peer = caller.peer();
+        gate.requireEither(peer);
+        Optional<byte[]> line = caller.readLine();
+        if (line.isEmpty()) {
+            return;
+        }
+        Request request = Request.parse(line.get());
+        require(request, peer);
+        heard.set(true);
+        heard();
+        if (request instanceof Request.Run run) {
+            Caller who = new Caller(peer.pid(), peer.uid(), steps.jobOf(peer.pid()));
+            new Waiting(caller, this::isClosing).await(work, who, run);
+        } else {
+            caller.send(answer(request));
         }
     }
 

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -76,7 +78,9 @@ class DeskTest {
     private String ask(String request) throws IOException {
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             channel.write(ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8)));
-            return new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+            BufferedReader answer =
+                    new BufferedReader(new InputStreamReader(Channels.newInputStream(channel), StandardCharsets.UTF_8));
+            return String.valueOf(answer.readLine());
         }
     }
 
@@ -164,21 +168,21 @@ class DeskTest {
                         + "{\"name\":\"relay\",\"there\":true,\"text\":\"r1\"},"
                         + "{\"name\":\"bridge\",\"there\":false,\"text\":\"no such file\"}],"
                         + "\"starting\":0,\"running\":1,\"ending\":0,\"strays\":[\"tap cl-aaaaaaaa0\"],"
-                        + "\"troubles\":[],\"looked_seconds\":3}}\n");
+                        + "\"troubles\":[],\"looked_seconds\":3}}");
         assertThat(ask("{\"request\":\"vms\"}"))
                 .isEqualTo("{\"answer\":{\"vms\":[{" + vm + "\"state\":\"running\",\"cpus\":2,\"memory_mib\":512,"
-                        + "\"vlan\":103,\"address\":\"10.64.12.2\",\"since\":\"2026-11-22T10:00:00Z\"}]}}\n");
+                        + "\"vlan\":103,\"address\":\"10.64.12.2\",\"since\":\"2026-11-22T10:00:00Z\"}]}}");
         assertThat(ask("{\"request\":\"render\",\"what\":\"" + uuid + "\"}"))
                 .isEqualTo("{\"answer\":{\"xml\":\"<domain>\\n  <uuid>" + uuid + "</uuid>\\n</domain>\\n\","
-                        + "\"ports\":[\"cl-czgfrtu30 tag=103\"],\"flows\":[\"table=0,priority=1,actions=drop\"]}}\n");
+                        + "\"ports\":[\"cl-czgfrtu30 tag=103\"],\"flows\":[\"table=0,priority=1,actions=drop\"]}}");
         assertThat(ask("{\"request\":\"stop\",\"vm\":\"" + uuid + "\"}"))
-                .isEqualTo("{\"answer\":{\"vm\":\"" + uuid + "\",\"stopping\":true}}\n");
+                .isEqualTo("{\"answer\":{\"vm\":\"" + uuid + "\",\"stopping\":true}}");
         assertThat(work.awaitEnd(TICKET).code()).isEqualTo(Ending.Code.STOPPED);
         assertThat(ask("{\"request\":\"ledger\"}"))
                 .isEqualTo("{\"answer\":{\"entries\":[{" + vm
                         + "\"scratch\":true,\"claimed\":\"2026-11-22T10:00:00Z\",\"step\":\"running\",\"end\":{"
                         + "\"why\":\"not-registered\",\"at\":\"domain_paused\",\"time\":\"2026-11-22T10:00:01.500Z\"}"
-                        + "}]}}\n");
+                        + "}]}}");
         assertThat(ask("{\"request\":\"stop\",\"vm\":\"" + uuid + "\"}"))
                 .contains("want a VM of this host, have none of that name", "\"hint\":\"see agentctl host vms\"");
     }
