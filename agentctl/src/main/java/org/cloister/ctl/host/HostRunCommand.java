@@ -95,8 +95,8 @@ final class HostRunCommand implements Callable<Integer> {
                     spec.commandLine(), "ticket: want 26 characters of base32 in lower case, have " + ticket);
         }
         List<JsonNode> phases = new ArrayList<>();
-        VmWait wait = new VmWait(
-                socket, ticket, Duration.ofSeconds(patience), phases::add, text -> print("warning", text));
+        VmWait wait =
+                new VmWait(socket, ticket, Duration.ofSeconds(patience), phases::add, text -> print("warning", text));
         try (StopHook hook = StopHook.set(wait::stop)) {
             VmEnd end = wait.await();
             output.print(new Course(phases, end));

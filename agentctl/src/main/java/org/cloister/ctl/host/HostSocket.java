@@ -49,7 +49,6 @@ public final class HostSocket {
 
     private static UnknownException refused(JsonNode refusal) {
         String hint = refusal.path("hint").asText();
-        return new UnknownException(
-                refusal.path("text").asText(), hint.isEmpty() ? "see agentctl host status" : hint);
+        return new UnknownException(refusal.path("text").asText(), hint.isEmpty() ? "see agentctl host status" : hint);
     }
 }

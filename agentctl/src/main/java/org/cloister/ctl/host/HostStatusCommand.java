@@ -14,7 +14,8 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl host status}: whether this host takes work, and what it lacks. */
 @Command(
         name = "status",
-        description = "Prints whether this host takes tickets, what it works with and what it runs; exits 2 when it takes none.")
+        description =
+                "Prints whether this host takes tickets, what it works with and what it runs; exits 2 when it takes none.")
 final class HostStatusCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -33,7 +34,11 @@ final class HostStatusCommand implements Callable<Integer> {
         public Table table() {
             Table table = new Table()
                     .row("host", document.path("host").asText())
-                    .row("takes work", takesWork() ? "yes" : "no: " + document.path("why_not").asText());
+                    .row(
+                            "takes work",
+                            takesWork()
+                                    ? "yes"
+                                    : "no: " + document.path("why_not").asText());
             for (JsonNode part : document.path("parts")) {
                 String there = part.path("there").asBoolean() ? "there" : "away";
                 String text = part.path("text").asText();
@@ -46,7 +51,9 @@ final class HostStatusCommand implements Callable<Integer> {
             document.path("troubles").forEach(each -> table.row("trouble", each.asText()));
             table.row(
                     "looked",
-                    document.has("looked_seconds") ? document.path("looked_seconds").asText() + " s ago" : "not yet");
+                    document.has("looked_seconds")
+                            ? document.path("looked_seconds").asText() + " s ago"
+                            : "not yet");
             return table;
         }
     }

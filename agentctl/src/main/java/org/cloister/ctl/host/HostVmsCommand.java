@@ -32,8 +32,10 @@ final class HostVmsCommand implements Callable<Integer> {
                         vm.path("vm").asText(),
                         vm.path("state").asText() + end,
                         "job " + vm.path("job").asText(),
-                        vm.path("cpus").asText() + " CPUs, " + vm.path("memory_mib").asText() + " MiB",
-                        "VLAN " + vm.path("vlan").asText() + ", " + vm.path("address").asText(),
+                        vm.path("cpus").asText() + " CPUs, "
+                                + vm.path("memory_mib").asText() + " MiB",
+                        "VLAN " + vm.path("vlan").asText() + ", "
+                                + vm.path("address").asText(),
                         "since " + vm.path("since").asText());
             }
             return table;

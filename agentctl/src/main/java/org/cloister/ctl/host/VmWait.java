@@ -31,12 +31,7 @@ final class VmWait {
      * @param patience until agent-host is there, before there is a VM; then there is no limit but the job's
      * @param phases hears of each as it is reached
      */
-    VmWait(
-            HostSocket socket,
-            String ticket,
-            Duration patience,
-            Consumer<JsonNode> phases,
-            Consumer<String> warnings) {
+    VmWait(HostSocket socket, String ticket, Duration patience, Consumer<JsonNode> phases, Consumer<String> warnings) {
         this.socket = socket;
         this.ticket = ticket;
         this.patience = patience;
@@ -92,8 +87,7 @@ final class VmWait {
     }
 
     private Optional<VmEnd> hear(HostConnection connection) throws IOException {
-        ObjectNode request =
-                HostSocket.request("run").put("ticket", ticket).put("again", begun);
+        ObjectNode request = HostSocket.request("run").put("ticket", ticket).put("again", begun);
         connection.say(request);
         if (entered(connection)) {
             connection.say(HostSocket.request("stop"));

@@ -93,8 +93,8 @@ class HostCommandsTest {
                 trouble     libvirt gave no answer
                 looked      3 s ago
                 """);
-        Cli.Result well = ask(
-                "{\"request\":\"status\"}", answer.replace("false,\"why_not\"", "true,\"was\""), "status");
+        Cli.Result well =
+                ask("{\"request\":\"status\"}", answer.replace("false,\"why_not\"", "true,\"was\""), "status");
         assertThat(well.status()).isZero();
         assertThat(well.out()).contains("takes work  yes\n");
     }
