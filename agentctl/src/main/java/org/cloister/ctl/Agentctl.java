@@ -2,6 +2,7 @@ package org.cloister.ctl;
 
 import java.io.IOException;
 import org.cloister.ctl.audit.AuditCommand;
+import org.cloister.ctl.host.HostCommand;
 import org.cloister.ctl.output.Format;
 import org.cloister.ctl.project.ProjectCommand;
 import org.cloister.ctl.receipt.ReceiptCommand;
@@ -40,6 +41,7 @@ import picocli.CommandLine.Spec;
             ProjectCommand.class,
             ReceiptCommand.class,
             AuditCommand.class,
+            HostCommand.class,
             VmCommand.class
         })
 public final class Agentctl implements Runnable {

@@ -244,6 +244,18 @@ public final class TomlReader {
         return text;
     }
 
+    public boolean flag(String key, boolean otherwise) {
+        Object value = value(key);
+        if (value == null) {
+            return otherwise;
+        }
+        if (!(value instanceof Boolean flag)) {
+            problem(key, "want true or false, have " + value);
+            return otherwise;
+        }
+        return flag;
+    }
+
     private @Nullable Object value(String key) {
         known.add(key);
         return toml.get(key);

@@ -1,0 +1,202 @@
+package org.cloister.host;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.daemon.TomlReader;
+import org.cloister.ovs.BridgeConfig;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code /etc/cloister/agent-host.toml} says.
+ *
+ * @param folders of the host's own files
+ * @param scratchMib what all scratch disks may have together; empty for what the file system has
+ * @param own how the host shows who it is
+ * @param relays to dial, in turn; names are looked up at each try
+ * @param relayNames whom of the site's relays it takes; each of them if empty
+ * @param group whose members may ask for everything but to run a VM
+ * @param metrics where Prometheus asks, on loopback; none if null
+ */
+public record HostConfig(
+        Folders folders,
+        OptionalInt scratchMib,
+        Own own,
+        List<InetSocketAddress> relays,
+        Set<Name> relayNames,
+        String group,
+        @Nullable InetSocketAddress metrics,
+        SlurmConfig slurm,
+        LibvirtConfig libvirt,
+        BridgeConfig bridge,
+        VmConfig vm) {
+    private static final int MAX_RELAYS = 16;
+    private static final int MAX_PORT = 65535;
+    private static final Pattern RELAY = Pattern.compile("(\\[[0-9a-fA-F:.]{2,45}]|[0-9A-Za-z.-]{1,253}):([0-9]{1,5})");
+    private static final Pattern RELAY_NAME = Pattern.compile("[a-z0-9.-]{1,253}");
+    private static final Pattern GROUP = Pattern.compile("[a-z_][a-z0-9_-]{0,31}");
+    /** Of an interface or a bridge, in 15 characters. */
+    private static final Pattern DEVICE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,14}");
+    /** What no part between here and QEMU's own options takes for something else. */
+    private static final Pattern FILE = Pattern.compile("/[A-Za-z0-9_.+~@:/-]{1,254}");
+    /** A VM's folder and a socket in it are 44 characters more, and a socket's path has at most 107. */
+    private static final int MAX_STATE = 63;
+
+    /**
+     * @param state ledger, VMs' folders, statements; not on the file system of {@code scratch}
+     * @param images the guest images, a folder each
+     * @param projects documents of the projects whose tickets are taken: genesis and successors, a folder each
+     * @param socket for agentctl
+     */
+    public record Folders(Path state, Path scratch, Path images, Path projects, Path socket) {}
+
+    /**
+     * @param certificate the host's chain in PEM
+     * @param key its private key, PKCS #8 in PEM
+     * @param site certificates of the site's authority in PEM
+     */
+    public record Own(Path certificate, Path key, Path site) {}
+
+    public HostConfig {
+        relays = List.copyOf(relays);
+        relayNames = Set.copyOf(relayNames);
+    }
+
+    /**
+     * @param node what this host is called in Global Slurm unless the file says it
+     * @throws org.cloister.daemon.BadConfigException with all that is wrong
+     */
+    public static HostConfig load(Path file, String node) throws IOException {
+        TomlReader toml = TomlReader.open(file);
+        InetSocketAddress metrics = toml.address("metrics", null);
+        if (metrics != null && !metrics.getAddress().isLoopbackAddress()) {
+            toml.problem("metrics", "want an address of loopback such as \"127.0.0.1:9465\", have \"" + metrics + "\"");
+        }
+        HostConfig config = new HostConfig(
+                folders(toml),
+                scratch(toml),
+                new Own(
+                        path(toml, "certificate", "/var/lib/cloister/host/host.pem"),
+                        path(toml, "key", "/var/lib/cloister/host/host.key"),
+                        path(toml, "site", "/etc/cloister/site.pem")),
+                relays(toml),
+                relayNames(toml),
+                word(toml, "group", "cloister", GROUP, "a group's name"),
+                metrics,
+                SlurmConfig.read(toml, node),
+                LibvirtConfig.read(toml),
+                bridge(toml),
+                VmConfig.read(toml));
+        toml.finish();
+        return config;
+    }
+
+    private static Folders folders(TomlReader toml) {
+        Path state = path(toml, "state", "/var/lib/cloister/host");
+        if (state.toString().length() > MAX_STATE) {
+            toml.problem(
+                    "state",
+                    "want at most " + MAX_STATE + " characters, for sockets lie below it, have "
+                            + state.toString().length());
+        }
+        return new Folders(
+                state,
+                path(toml, "scratch", "/var/lib/cloister/scratch"),
+                path(toml, "images", "/var/lib/cloister/images"),
+                path(toml, "projects", "/etc/cloister/projects"),
+                path(toml, "socket", "/run/cloister/agent-host.sock"));
+    }
+
+    private static OptionalInt scratch(TomlReader toml) {
+        return toml.has("scratch-mib")
+                ? OptionalInt.of(toml.number("scratch-mib", 1, 1, ResourceRequest.MAX_MIB))
+                : OptionalInt.empty();
+    }
+
+    private static List<InetSocketAddress> relays(TomlReader toml) {
+        List<InetSocketAddress> relays = new ArrayList<>();
+        toml.require("relays");
+        for (String each : toml.texts("relays", MAX_RELAYS, RELAY, "HOST:PORT such as \"relay.example.org:7443\"")) {
+            Matcher form = RELAY.matcher(each);
+            int port = form.matches() ? Integer.parseInt(form.group(2)) : 0;
+            if (port < 1 || port > MAX_PORT) {
+                toml.problem("relays", "want a port from 1 to " + MAX_PORT + ", have " + each);
+            } else {
+                relays.add(InetSocketAddress.createUnresolved(form.group(1), port));
+            }
+        }
+        return relays;
+    }
+
+    private static Set<Name> relayNames(TomlReader toml) {
+        Set<Name> names = new LinkedHashSet<>();
+        for (String each : toml.texts("relay-names", MAX_RELAYS, RELAY_NAME, "relays' names")) {
+            try {
+                Name name = Name.parse(each);
+                if (!name.role().equals(Role.RELAY.toString())
+                        || !name.project().equals(Name.SITE)) {
+                    throw new MalformedException("want a relay of the site, have " + name);
+                }
+                names.add(name);
+            } catch (MalformedException e) {
+                toml.problem("relay-names", String.valueOf(e.getMessage()));
+            }
+        }
+        return names;
+    }
+
+    private static BridgeConfig bridge(TomlReader toml) {
+        Path run = path(toml, "bridge.open-vswitch", "/var/run/openvswitch");
+        String name = word(toml, "bridge.name", "br-secure", DEVICE, "a bridge's name of up to 15 characters");
+        String uplink = toml.has("bridge.uplink")
+                ? word(toml, "bridge.uplink", "uplink", DEVICE, "a device's name of up to 15 characters")
+                : null;
+        String datapath = toml.text("bridge.datapath", "system");
+        if (!datapath.equals("system") && !datapath.equals("netdev")) {
+            toml.problem("bridge.datapath", "want \"system\" or \"netdev\", have \"" + datapath + "\"");
+        }
+        BridgeConfig usual = BridgeConfig.of(run, uplink);
+        return new BridgeConfig(
+                name,
+                run,
+                usual.agent(),
+                uplink,
+                datapath,
+                usual.devicePrefix(),
+                List.of(path(toml, "bridge.nft", usual.nft().get(0)).toString()),
+                toml.seconds("bridge.limit", usual.deadline(), 1, 600),
+                usual.audit());
+    }
+
+    static Path path(TomlReader toml, String key, String otherwise) {
+        Path path = toml.path(key, otherwise);
+        if (path.isAbsolute() && (!FILE.matcher(path.toString()).matches() || !path.equals(path.normalize()))) {
+            toml.problem(key, "want a path of letters, digits and _.+~@:/- without .., have \"" + path + "\"");
+        }
+        return path;
+    }
+
+    static Optional<Path> path(TomlReader toml, String key) {
+        return toml.has(key) ? Optional.of(path(toml, key, "/")) : Optional.empty();
+    }
+
+    static String word(TomlReader toml, String key, String otherwise, Pattern want, String form) {
+        String text = toml.text(key, otherwise);
+        if (!want.matcher(text).matches()) {
+            toml.problem(key, "want " + form + ", have \"" + text + "\"");
+        }
+        return text;
+    }
+}

@@ -1,0 +1,128 @@
+package org.cloister.host.desk;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import org.cloister.host.ledger.Entry;
+import org.cloister.host.ledger.Part;
+import org.cloister.host.vm.VmOwner;
+
+/** What the host says, a JSON object a line: {@code answer}, {@code refused}, or of a run {@code phase} and {@code end}. */
+final class Lines {
+    private Lines() {}
+
+    static String refused(String text, String hint) {
+        ObjectNode line = object();
+        line.putObject("refused").put("text", text).put("hint", hint);
+        return line.toString();
+    }
+
+    static String phase(Phase phase, Duration took) {
+        ObjectNode line = object();
+        line.putObject("phase").put("name", phase.toString()).put("ms", took.toMillis());
+        return line.toString();
+    }
+
+    static String end(Ending how) {
+        ObjectNode line = object();
+        line.putObject("end")
+                .put("code", how.code().toString())
+                .put("phase", how.phase().toString())
+                .put("text", how.text())
+                .put("hint", how.hint());
+        return line.toString();
+    }
+
+    static String status(Status status) {
+        ObjectNode line = object();
+        ObjectNode answer = line.putObject("answer").put("host", status.host());
+        answer.put("takes_work", status.takesNone().isEmpty());
+        status.takesNone().ifPresent(why -> answer.put("why_not", why));
+        ArrayNode parts = answer.putArray("parts");
+        for (Status.Part each : status.parts()) {
+            parts.addObject()
+                    .put("name", each.name())
+                    .put("there", each.isThere())
+                    .put("text", each.text());
+        }
+        answer.put("starting", status.starting())
+                .put("running", status.running())
+                .put("ending", status.ending());
+        status.strays().forEach(answer.putArray("strays")::add);
+        status.troubles().forEach(answer.putArray("troubles")::add);
+        status.lookedS().ifPresent(seconds -> answer.put("looked_seconds", seconds));
+        return line.toString();
+    }
+
+    static String vms(List<VmView> vms) {
+        ObjectNode line = object();
+        ArrayNode list = line.putObject("answer").putArray("vms");
+        for (VmView each : vms) {
+            ObjectNode vm = owner(list.addObject(), each.owner());
+            vm.put("state", each.end().isPresent() ? "ending" : word(each.step()))
+                    .put("cpus", each.cpus())
+                    .put("memory_mib", each.memoryMib())
+                    .put("vlan", each.vlan())
+                    .put("address", each.address())
+                    .put("since", each.since().toString());
+            each.end().ifPresent(why -> vm.put("end", word(why)));
+        }
+        return line.toString();
+    }
+
+    static String ledger(List<Entry> entries) {
+        ObjectNode line = object();
+        ArrayNode list = line.putObject("answer").putArray("entries");
+        for (Entry each : entries) {
+            ObjectNode entry = owner(list.addObject(), each.owner());
+            entry.put("scratch", each.scratch())
+                    .put("claimed", time(each.claimedMs()))
+                    .put("step", word(each.step()));
+            each.end()
+                    .ifPresent(end -> entry.putObject("end")
+                            .put("why", word(end.why()))
+                            .put("at", end.at().toLowerCase(Locale.ROOT))
+                            .put("time", time(end.atMs())));
+        }
+        return line.toString();
+    }
+
+    static String stopped(String vm) {
+        ObjectNode line = object();
+        line.putObject("answer").put("vm", vm).put("stopping", true);
+        return line.toString();
+    }
+
+    static String rendering(Rendering rendering) {
+        ObjectNode line = object();
+        ObjectNode answer = line.putObject("answer").put("xml", rendering.xml());
+        rendering.ports().forEach(answer.putArray("ports")::add);
+        rendering.flows().forEach(answer.putArray("flows")::add);
+        return line.toString();
+    }
+
+    private static ObjectNode owner(ObjectNode node, VmOwner owner) {
+        return node.put("vm", Part.DOMAIN.nameOf(owner))
+                .put("uuid", owner.uuid())
+                .put("project", owner.project())
+                .put("ticket", owner.ticket())
+                .put("slot", owner.slot())
+                .put("job", owner.globalJob());
+    }
+
+    private static String time(long ms) {
+        return Instant.ofEpochMilli(ms).toString();
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static ObjectNode object() {
+        return JsonNodeFactory.instance.objectNode();
+    }
+}

@@ -1,0 +1,122 @@
+package org.cloister.host.desk;
+
+import com.sun.jna.LastErrorException;
+import java.io.IOException;
+import java.net.SocketException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+
+/** Where callers connect: a Unix socket that everybody reaches, for the kernel says of each who it is. One thread accepts. */
+final class PeerSocket implements AutoCloseable {
+    private static final int BACKLOG = 64;
+    private static final int PATH_AT = 2;
+    /** Of struct sockaddr_un, with the byte that ends it. */
+    private static final int MAX_PATH = 108;
+
+    private final Path path;
+    private final int fd;
+    private boolean over;
+
+    private PeerSocket(Path path, int fd) {
+        this.path = path;
+        this.fd = fd;
+    }
+
+    /** A socket where nobody answers is of a process that is no more, and is replaced. */
+    static PeerSocket listen(Path path) throws IOException {
+        if (answers(path)) {
+            throw new IOException(path + ": another process answers there; end it, or set socket to another file");
+        }
+        byte[] address = address(path);
+        Files.deleteIfExists(path);
+        try {
+            int fd = LibC.socket(LibC.AF_UNIX, LibC.SOCK_STREAM | LibC.SOCK_CLOEXEC, 0);
+            PeerSocket socket = new PeerSocket(path, fd);
+            boolean good = false;
+            try {
+                LibC.bind(fd, address, address.length);
+                Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw-rw-"));
+                LibC.listen(fd, BACKLOG);
+                good = true;
+            } finally {
+                if (!good) {
+                    LibC.close(fd);
+                }
+            }
+            return socket;
+        } catch (LastErrorException e) {
+            throw new IOException(path + ": want to listen there, have " + LibC.text(e), e);
+        }
+    }
+
+    /** @return empty once {@link #stop} was called */
+    Optional<Connection> accept() throws IOException {
+        while (true) {
+            try {
+                int peer = LibC.accept4(fd, null, null, LibC.SOCK_CLOEXEC);
+                if (isOver()) {
+                    LibC.close(peer);
+                    return Optional.empty();
+                }
+                return Optional.of(new Connection(peer));
+            } catch (LastErrorException e) {
+                if (isOver()) {
+                    return Optional.empty();
+                }
+                if (e.getErrorCode() != LibC.EINTR) {
+                    throw new IOException(path + ": accept: " + LibC.text(e), e);
+                }
+            }
+        }
+    }
+
+    /** Wakes who accepts; from any thread. */
+    synchronized void stop() {
+        if (!over) {
+            over = true;
+            LibC.shutdown(fd, LibC.SHUT_RDWR);
+        }
+    }
+
+    private synchronized boolean isOver() {
+        return over;
+    }
+
+    /** When nobody accepts any more. */
+    @Override
+    public void close() throws IOException {
+        stop();
+        LibC.close(fd);
+        Files.deleteIfExists(path);
+    }
+
+    private static boolean answers(Path socket) throws IOException {
+        try {
+            SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
+            return true;
+        } catch (SocketException e) {
+            // No such file, or nobody behind it.
+            return false;
+        }
+    }
+
+    private static byte[] address(Path path) throws IOException {
+        byte[] text = path.toString().getBytes(StandardCharsets.UTF_8);
+        if (text.length >= MAX_PATH) {
+            throw new IOException(
+                    path + ": want a path of less than " + MAX_PATH + " bytes, have " + text.length + "; set socket");
+        }
+        return ByteBuffer.allocate(PATH_AT + MAX_PATH)
+                .order(ByteOrder.nativeOrder())
+                .putShort((short) LibC.AF_UNIX)
+                .put(text)
+                .array();
+    }
+}

@@ -1,0 +1,39 @@
+package org.cloister.host.desk;
+
+import java.io.IOException;
+import java.util.List;
+import org.cloister.host.ledger.Entry;
+
+/** What a host does for its callers, who have shown that they may ask. Any thread may call. */
+public interface Work {
+    /** A VM that somebody waits for. */
+    interface Run {
+        /** The VM is to end; how it did comes as ever. May be called again. */
+        void stop();
+    }
+
+    /**
+     * Begins to make the ticket's VM, and returns: how it goes is told.
+     *
+     * @param again the caller waited for this VM when the connection was lost, as when the daemon was started anew. No VM
+     *     is made then: the caller waits on for the one that it has, or hears how that ended
+     * @throws WorkRefused with nothing begun, and nothing told
+     */
+    Run run(Caller caller, String ticket, boolean again, Phases phases) throws WorkRefused;
+
+    Status status();
+
+    List<VmView> vms();
+
+    List<Entry> ledger();
+
+    /**
+     * Returns when it is on disk that the VM is to end.
+     *
+     * @param vm its UUID or its domain's name
+     */
+    void stop(String vm) throws WorkRefused, IOException;
+
+    /** @param what a ticket's id, or as in {@link #stop} */
+    Rendering render(String what) throws WorkRefused, IOException;
+}

@@ -1,0 +1,76 @@
+package org.cloister.host.desk;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** {@link CallerProgram} as a process. */
+final class CallerProcess implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader out;
+    private final Writer in;
+
+    private CallerProcess(Process process) {
+        this.process = process;
+        this.out = process.inputReader();
+        this.in = process.outputWriter();
+    }
+
+    /** @param as words before the command, such as setpriv's; none for a caller of the test's own user */
+    static CallerProcess start(Path socket, String... as) throws IOException {
+        List<String> argv = new ArrayList<>(List.of(as));
+        String classes = List.of(System.getProperty("java.class.path").split(File.pathSeparator)).stream()
+                .filter(each -> each.endsWith("test-classes"))
+                .findFirst()
+                .orElseThrow();
+        argv.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx32m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                classes,
+                CallerProgram.class.getName(),
+                socket.toString()));
+        return new CallerProcess(new ProcessBuilder(argv)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start());
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    CallerProcess say(String line) throws IOException {
+        in.write(line + "\n");
+        in.flush();
+        return this;
+    }
+
+    /** @return null at the end */
+    @Nullable
+    String hear() throws IOException {
+        return out.readLine();
+    }
+
+    /** All that comes until the end. */
+    List<String> rest() {
+        return out.lines().toList();
+    }
+
+    void kill() throws InterruptedException {
+        process.toHandle().destroyForcibly();
+        process.waitFor();
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroyForcibly();
+        out.close();
+    }
+}

@@ -1,0 +1,98 @@
+package org.cloister.ctl.host;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * A connection to agent-host: an object a line, both ways. One thread hears; any may say. Channels' streams would share a
+ * lock, and who hears would keep others from saying anything (JDK-8279339).
+ */
+final class HostConnection implements AutoCloseable {
+    private static final int MAX_BYTES = 64 << 20;
+
+    private final Path socket;
+    private final SocketChannel channel;
+    private final ByteBuffer piece = ByteBuffer.allocate(8192).flip();
+
+    private HostConnection(Path socket, SocketChannel channel) {
+        this.socket = socket;
+        this.channel = channel;
+    }
+
+    static HostConnection open(Path socket) throws IOException {
+        try {
+            return new HostConnection(socket, SocketChannel.open(UnixDomainSocketAddress.of(socket)));
+        } catch (IOException e) {
+            throw new IOException(
+                    socket + ": want a connection to agent-host, have " + e.getMessage()
+                            + "; see systemctl status agent-host",
+                    e);
+        }
+    }
+
+    void say(ObjectNode request) throws IOException {
+        ByteBuffer line = ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8));
+        synchronized (channel) {
+            while (line.hasRemaining()) {
+                channel.write(line);
+            }
+        }
+    }
+
+    /**
+     * @return empty at the end
+     * @throws IOException if it is lost, or what comes is not agent-host's
+     */
+    Optional<ObjectNode> hear() throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        while (line.size() <= MAX_BYTES) {
+            while (piece.hasRemaining()) {
+                byte next = piece.get();
+                if (next == '\n') {
+                    return Optional.of(object(line.toString(StandardCharsets.UTF_8)));
+                }
+                line.write(next);
+            }
+            piece.clear();
+            boolean ended = channel.read(piece) < 0;
+            piece.flip();
+            if (ended) {
+                return Optional.empty();
+            }
+        }
+        throw new IOException(socket + ": want at most " + MAX_BYTES + " bytes of agent-host, have more");
+    }
+
+    private ObjectNode object(String line) throws IOException {
+        try {
+            JsonNode tree = JsonMapper.builder()
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                    .build()
+                    .readTree(line);
+            if (tree instanceof ObjectNode object) {
+                return object;
+            }
+        } catch (JsonProcessingException e) {
+            throw new IOException(socket + ": want JSON of agent-host, have something else", e);
+        }
+        throw new IOException(socket + ": want an object of agent-host, have another value");
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

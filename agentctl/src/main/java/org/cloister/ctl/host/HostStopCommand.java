@@ -1,0 +1,39 @@
+package org.cloister.ctl.host;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code agentctl host stop}: ends one VM. */
+@Command(
+        name = "stop",
+        description =
+                "Ends a VM: its guest is asked to power off, and ended if it does not; its Global job ends with it. Returns when that is written down.")
+final class HostStopCommand implements Callable<Integer> {
+    @Parameters(
+            paramLabel = "VM",
+            converter = VmNameOption.class,
+            description = "A VM's name as in agentctl host vms, or its UUID.")
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private String vm;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private HostSocket socket;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException {
+        socket.ask(HostSocket.request("stop").put("vm", vm));
+        output.print(new Facts().with("vm", vm).with("state", "ending"));
+        return ExitCode.OK.code();
+    }
+}
