@@ -66,8 +66,8 @@ final class VmAttach extends ChannelInboundHandlerAdapter {
         if (message instanceof AgentMessage.Attach && !attached) {
             attached = true;
             session.attached(ctx.channel());
-            forwarding.attached(session);
             session.port.events().attached();
+            forwarding.attached(session);
         } else if (!attached || message instanceof AgentMessage.Attach) {
             throw new MalformedException("attach stream: want Attach once and first");
         } else if (message instanceof AgentMessage.Serve serve) {

@@ -56,7 +56,7 @@ public sealed interface EvidenceMessage {
 
     /** Why a host does not vouch. More it does not say: the rest is its own affair, and in its log. */
     enum Why {
-        /** This life of the VM has another statement: there will be none. */
+        /** This life of the VM has another statement, or one that cannot be read: there will be none. */
         ANOTHER,
         /** Too soon after the last question, or that one is still being answered: ask again after a second. */
         BUSY,
