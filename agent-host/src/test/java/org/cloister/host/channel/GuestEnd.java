@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.channel.PortDialler;
 import org.cloister.protocol.channel.PtyPort;
@@ -33,6 +34,9 @@ final class GuestEnd implements AgentEvents, AutoCloseable {
     private final PtyPort pipe;
     private final BlockingQueue<Attachment> attachments = new LinkedBlockingQueue<>();
     final BlockingQueue<String> losses = new LinkedBlockingQueue<>();
+    /** A permit for each that came. */
+    final Semaphore lists = new Semaphore(0);
+
     private @Nullable AgentLink agent;
 
     GuestEnd(EventLoopGroup loops, Path folder) throws IOException, InterruptedException {
@@ -103,6 +107,7 @@ final class GuestEnd implements AgentEvents, AutoCloseable {
 
     @Override
     public boolean revoked(byte[] signed) {
+        lists.release();
         return true;
     }
 

@@ -202,12 +202,14 @@ class HostileVmTest {
         // More than the stream's window and the queue behind it hold.
         int lists = LinkLimits.STREAM_WINDOW_BYTES / list.length + 2 * LinkLimits.ATTACH_QUEUE;
         isCutFor(
-                link -> attached(link, stream -> link.channel().config().setAutoRead(false)), () -> {
+                link -> attached(link, stream -> stream.config().setAutoRead(false)), () -> {
                     while (host.channels.attached() < 2) {
                         Thread.onSpinWait();
                     }
                     for (int i = 0; i < lists; i++) {
                         host.forwarding.revoked(list);
+                        // Who reads is told one after the other.
+                        other.lists.acquireUninterruptibly();
                     }
                 });
     }

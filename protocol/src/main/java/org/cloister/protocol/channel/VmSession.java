@@ -47,12 +47,13 @@ final class VmSession {
     static void install(ChannelPipeline pipeline, VmPort port, Forwarding forwarding) {
         Channel channel = pipeline.channel();
         VmSession session = new VmSession(port, channel);
-        LinkCodec.server(pipeline, new ChannelInitializer<>() {
+        ChannelInitializer<Channel> streams = new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel stream) {
                 stream.pipeline().addLast(new VmStream(session, forwarding));
             }
-        });
+        };
+        LinkCodec.server(pipeline, streams, () -> session.tellCut("breaks HTTP/2"));
         pipeline.addLast(new Rest(session));
         ScheduledFuture<?> patience = channel.eventLoop()
                 .schedule(
