@@ -60,7 +60,9 @@ public final class HostMetrics {
         for (End.Why why : End.Why.values()) {
             ends.put(why, registry.counter(PREFIX + "ends." + word(why)));
         }
-        gauge("vms.building", () -> vms(entry -> entry.end().isEmpty() && entry.step().compareTo(Step.RUNNING) < 0));
+        gauge(
+                "vms.building",
+                () -> vms(entry -> entry.end().isEmpty() && entry.step().compareTo(Step.RUNNING) < 0));
         gauge("vms.silent", () -> vms(entry -> entry.end().isEmpty() && entry.step() == Step.RUNNING));
         gauge("vms.registered", () -> vms(entry -> entry.end().isEmpty() && entry.step() == Step.REGISTERED));
         gauge("vms.ending", () -> vms(entry -> entry.end().isPresent()));

@@ -48,10 +48,7 @@ final class MetricsScene implements AutoCloseable {
 
     MetricsScene(Path folder) throws Exception {
         host = new HostEnd(
-                loops,
-                HostEnd.key(Curve.P256),
-                Files.createDirectory(folder.resolve("statements")),
-                owner -> {});
+                loops, HostEnd.key(Curve.P256), Files.createDirectory(folder.resolve("statements")), owner -> {});
         metrics.show(host.channels());
         listener = HttpListener.on(
                 folder.resolve("metrics.sock"),

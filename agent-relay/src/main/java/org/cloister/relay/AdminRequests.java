@@ -68,7 +68,8 @@ final class AdminRequests implements HttpListener.Answering {
             Instant now = Instant.now();
             return relay.office()
                     .standing(now.minus(RECENT))
-                    .thenApply(standing -> HttpAnswer.json(TicketsDocument.of(standing, now).toString()));
+                    .thenApply(standing ->
+                            HttpAnswer.json(TicketsDocument.of(standing, now).toString()));
         }
         return at(plain(request));
     }
@@ -76,8 +77,8 @@ final class AdminRequests implements HttpListener.Answering {
     private CompletableFuture<HttpAnswer> drain(boolean on) {
         return relay.office()
                 .drain(on)
-                .thenApply(draining ->
-                        HttpAnswer.text(HttpResponseStatus.OK, draining ? "takes no new tickets" : "takes new tickets"));
+                .thenApply(draining -> HttpAnswer.text(
+                        HttpResponseStatus.OK, draining ? "takes no new tickets" : "takes new tickets"));
     }
 
     private HttpAnswer plain(FullHttpRequest request) {

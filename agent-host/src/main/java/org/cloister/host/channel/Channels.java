@@ -75,8 +75,8 @@ public final class Channels implements AutoCloseable {
      * @param plans of all VMs that live
      */
     public synchronized void keep(Collection<ChannelPlan> plans) {
-        Map<String, ChannelPlan> wanted = plans.stream()
-                .collect(Collectors.toMap(plan -> plan.owner().uuid(), Function.identity()));
+        Map<String, ChannelPlan> wanted =
+                plans.stream().collect(Collectors.toMap(plan -> plan.owner().uuid(), Function.identity()));
         open.keySet().stream()
                 .filter(uuid -> !wanted.containsKey(uuid))
                 .toList()

@@ -190,8 +190,7 @@ class ChannelsTest {
         ChannelPlan plan = HostEnd.plan(1, vm.socket());
         ChannelPlan other = HostEnd.plan(2, folder.resolve("nobody"));
         VmOwner third = HostEnd.owner(3);
-        ChannelPlan thief =
-                new ChannelPlan(third, folder.resolve("nobody"), plan.names(), HostEnd.facts(third));
+        ChannelPlan thief = new ChannelPlan(third, folder.resolve("nobody"), plan.names(), HostEnd.facts(third));
         try (HostEnd host = host()) {
             host.channels.keep(List.of(plan, other));
             vm.attach();

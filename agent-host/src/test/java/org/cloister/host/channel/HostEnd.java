@@ -53,11 +53,7 @@ public final class HostEnd implements AutoCloseable {
 
     static VmOwner owner(int number) {
         return new VmOwner(
-                PROJECT,
-                "t".repeat(26),
-                number,
-                7,
-                String.format("%08x-0000-4000-8000-000000000000", number));
+                PROJECT, "t".repeat(26), number, 7, String.format("%08x-0000-4000-8000-000000000000", number));
     }
 
     static VmFacts facts(VmOwner owner) {

@@ -128,8 +128,7 @@ class HostileVmTest {
     void for_bytes_that_are_no_http2() throws Exception {
         byte[] garbage = new byte[1 << 20];
         new Random(1).nextBytes(garbage);
-        isCutFor(link ->
-                link.channel().pipeline().firstContext().writeAndFlush(Unpooled.wrappedBuffer(garbage)));
+        isCutFor(link -> link.channel().pipeline().firstContext().writeAndFlush(Unpooled.wrappedBuffer(garbage)));
     }
 
     @Test
@@ -187,13 +186,16 @@ class HostileVmTest {
 
     @Test
     void for_messages_that_are_none() throws Exception {
-        isCutFor(link -> attached(link, stream -> stream.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {-1, 0, 0, 0}))));
+        isCutFor(link ->
+                attached(link, stream -> stream.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {-1, 0, 0, 0}))));
     }
 
     @Test
     void for_a_question_for_evidence_that_is_none() throws Exception {
-        isCutFor(link -> link.open(new Request.Evidence(Versions.OURS), stream -> stream.writeAndFlush(
-                new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(new byte[] {0, 0, 0, 2, 'n', 'o'})))));
+        isCutFor(link -> link.open(
+                new Request.Evidence(Versions.OURS),
+                stream -> stream.writeAndFlush(
+                        new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(new byte[] {0, 0, 0, 2, 'n', 'o'})))));
     }
 
     @Test
@@ -201,17 +203,16 @@ class HostileVmTest {
         byte[] list = list();
         // More than the stream's window and the queue behind it hold.
         int lists = LinkLimits.STREAM_WINDOW_BYTES / list.length + 2 * LinkLimits.ATTACH_QUEUE;
-        isCutFor(
-                link -> attached(link, stream -> stream.config().setAutoRead(false)), () -> {
-                    while (host.channels.attached() < 2) {
-                        Thread.onSpinWait();
-                    }
-                    for (int i = 0; i < lists; i++) {
-                        host.forwarding.revoked(list);
-                        // Who reads is told one after the other.
-                        other.lists.acquireUninterruptibly();
-                    }
-                });
+        isCutFor(link -> attached(link, stream -> stream.config().setAutoRead(false)), () -> {
+            while (host.channels.attached() < 2) {
+                Thread.onSpinWait();
+            }
+            for (int i = 0; i < lists; i++) {
+                host.forwarding.revoked(list);
+                // Who reads is told one after the other.
+                other.lists.acquireUninterruptibly();
+            }
+        });
     }
 
     private static byte[] list() throws Exception {

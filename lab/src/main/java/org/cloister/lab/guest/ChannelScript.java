@@ -82,7 +82,8 @@ public final class ChannelScript implements AgentEvents {
         attachment.serve(name);
         EvidenceQuestion.ask(attachment.link(), claim).addListener((Future<Envelope> answer) -> {
             if (answer.isSuccess()) {
-                System.out.println("evidence " + BinaryText.base64(answer.getNow().bytes()));
+                System.out.println(
+                        "evidence " + BinaryText.base64(answer.getNow().bytes()));
             } else {
                 System.out.println("no evidence: " + answer.cause().getMessage());
             }

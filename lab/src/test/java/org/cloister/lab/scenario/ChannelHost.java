@@ -1,9 +1,9 @@
 package org.cloister.lab.scenario;
 
+import com.codahale.metrics.MetricRegistry;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
-import com.codahale.metrics.MetricRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -58,8 +58,7 @@ final class ChannelHost implements AgentEvents {
     }
 
     private static VmOwner owner(RelaySite site) {
-        return new VmOwner(
-                site.controller().project(), "t".repeat(26), 0, 7, "01234567-89ab-4cde-8f01-23456789abcd");
+        return new VmOwner(site.controller().project(), "t".repeat(26), 0, 7, "01234567-89ab-4cde-8f01-23456789abcd");
     }
 
     /** Arguments: the relay's port on loopback, the socket of the VM's port, the folder of {@code RelaySite}. */
@@ -85,8 +84,7 @@ final class ChannelHost implements AgentEvents {
         FirstWord firstWord = vm -> System.out.println("first word of " + vm.uuid());
         try (AgentLink link = new AgentLink(loops, terms, forwarding, new SecureRandom());
                 Channels channels = new Channels(loops, forwarding, evidence, firstWord, metrics)) {
-            channels.open(
-                    new ChannelPlan(owner(site), Path.of(args[1]), Set.of(site.controller()), facts(site)));
+            channels.open(new ChannelPlan(owner(site), Path.of(args[1]), Set.of(site.controller()), facts(site)));
             System.out.println("begun " + link.getClass().getSimpleName() + " " + channels.count());
             new CountDownLatch(1).await();
         }

@@ -164,13 +164,7 @@ public final class Forwarding implements AgentEvents {
         if (dialled.isEmpty()) {
             session.refuse(stream, CloseReason.UNKNOWN);
         } else {
-            forward(
-                    session,
-                    stream,
-                    version,
-                    request,
-                    dialled.get().attachment.link(),
-                    Close.Side.TARGET);
+            forward(session, stream, version, request, dialled.get().attachment.link(), Close.Side.TARGET);
         }
     }
 

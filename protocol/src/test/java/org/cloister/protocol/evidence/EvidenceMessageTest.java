@@ -22,9 +22,11 @@ class EvidenceMessageTest {
         EvidenceMessage.Answer vouched = EvidenceMessage.readAnswer(
                 new EvidenceMessage.Vouched(world.envelope()).wire().toByteArray());
         assertThat(vouched)
-                .isInstanceOfSatisfying(EvidenceMessage.Vouched.class, read -> assertThat(
-                                Verifier.decide(world.policy(), world.expectation(), read.statement(), World.NOW))
-                        .isInstanceOf(Verdict.Accepted.class));
+                .isInstanceOfSatisfying(
+                        EvidenceMessage.Vouched.class,
+                        read -> assertThat(Verifier.decide(
+                                        world.policy(), world.expectation(), read.statement(), World.NOW))
+                                .isInstanceOf(Verdict.Accepted.class));
         for (EvidenceMessage.Why why : EvidenceMessage.Why.values()) {
             EvidenceMessage.Refused refused = new EvidenceMessage.Refused(why);
             assertThat(EvidenceMessage.readAnswer(refused.wire().toByteArray())).isEqualTo(refused);
@@ -52,8 +54,7 @@ class EvidenceMessageTest {
         refused(message -> message.setNonce(ByteString.copyFrom(new byte[33])), "32 bytes");
         refused(message -> message.setBinding(ByteString.copyFrom(new byte[47])), "evidence asked for");
         refused(message -> message.addCritical(6), "critical");
-        assertThatThrownBy(() -> EvidenceMessage.readAsked(new byte[] {10, 9}))
-                .isInstanceOf(MalformedException.class);
+        assertThatThrownBy(() -> EvidenceMessage.readAsked(new byte[] {10, 9})).isInstanceOf(MalformedException.class);
     }
 
     @Test
