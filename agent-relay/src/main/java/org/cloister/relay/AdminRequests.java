@@ -3,148 +3,109 @@ package org.cloister.relay;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.channel.EventLoopGroup;
 import io.netty.handler.codec.http.FullHttpRequest;
-import io.netty.handler.codec.http.FullHttpResponse;
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.codec.http.HttpVersion;
-import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
-import io.prometheus.metrics.instrumentation.dropwizard.DropwizardExports;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.cloister.daemon.http.HttpAnswer;
+import org.cloister.daemon.http.HttpListener;
 import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.link.LinkLimits;
 
-/** One answer a connection: health, metrics, who is attached, and deliveries. */
-@SuppressWarnings("FutureReturnValueIgnored") // a client that has gone needs no answer
-final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
-    private static final String TEXT = "text/plain; charset=utf-8";
-    private static final String JSON = "application/json";
+/** What operators and Prometheus are told: health, metrics, who is attached; and deliveries. */
+final class AdminRequests implements HttpListener.Answering {
     /** How long a ticket that ended is shown. */
     private static final Duration RECENT = Duration.ofHours(24);
 
     private final Relay relay;
     private final boolean operator;
 
-    private record Answer(HttpResponseStatus status, String type, String body) {
-        static Answer text(HttpResponseStatus status, String text) {
-            return new Answer(status, TEXT, text + "\n");
-        }
-
-        static Answer json(ObjectNode document) {
-            return new Answer(HttpResponseStatus.OK, JSON, document.toString());
-        }
-    }
-
     /** @param operator asks over the Unix socket and may change something */
-    AdminRequests(Relay relay, boolean operator) {
+    private AdminRequests(Relay relay, boolean operator) {
         this.relay = relay;
         this.operator = operator;
     }
 
+    /** For operators. */
+    static HttpListener on(Path socket, Relay relay, EventLoopGroup loops) throws IOException {
+        return HttpListener.on(socket, new AdminRequests(relay, true), LinkLimits.FROM_RELAY_BYTES, loops);
+    }
+
+    /** For whoever is on this machine. */
+    static HttpListener on(InetSocketAddress loopback, Relay relay, EventLoopGroup loops) throws IOException {
+        return HttpListener.on(loopback, new AdminRequests(relay, false), LinkLimits.FROM_RELAY_BYTES, loops);
+    }
+
     @Override
-    protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
-        CompletableFuture<Answer> answer = request.decoderResult().isSuccess()
-                ? answer(request)
-                : at(Answer.text(HttpResponseStatus.BAD_REQUEST, "not an HTTP request"));
-        answer.exceptionally(why -> Answer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, Relay.reason(why)))
-                .thenAccept(each -> ctx.executor().execute(() -> write(ctx, each)));
+    public CompletableFuture<HttpAnswer> answer(FullHttpRequest request) {
+        return known(request)
+                .exceptionally(why -> HttpAnswer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, Relay.reason(why)));
     }
 
-    private static void write(ChannelHandlerContext ctx, Answer answer) {
-        ByteBuf body = Unpooled.copiedBuffer(answer.body, StandardCharsets.UTF_8);
-        FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, answer.status, body);
-        response.headers()
-                .set(HttpHeaderNames.CONTENT_TYPE, answer.type)
-                .set(HttpHeaderNames.CONTENT_LENGTH, body.readableBytes())
-                .set(HttpHeaderNames.CONNECTION, "close");
-        ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
-    }
-
-    private static CompletableFuture<Answer> at(Answer answer) {
+    private static CompletableFuture<HttpAnswer> at(HttpAnswer answer) {
         return CompletableFuture.completedFuture(answer);
     }
 
-    private CompletableFuture<Answer> answer(FullHttpRequest request) {
+    private CompletableFuture<HttpAnswer> known(FullHttpRequest request) {
         if (operator && request.method().equals(HttpMethod.POST)) {
             return switch (request.uri()) {
                 case "/deliveries" -> at(deliver(ByteBufUtil.getBytes(request.content())));
                 case "/drain" -> drain(true);
                 case "/undrain" -> drain(false);
-                default -> at(nothingHere());
+                default -> at(HttpAnswer.nothingHere());
             };
         }
         if (operator && request.method().equals(HttpMethod.GET) && request.uri().equals("/tickets")) {
             Instant now = Instant.now();
             return relay.office()
                     .standing(now.minus(RECENT))
-                    .thenApply(standing -> Answer.json(TicketsDocument.of(standing, now)));
+                    .thenApply(standing ->
+                            HttpAnswer.json(TicketsDocument.of(standing, now).toString()));
         }
         return at(plain(request));
     }
 
-    private CompletableFuture<Answer> drain(boolean on) {
+    private CompletableFuture<HttpAnswer> drain(boolean on) {
         return relay.office()
                 .drain(on)
-                .thenApply(draining ->
-                        Answer.text(HttpResponseStatus.OK, draining ? "takes no new tickets" : "takes new tickets"));
+                .thenApply(draining -> HttpAnswer.text(
+                        HttpResponseStatus.OK, draining ? "takes no new tickets" : "takes new tickets"));
     }
 
-    private Answer plain(FullHttpRequest request) {
+    private HttpAnswer plain(FullHttpRequest request) {
         if (!request.method().equals(HttpMethod.GET)) {
-            return Answer.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "want GET");
+            return HttpAnswer.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "want GET");
         }
         return switch (request.uri()) {
-            case "/healthz" -> Answer.text(HttpResponseStatus.OK, "ok");
+            case "/healthz" -> HttpAnswer.text(HttpResponseStatus.OK, "ok");
             case "/readyz" ->
                 relay.isReady()
-                        ? Answer.text(HttpResponseStatus.OK, "ready")
-                        : Answer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, "draining");
-            case "/metrics" -> metrics();
-            case "/status" -> operator ? Answer.json(status()) : nothingHere();
-            case "/hosts" -> operator ? Answer.json(hosts()) : nothingHere();
-            case "/projects" -> operator ? Answer.json(projects()) : nothingHere();
-            default -> nothingHere();
+                        ? HttpAnswer.text(HttpResponseStatus.OK, "ready")
+                        : HttpAnswer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, "draining");
+            case "/metrics" -> HttpAnswer.metrics(relay.metrics().registry());
+            case "/status" -> operator ? HttpAnswer.json(status().toString()) : HttpAnswer.nothingHere();
+            case "/hosts" -> operator ? HttpAnswer.json(hosts().toString()) : HttpAnswer.nothingHere();
+            case "/projects" -> operator ? HttpAnswer.json(projects().toString()) : HttpAnswer.nothingHere();
+            default -> HttpAnswer.nothingHere();
         };
     }
 
-    private static Answer nothingHere() {
-        return Answer.text(HttpResponseStatus.NOT_FOUND, "nothing here");
-    }
-
     /** It is in force when this is answered, and a list on its way to every attached agent that it concerns. */
-    private Answer deliver(byte[] delivered) {
+    private HttpAnswer deliver(byte[] delivered) {
         try {
-            return Answer.text(HttpResponseStatus.OK, relay.deliver(delivered));
+            return HttpAnswer.text(HttpResponseStatus.OK, relay.deliver(delivered));
         } catch (IOException e) {
-            return Answer.text(HttpResponseStatus.UNPROCESSABLE_ENTITY, String.valueOf(e.getMessage()));
+            return HttpAnswer.text(HttpResponseStatus.UNPROCESSABLE_ENTITY, String.valueOf(e.getMessage()));
         }
-    }
-
-    private Answer metrics() {
-        MetricSnapshots snapshots = new DropwizardExports(relay.metrics().registry()).collect();
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        try {
-            PrometheusTextFormatWriter.create().write(out, snapshots);
-        } catch (IOException e) {
-            throw new IllegalStateException("an array takes all", e);
-        }
-        return new Answer(
-                HttpResponseStatus.OK, PrometheusTextFormatWriter.CONTENT_TYPE, out.toString(StandardCharsets.UTF_8));
     }
 
     private ObjectNode status() {
@@ -198,10 +159,5 @@ final class AdminRequests extends SimpleChannelInboundHandler<FullHttpRequest> {
             link.servedNames().forEach(name -> serves.add(name.toString()));
         }
         return document;
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close();
     }
 }

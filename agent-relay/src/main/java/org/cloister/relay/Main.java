@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.cloister.daemon.BadConfigException;
 import org.cloister.daemon.StopSignal;
 import org.cloister.daemon.Systemd;
+import org.cloister.daemon.http.HttpListener;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Chain;
@@ -95,9 +96,9 @@ public final class Main {
                 Records records = Records.open(config.state(), name, own, config.pool(), InstantSource.system());
                 Relay relay = Relay.serve(terms, deliveries, records, new RelayMetrics(), loops);
                 OwnRenewal certificate = new OwnRenewal(renewal, relay, operators.next());
-                AdminListener socket = AdminListener.on(config.socket(), relay, operators);
+                HttpListener socket = AdminRequests.on(config.socket(), relay, operators);
                 AutoCloseable metrics =
-                        config.metrics() == null ? () -> {} : AdminListener.on(config.metrics(), relay, operators)) {
+                        config.metrics() == null ? () -> {} : AdminRequests.on(config.metrics(), relay, operators)) {
             Systemd.ready("serving " + relay.address() + " as " + name);
             stop.await();
             Systemd.stopping();

@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.channel.Forwarding;
+import org.cloister.protocol.channel.PortEvents;
 import org.cloister.protocol.channel.PtyPort;
 import org.cloister.protocol.channel.VmPort;
 import org.cloister.protocol.circuit.Circuit;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 class ForwardingTest {
+    private static final PortEvents SILENT = new PortEvents() {};
+
     @TempDir
     private Path folder;
 
@@ -68,15 +71,15 @@ class ForwardingTest {
 
     private void startHost() throws Exception {
         own = Agent.silent(cast);
-        forwarding = new Forwarding(Cast.HOST, own, (port, what) -> {});
+        forwarding = new Forwarding(Cast.HOST, own);
         Credential credential = cast.credential(Cast.HOST);
         host = Agent.dialling(cast, () -> credential, cast.relay.address(), own.beliefs, forwarding);
         own.attachment();
     }
 
     private void startPorts() {
-        controllersPort = forwarding.open(cast.loops.next(), controllersPipe.socket(), Set.of(cast.controller));
-        workersPort = forwarding.open(cast.loops.next(), workersPipe.socket(), Set.of(cast.worker));
+        controllersPort = forwarding.open(cast.loops.next(), controllersPipe.socket(), Set.of(cast.controller), SILENT);
+        workersPort = forwarding.open(cast.loops.next(), workersPipe.socket(), Set.of(cast.worker), SILENT);
     }
 
     @AfterEach

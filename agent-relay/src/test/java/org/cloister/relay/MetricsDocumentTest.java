@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.daemon.http.HttpListener;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,7 +66,7 @@ class MetricsDocumentTest {
     private String metrics() throws Exception {
         try (Cast cast = new Cast(state);
                 Agent host = cast.agent(Cast.HOST);
-                AdminListener socket = AdminListener.on(state.resolve("socket"), cast.relay, cast.loops)) {
+                HttpListener socket = AdminRequests.on(state.resolve("socket"), cast.relay, cast.loops)) {
             assertThat(host.attachment()).isNotNull();
             assertThat(socket.address()).isNotNull();
             return RelayProcess.ask(state.resolve("socket"), "GET /metrics");

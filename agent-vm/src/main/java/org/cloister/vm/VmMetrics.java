@@ -4,11 +4,7 @@ import com.codahale.metrics.Counter;
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
 import com.codahale.metrics.Timer;
-import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
-import io.prometheus.metrics.instrumentation.dropwizard.DropwizardExports;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -17,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
+import org.cloister.daemon.http.PrometheusText;
 import org.cloister.vm.queue.Timings;
 import org.cloister.vm.worker.Phase;
 import org.cloister.vm.worker.WorkerEvent.Trouble;
@@ -97,13 +94,7 @@ public final class VmMetrics implements Timings {
 
     /** In Prometheus' text format, UTF-8. */
     public byte[] text() {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        try {
-            PrometheusTextFormatWriter.create().write(out, new DropwizardExports(registry).collect());
-        } catch (IOException e) {
-            throw new UncheckedIOException("memory was not written to", e);
-        }
-        return out.toByteArray();
+        return PrometheusText.of(registry).getBytes(StandardCharsets.UTF_8);
     }
 
     private static String failures(Phase phase) {

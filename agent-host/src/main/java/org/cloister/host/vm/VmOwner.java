@@ -2,7 +2,9 @@ package org.cloister.host.vm;
 
 import java.util.Optional;
 import java.util.regex.Matcher;
+import java.util.HexFormat;
 import java.util.regex.Pattern;
+import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.policy.Policy;
 import org.cloister.protocol.ticket.Ticket;
 
@@ -33,6 +35,11 @@ public record VmOwner(String project, String ticket, int slot, long globalJob, S
         if (!UUID.matcher(uuid).matches()) {
             throw new IllegalArgumentException("uuid: want " + UUID + ", have \"" + uuid + "\"");
         }
+    }
+
+    /** The VM's id in statements: the UUID's 16 bytes in base32. */
+    public String life() {
+        return BinaryText.base32(HexFormat.of().parseHex(uuid.replace("-", "")));
     }
 
     public VmName name() {

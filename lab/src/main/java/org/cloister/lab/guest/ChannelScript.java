@@ -6,14 +6,27 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPairGenerator;
 import java.security.SecureRandom;
+import java.security.spec.ECGenParameterSpec;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.cloister.lab.relay.RelaySite;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.channel.EvidenceQuestion;
 import org.cloister.protocol.channel.PortDialler;
 import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.evidence.BootKeys;
+import org.cloister.protocol.evidence.CircuitBinding;
+import org.cloister.protocol.evidence.Claim;
+import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.AgentEvents;
@@ -30,15 +43,26 @@ public final class ChannelScript implements AgentEvents {
     private final Credential own;
     private final Name name;
     private final Trust trust;
+    private final Claim claim;
 
-    private ChannelScript(Credential own, Name name, Trust trust) {
+    private ChannelScript(Credential own, Name name, Trust trust) throws IOException, GeneralSecurityException {
         this.own = own;
         this.name = name;
         this.trust = trust;
+        this.claim = new Claim(
+                new BootKeys(VerificationKey.of(own.chain().get(0).getPublicKey()), sealing()),
+                Nonce.random(new SecureRandom()),
+                CircuitBinding.of(new byte[1], new byte[2]));
+    }
+
+    private static VerificationKey sealing() throws IOException, GeneralSecurityException {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+        generator.initialize(new ECGenParameterSpec(Curve.P384.standardName()));
+        return VerificationKey.of(generator.generateKeyPair().getPublic());
     }
 
     /** @param args a folder with what {@link RelaySite} wrote for everybody and for the controlling VM */
-    public static void main(String[] args) throws IOException, InterruptedException {
+    public static void main(String[] args) throws IOException, GeneralSecurityException, InterruptedException {
         Path folder = Path.of(args[0]);
         RelaySite site = RelaySite.at(folder);
         Beliefs beliefs = site.beliefs();
@@ -56,6 +80,14 @@ public final class ChannelScript implements AgentEvents {
     public void attached(Attachment attachment) {
         System.out.println("attached");
         attachment.serve(name);
+        EvidenceQuestion.ask(attachment.link(), claim).addListener((Future<Envelope> answer) -> {
+            if (answer.isSuccess()) {
+                System.out.println(
+                        "evidence " + BinaryText.base64(answer.getNow().bytes()));
+            } else {
+                System.out.println("no evidence: " + answer.cause().getMessage());
+            }
+        });
     }
 
     @Override

@@ -16,8 +16,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -30,11 +32,16 @@ import org.cloister.lab.Poll;
 import org.cloister.lab.Vm;
 import org.cloister.lab.VmSpec;
 import org.cloister.lab.guest.ChannelScript;
+import org.cloister.lab.guest.FloodScript;
 import org.cloister.lab.relay.Program;
 import org.cloister.lab.relay.RelaySite;
+import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.evidence.Statement;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Credential;
@@ -45,9 +52,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A relay, a host's process and a guest with a virtio-serial port: a device's circuit reaches a program in the guest. */
+/**
+ * A relay, a host's process and a guest with a virtio-serial port: a device's circuit reaches a program in the guest, the host
+ * vouches for it, and a guest that floods its channel is cut and not ended.
+ */
 @Tag("scenario")
 @Tag("relay")
+@Tag("host")
 @ExtendWith(SharedLab.class)
 class ChannelTest {
     private static final Pattern NEEDED =
@@ -55,6 +66,7 @@ class ChannelTest {
     /** A Java program begins in a guest under emulation within that time, whatever else the machine does. */
     private static final Duration LIMIT = Duration.ofMinutes(4);
 
+    private static final int MAX_ENVELOPE = 192 * 1024;
     private static final String FOLDER = "/run/channel";
     private static final String SAID = "/run/channel.said";
 
@@ -92,9 +104,11 @@ class ChannelTest {
                 site.siteCertificate(), folder.resolve("genesis.json"), site.certificate(name), site.key(name))) {
             GuestJava.put(vm, FOLDER + "/" + file.getFileName(), Files.readAllBytes(file));
         }
-        GuestJava.install(vm, NEEDED).start(ChannelScript.class, "/run/channel.in", SAID, FOLDER);
+        GuestJava java = GuestJava.install(vm, NEEDED);
         Program host = ChannelHost.start(port, vm.agentSocket(), folder);
         try {
+            floodIsCut(java, host);
+            java.start(ChannelScript.class, "/run/channel.in", SAID, FOLDER);
             await("the guest's name served", vm, 1, "served from now on");
             Exchange first = open(site, port);
             first.echoes(1_000_000);
@@ -102,11 +116,54 @@ class ChannelTest {
             assertThat(first.ended.get(60, TimeUnit.SECONDS)).contains("lost");
             host = ChannelHost.start(port, vm.agentSocket(), folder);
             await("the guest's name served again", vm, 2, "served from now on");
+            awaitWord(host);
+            await("evidence again", vm, 2, "evidence ");
+            requireOneStatement(site, vm);
             open(site, port).echoes(1_000_000);
             assertThat(said(vm)).contains("lost: ");
         } finally {
             host.close();
         }
+    }
+
+    /** Each way of it ends its session, for a reason of its own, and the next session is as good as ever. */
+    private void floodIsCut(GuestJava java, Program host) throws IOException {
+        String said = java.run(FloodScript.class, "", LIMIT);
+        assertThat(said).contains("garbage ended", "pings ended", "streams ended", "words ended", "over");
+        awaitWord(host);
+        String log = Files.readString(folder.resolve("ChannelHost.log"));
+        assertThat(log).contains("it breaks HTTP/2");
+        assertThat(log.split("it says more than 2000 things in 10 s", -1)).hasSizeGreaterThan(2);
+    }
+
+    /** Of the guest's agent, as each process of the host hears it once. */
+    private static void awaitWord(Program host) throws IOException {
+        String line = "";
+        while (!line.startsWith("first word of ")) {
+            line = host.line(LIMIT).orElseThrow(() -> new LabException("the host's process ended", "read its log"));
+        }
+    }
+
+    /** The host's process was killed between the two questions. */
+    private static void requireOneStatement(RelaySite site, Vm vm) throws Exception {
+        VerificationKey host = TicketHost.key(site.credential(RelaySite.HOST)).verificationKey();
+        Set<Statement> statements = new HashSet<>();
+        int answers = 0;
+        for (String line : said(vm).split("\n", -1)) {
+            if (line.startsWith("evidence ")) {
+                byte[] envelope = BinaryText.fromBase64(line.substring("evidence ".length()), MAX_ENVELOPE);
+                byte[] payload = Envelope.parse(envelope, MAX_ENVELOPE).verify(Statement.TYPE, List.of(host), 1);
+                statements.add(Statement.parse(payload));
+                answers++;
+            }
+        }
+        assertThat(answers).isGreaterThan(1);
+        assertThat(statements).singleElement().satisfies(statement -> {
+            assertThat(statement.facts()).isEqualTo(ChannelHost.facts(site));
+            assertThat(statement.claim().keys().signing())
+                    .isEqualTo(VerificationKey.of(
+                            site.credential(site.controller()).chain().get(0).getPublicKey()));
+        });
     }
 
     private static void await(String what, Vm vm, int times, String words) throws IOException {

@@ -13,7 +13,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.circuit.Splice;
 import org.cloister.protocol.identity.Name;
@@ -45,7 +44,6 @@ public final class Forwarding implements AgentEvents {
 
     private final Name host;
     private final AgentEvents own;
-    private final BiConsumer<VmPort, String> log;
     private final Map<Name, VmPort> assigned = new ConcurrentHashMap<>();
     private final Map<Name, VmSession> serving = new ConcurrentHashMap<>();
     private final Map<Token, Dialled> dials = new ConcurrentHashMap<>();
@@ -58,14 +56,10 @@ public final class Forwarding implements AgentEvents {
     /** A Dial that went down to a VM. */
     private record Dialled(VmSession session, Attachment attachment, RelayMessage.Dial dial) {}
 
-    /**
-     * @param own hears what is not for a VM
-     * @param log hears of each session that begins, or why it did not
-     */
-    public Forwarding(Name host, AgentEvents own, BiConsumer<VmPort, String> log) {
+    /** @param own hears what is not for a VM */
+    public Forwarding(Name host, AgentEvents own) {
         this.host = host;
         this.own = own;
-        this.log = log;
     }
 
     /**
@@ -73,15 +67,16 @@ public final class Forwarding implements AgentEvents {
      *
      * @param socket QEMU's, of the VM's port
      * @param names whom this VM may speak for, and nobody else meanwhile
+     * @param events hears of this port
      */
-    public VmPort open(EventLoop loop, Path socket, Set<Name> names) {
+    public VmPort open(EventLoop loop, Path socket, Set<Name> names, PortEvents events) {
         synchronized (assigned) {
             Set<Name> taken = new HashSet<>(names);
             taken.retainAll(assigned.keySet());
             if (!taken.isEmpty()) {
                 throw new IllegalArgumentException(socket + ": names of another port: " + taken);
             }
-            VmPort port = new VmPort(loop, socket, names, this);
+            VmPort port = new VmPort(loop, socket, names, this, events);
             names.forEach(name -> assigned.put(name, port));
             return port;
         }
@@ -89,10 +84,6 @@ public final class Forwarding implements AgentEvents {
 
     void release(VmPort port) {
         port.names().forEach(name -> assigned.remove(name, port));
-    }
-
-    void report(VmPort port, String what) {
-        log.accept(port, what);
     }
 
     void attached(VmSession session) {
@@ -148,11 +139,11 @@ public final class Forwarding implements AgentEvents {
     void open(VmSession session, Channel stream, int version, Request.Circuit request) {
         Attachment link = up;
         if (!session.port.names().contains(request.from())) {
-            Answer.refuse(stream, Close.byRelay(CloseReason.NOT_ALLOWED));
+            session.refuse(stream, CloseReason.NOT_ALLOWED);
         } else if (link == null) {
-            Answer.refuse(stream, Close.byRelay(CloseReason.DRAINING));
+            session.refuse(stream, CloseReason.DRAINING);
         } else {
-            forward(session.port, stream, version, request, link.link(), Close.Side.OPENER);
+            forward(session, stream, version, request, link.link(), Close.Side.OPENER);
         }
     }
 
@@ -160,26 +151,20 @@ public final class Forwarding implements AgentEvents {
     void tickets(VmSession session, Channel stream, int version, Request.Tickets request) {
         Attachment link = up;
         if (request.from().filter(session.port.names()::contains).isEmpty()) {
-            Answer.refuse(stream, Close.byRelay(CloseReason.NOT_ALLOWED));
+            session.refuse(stream, CloseReason.NOT_ALLOWED);
         } else if (link == null) {
-            Answer.refuse(stream, Close.byRelay(CloseReason.DRAINING));
+            session.refuse(stream, CloseReason.DRAINING);
         } else {
-            forward(session.port, stream, version, request, link.link(), Close.Side.OPENER);
+            forward(session, stream, version, request, link.link(), Close.Side.OPENER);
         }
     }
 
     void dialBack(VmSession session, Channel stream, int version, Request.DialBack request) {
         Optional<Dialled> dialled = take(session, request.token());
         if (dialled.isEmpty()) {
-            Answer.refuse(stream, Close.byRelay(CloseReason.UNKNOWN));
+            session.refuse(stream, CloseReason.UNKNOWN);
         } else {
-            forward(
-                    session.port,
-                    stream,
-                    version,
-                    request,
-                    dialled.get().attachment.link(),
-                    Close.Side.TARGET);
+            forward(session, stream, version, request, dialled.get().attachment.link(), Close.Side.TARGET);
         }
     }
 
@@ -190,9 +175,11 @@ public final class Forwarding implements AgentEvents {
     }
 
     /** @param who the VM is in the circuit */
-    private static void forward(VmPort port, Channel stream, int version, Request request, Link link, Close.Side who) {
+    private static void forward(
+            VmSession session, Channel stream, int version, Request request, Link link, Close.Side who) {
+        VmPort port = session.port;
         if (!port.enter()) {
-            Answer.refuse(stream, Close.byRelay(CloseReason.LIMIT));
+            session.refuse(stream, CloseReason.LIMIT);
             return;
         }
         Splice.End vm = new Splice.End(stream, who);

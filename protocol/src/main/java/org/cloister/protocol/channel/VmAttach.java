@@ -4,6 +4,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.link.AgentMessage;
@@ -12,6 +13,7 @@ import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.StreamBytes;
+import org.jspecify.annotations.Nullable;
 
 /** The host's end of a VM's attach stream: docs/protocol.md, sections 8 and 10. The session ends with it. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
@@ -19,6 +21,7 @@ final class VmAttach extends ChannelInboundHandlerAdapter {
     private final VmSession session;
     private final Forwarding forwarding;
     private boolean attached;
+    private @Nullable ScheduledFuture<?> patience;
 
     private VmAttach(VmSession session, Forwarding forwarding) {
         this.session = session;
@@ -36,10 +39,11 @@ final class VmAttach extends ChannelInboundHandlerAdapter {
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
-        ctx.executor()
+        patience = ctx.executor()
                 .schedule(
                         () -> {
                             if (!attached) {
+                                session.tellCut("opened an attach stream and said nothing on it");
                                 end(ctx, CloseReason.PROTOCOL);
                             }
                         },
@@ -48,10 +52,21 @@ final class VmAttach extends ChannelInboundHandlerAdapter {
     }
 
     @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        if (patience != null) {
+            patience.cancel(false);
+        }
+    }
+
+    @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
+        if (!session.hears()) {
+            return;
+        }
         if (message instanceof AgentMessage.Attach && !attached) {
             attached = true;
             session.attached(ctx.channel());
+            session.port.events().attached();
             forwarding.attached(session);
         } else if (!attached || message instanceof AgentMessage.Attach) {
             throw new MalformedException("attach stream: want Attach once and first");
@@ -79,6 +94,7 @@ final class VmAttach extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        session.tellCut("breaks the protocol on its attach stream");
         end(ctx, CloseReason.PROTOCOL);
     }
 

@@ -27,16 +27,18 @@ public final class VmPort implements AutoCloseable {
     private final Path socket;
     private final Set<Name> names;
     private final Forwarding forwarding;
+    private final PortEvents events;
     private final SecureRandom random = new SecureRandom();
     private final AtomicInteger onLink = new AtomicInteger();
     private @Nullable Channel current;
     private boolean closed;
 
-    VmPort(EventLoop loop, Path socket, Set<Name> names, Forwarding forwarding) {
+    VmPort(EventLoop loop, Path socket, Set<Name> names, Forwarding forwarding, PortEvents events) {
         this.loop = loop;
         this.socket = socket;
         this.names = Set.copyOf(names);
         this.forwarding = forwarding;
+        this.events = events;
         loop.execute(this::open);
     }
 
@@ -53,14 +55,20 @@ public final class VmPort implements AutoCloseable {
                 .connect(UnixDomainSocketAddress.of(socket))
                 .channel();
         current = channel;
-        session.addListener((Future<Channel> begun) -> forwarding.report(
-                this,
-                begun.isSuccess() ? "session" : String.valueOf(begun.cause().getMessage())));
+        session.addListener((Future<Channel> begun) -> {
+            if (!begun.isSuccess()) {
+                events.notBegun(String.valueOf(begun.cause().getMessage()));
+            }
+        });
         channel.closeFuture().addListener(ended -> {
-            if (!loop.isShuttingDown()) {
+            if (!closed && !loop.isShuttingDown()) {
                 loop.schedule(this::open, Pace.ON_CHANNEL.atLeast().toMillis(), TimeUnit.MILLISECONDS);
             }
         });
+    }
+
+    PortEvents events() {
+        return events;
     }
 
     /** Whom the VM may speak for. */

@@ -10,7 +10,6 @@ import io.netty.util.ReferenceCountUtil;
 import java.util.OptionalInt;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.link.Answer;
-import org.cloister.protocol.link.Close;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Request;
 
@@ -29,6 +28,7 @@ final class VmStream extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         if (!session.enter(ctx.channel())) {
+            session.port.events().refused(CloseReason.LIMIT);
             ctx.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.REFUSED_STREAM))
                     .addListener(done -> ctx.close());
         }
@@ -38,7 +38,9 @@ final class VmStream extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         if (message instanceof Http2HeadersFrame headers && !asked && !headers.isEndStream()) {
             asked = true;
-            answer(ctx.channel(), headers);
+            if (session.hears()) {
+                answer(ctx.channel(), headers);
+            }
         } else {
             ReferenceCountUtil.release(message);
             ctx.close();
@@ -50,23 +52,25 @@ final class VmStream extends ChannelInboundHandlerAdapter {
         try {
             request = Request.parse(headers.headers());
         } catch (MalformedException e) {
-            Answer.refuse(stream, Close.byRelay(CloseReason.BAD_REQUEST));
+            session.refuse(stream, CloseReason.BAD_REQUEST);
             return;
         }
         session.requested();
         OptionalInt version = Answer.version(request);
         if (version.isEmpty()) {
-            Answer.refuse(stream, Close.byRelay(CloseReason.VERSION));
+            session.refuse(stream, CloseReason.VERSION);
         } else if (request instanceof Request.Circuit circuit) {
             forwarding.open(session, stream, version.getAsInt(), circuit);
         } else if (request instanceof Request.DialBack dialBack) {
             forwarding.dialBack(session, stream, version.getAsInt(), dialBack);
         } else if (request instanceof Request.Tickets tickets) {
             forwarding.tickets(session, stream, version.getAsInt(), tickets);
+        } else if (request instanceof Request.Evidence) {
+            VmEvidence.install(stream, version.getAsInt(), session);
         } else if (session.claimAttach()) {
             VmAttach.install(stream, version.getAsInt(), session, forwarding);
         } else {
-            Answer.refuse(stream, Close.byRelay(CloseReason.LIMIT));
+            session.refuse(stream, CloseReason.LIMIT);
         }
     }
 

@@ -1,5 +1,6 @@
 package org.cloister.protocol.link;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
@@ -8,6 +9,8 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
 import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameCodec;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
@@ -26,7 +29,12 @@ public final class LinkCodec {
 
     /** The side that is dialled. */
     public static void server(ChannelPipeline pipeline, ChannelHandler streams) {
-        install(
+        server(pipeline, streams, () -> {});
+    }
+
+    /** @param broken called once or more when the connection ends because the other side breaks a rule of HTTP/2 */
+    public static void server(ChannelPipeline pipeline, ChannelHandler streams, Runnable broken) {
+        Http2Connection connection = install(
                 pipeline,
                 Http2FrameCodecBuilder.forServer()
                         .initialSettings(settings().maxConcurrentStreams(LinkLimits.STREAMS))
@@ -34,6 +42,14 @@ public final class LinkCodec {
                                 LinkLimits.RESETS, (int) LinkLimits.RESETS_WITHIN.toSeconds()),
                 streams,
                 false);
+        connection.addListener(new Http2ConnectionAdapter() {
+            @Override
+            public void onGoAwaySent(int lastStreamId, long error, ByteBuf why) {
+                if (error != Http2Error.NO_ERROR.code()) {
+                    broken.run();
+                }
+            }
+        });
     }
 
     /** The side that dials and opens every stream. */
@@ -54,7 +70,7 @@ public final class LinkCodec {
                 true);
     }
 
-    private static void install(
+    private static Http2Connection install(
             ChannelPipeline pipeline, Http2FrameCodecBuilder codec, ChannelHandler streams, boolean dialled) {
         pipeline.addLast(new KeepAlive(dialled, LinkLimits.PING.toNanos(), LinkLimits.DEAD.toNanos()));
         Http2FrameCodec http2 =
@@ -62,6 +78,7 @@ public final class LinkCodec {
         pipeline.addLast(http2);
         pipeline.addLast(new ConnectionWindow(http2.connection()));
         pipeline.addLast(new Http2MultiplexHandler(streams));
+        return http2.connection();
     }
 
     private static Http2Settings settings() {

@@ -44,6 +44,9 @@ public final class LinkLimits {
     public static final int MARK_DROPPED_BYTES = 16777216;
     public static final int CHANNEL_UNREAD_BYTES = 1048576;
     public static final int VM_CIRCUITS = 64;
+    public static final int VM_WORDS = 2000;
+    public static final int EVIDENCE_BYTES = 262144;
+    public static final Duration EVIDENCE_PAUSE = Duration.ofSeconds(1);
 
     private LinkLimits() {}
 
@@ -85,6 +88,9 @@ public final class LinkLimits {
         table.put("mark-dropped", (long) MARK_DROPPED_BYTES);
         table.put("channel-unread", (long) CHANNEL_UNREAD_BYTES);
         table.put("vm-circuits", (long) VM_CIRCUITS);
+        table.put("vm-words", (long) VM_WORDS);
+        table.put("evidence", (long) EVIDENCE_BYTES);
+        table.put("evidence-pause", EVIDENCE_PAUSE.toSeconds());
         table.put("clear-bytes", 0L);
         return table;
     }

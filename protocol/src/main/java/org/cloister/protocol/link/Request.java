@@ -57,6 +57,14 @@ public sealed interface Request {
         }
     }
 
+    /** A VM asks its host to vouch for it; on a channel alone. */
+    record Evidence(Versions versions) implements Request {
+        @Override
+        public String path() {
+            return "/evidence";
+        }
+    }
+
     default Http2Headers headers() {
         Http2Headers headers = new DefaultHttp2Headers()
                 .method("POST")
@@ -88,6 +96,9 @@ public sealed interface Request {
                     headers.contains(FROM) ? Optional.of(name(FROM, required(headers, FROM))) : Optional.empty();
             return new Tickets(versions, from);
         }
+        if (path.equals("/evidence")) {
+            return new Evidence(versions);
+        }
         if (path.startsWith("/dialback/")) {
             return new DialBack(versions, Token.parse(path.substring("/dialback/".length())));
         }
@@ -96,7 +107,7 @@ public sealed interface Request {
             return new Circuit(versions, to, name(FROM, required(headers, FROM)), digest(required(headers, POLICY)));
         }
         throw new MalformedException(
-                "path: want /attach, /tickets, /circuit/NAME or /dialback/TOKEN, have another one");
+                "path: want /attach, /tickets, /evidence, /circuit/NAME or /dialback/TOKEN, have another one");
     }
 
     /** What a response or trailers say about the end, if they say it well. */

@@ -88,11 +88,16 @@ class ChannelSessionTest {
 
     private Forwarding forwarding() {
         Name name = new Name("n1", "host", "site");
-        return new Forwarding(name, host, (port, what) -> log.add(what));
+        return new Forwarding(name, host);
     }
 
     private VmPort hostSide(Forwarding forwarding) {
-        return forwarding.open(loops.next(), pipe.socket(), Set.of(WORKER));
+        return forwarding.open(loops.next(), pipe.socket(), Set.of(WORKER), new PortEvents() {
+            @Override
+            public void began() {
+                log.add("session");
+            }
+        });
     }
 
     private AgentLink vmSide() {

@@ -21,6 +21,7 @@ import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.channel.MarkRecord;
 import org.cloister.protocol.circuit.CircuitVectors;
+import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.identity.Clause;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.wire.FromAgent;
@@ -98,6 +99,17 @@ class LinkDocumentTest {
     void the_hello_inside_is_the_examples() throws Exception {
         CircuitVectors.requireHello(
                 message(vector("circuit-hello")), new Digest(Digest.Algorithm.SHA384, "11".repeat(48)));
+    }
+
+    @Test
+    void a_refusal_of_evidence_is_the_examples() throws MalformedException {
+        EvidenceMessage.Answer busy = new EvidenceMessage.Refused(EvidenceMessage.Why.BUSY);
+        assertThat(EvidenceMessage.readAnswer(message(vector("from-host-refused"))))
+                .isEqualTo(busy);
+        assertThat(ByteBufUtil.getBytes(Framing.frame(busy.wire()))).isEqualTo(vector("from-host-refused"));
+        for (EvidenceMessage.Why why : EvidenceMessage.Why.values()) {
+            assertThat(document).contains("`" + why + "` (");
+        }
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.cloister.daemon.http.HttpListener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,19 +23,19 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
-class AdminListenerTest {
+class AdminRequestsTest {
     @TempDir
     private Path state;
 
     private Cast cast;
-    private AdminListener socket;
-    private AdminListener loopback;
+    private HttpListener socket;
+    private HttpListener loopback;
 
     @BeforeEach
     void start() throws Exception {
         cast = new Cast(state);
-        socket = AdminListener.on(state.resolve("socket"), cast.relay, cast.loops);
-        loopback = AdminListener.on(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), cast.relay, cast.loops);
+        socket = AdminRequests.on(state.resolve("socket"), cast.relay, cast.loops);
+        loopback = AdminRequests.on(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), cast.relay, cast.loops);
     }
 
     @AfterEach

@@ -1,0 +1,28 @@
+package org.cloister.host.channel;
+
+import java.nio.file.Path;
+import java.util.Set;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.identity.Name;
+
+/**
+ * What is needed for one VM's channel, all of it the host's own.
+ *
+ * @param socket that QEMU made for the port {@code org.cloister.agent.0}
+ * @param names whom the VM may speak for
+ * @param facts that the host vouches for
+ */
+public record ChannelPlan(VmOwner owner, Path socket, Set<Name> names, VmFacts facts) {
+    /** @throws IllegalArgumentException if the facts are another VM's */
+    public ChannelPlan {
+        names = Set.copyOf(names);
+        if (!facts.vm().equals(owner.life())
+                || !facts.project().equals(owner.project())
+                || !facts.ticket().equals(owner.ticket())
+                || facts.slot() != owner.slot()) {
+            throw new IllegalArgumentException(
+                    "channel of VM " + owner.uuid() + ": want facts of " + owner + ", have " + facts);
+        }
+    }
+}

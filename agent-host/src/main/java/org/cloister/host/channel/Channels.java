@@ -1,0 +1,108 @@
+package org.cloister.host.channel;
+
+import io.netty.channel.EventLoopGroup;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.cloister.protocol.channel.Forwarding;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The channels of this host's VMs, each kept open until it is closed: sessions that end begin again. From any thread. A VM has
+ * no thread of its own here, and nothing that it does ends another's.
+ */
+public final class Channels implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Channels.class);
+    private static final int IDLE_S = 10;
+
+    private final EventLoopGroup loops;
+    private final Forwarding forwarding;
+    private final ThreadPoolExecutor writer;
+    private final VmChannel.Shared shared;
+    /** By UUID. */
+    private final Map<String, VmChannel> open = new HashMap<>();
+
+    /** @param forwarding over the host's own link */
+    public Channels(
+            EventLoopGroup loops,
+            Forwarding forwarding,
+            Evidence evidence,
+            FirstWord firstWord,
+            ChannelMetrics metrics) {
+        this.loops = loops;
+        this.forwarding = forwarding;
+        this.writer = new ThreadPoolExecutor(1, 1, IDLE_S, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+            Thread thread = new Thread(task, "channel writer");
+            thread.setDaemon(true);
+            return thread;
+        });
+        writer.allowCoreThreadTimeOut(true);
+        this.shared = new VmChannel.Shared(writer, evidence, firstWord, metrics);
+    }
+
+    /**
+     * For a VM that runs, or whose QEMU is there to be started. Again with the same plan is nothing.
+     *
+     * @throws IllegalArgumentException if another VM's channel has one of the names, or this VM's has another plan
+     */
+    public synchronized void open(ChannelPlan plan) {
+        VmChannel before = open.get(plan.owner().uuid());
+        if (before == null) {
+            open.put(plan.owner().uuid(), new VmChannel(plan, loops.next(), forwarding, shared));
+        } else if (!before.plan().equals(plan)) {
+            throw new IllegalArgumentException(
+                    "channel of VM " + plan.owner().uuid() + ": want " + before.plan() + ", have " + plan);
+        }
+    }
+
+    /** Of a VM that is no more, or never was. */
+    public synchronized void close(String uuid) {
+        VmChannel channel = open.remove(uuid);
+        if (channel != null) {
+            channel.close();
+        }
+    }
+
+    /**
+     * As after a look at what is there.
+     *
+     * @param plans of all VMs that live
+     */
+    public synchronized void keep(Collection<ChannelPlan> plans) {
+        Map<String, ChannelPlan> wanted =
+                plans.stream().collect(Collectors.toMap(plan -> plan.owner().uuid(), Function.identity()));
+        open.keySet().stream()
+                .filter(uuid -> !wanted.containsKey(uuid))
+                .toList()
+                .forEach(this::close);
+        for (ChannelPlan plan : wanted.values()) {
+            try {
+                open(plan);
+            } catch (IllegalArgumentException e) {
+                LOG.error("VM {} has no channel: {}", plan.owner().uuid(), e.getMessage());
+            }
+        }
+    }
+
+    public synchronized int count() {
+        return open.size();
+    }
+
+    /** Those whose agent is there now. */
+    public synchronized int attached() {
+        return (int) open.values().stream().filter(VmChannel::isAttached).count();
+    }
+
+    @Override
+    public synchronized void close() {
+        open.values().forEach(VmChannel::close);
+        open.clear();
+        writer.shutdown();
+    }
+}

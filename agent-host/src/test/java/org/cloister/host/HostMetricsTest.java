@@ -1,0 +1,158 @@
+package org.cloister.host;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.cloister.host.ledger.Action;
+import org.cloister.host.ledger.End;
+import org.cloister.host.ledger.Entry;
+import org.cloister.host.ledger.Maker;
+import org.cloister.host.ledger.Owners;
+import org.cloister.host.ledger.Part;
+import org.cloister.host.ledger.Round;
+import org.cloister.host.ledger.Step;
+import org.cloister.host.ledger.Stray;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+@SuppressWarnings("NullAway.Init") // JUnit and start() set it
+class HostMetricsTest {
+    private static final long NOW_MS = MetricsScene.NOW.toEpochMilli();
+
+    @TempDir
+    private Path folder;
+
+    private MetricsScene scene;
+
+    @BeforeEach
+    void start() throws Exception {
+        scene = new MetricsScene(folder);
+    }
+
+    @AfterEach
+    void stop() {
+        scene.close();
+    }
+
+    private static Entry entry(int number, Step step, Optional<End> end) {
+        return new Entry(Owners.owner(number), false, NOW_MS - 100_000, step, end);
+    }
+
+    private static Optional<End> end(long agoMs) {
+        return Optional.of(new End(End.Why.ASKED, "", NOW_MS - agoMs));
+    }
+
+    @Test
+    void vms_are_counted_by_what_the_ledger_has_of_them() throws IOException {
+        scene.entries.add(entry(1, Step.TAP, Optional.empty()));
+        scene.entries.add(entry(2, Step.RUNNING, Optional.empty()));
+        scene.entries.add(entry(3, Step.REGISTERED, Optional.empty()));
+        scene.entries.add(entry(4, Step.REGISTERED, Optional.empty()));
+        scene.entries.add(entry(5, Step.REGISTERED, end(60_000)));
+        scene.entries.add(entry(6, Step.PORT, end(60_001)));
+        assertThat(scene.value("vms_building")).isEqualTo(1);
+        assertThat(scene.value("vms_silent")).isEqualTo(1);
+        assertThat(scene.value("vms_registered")).isEqualTo(2);
+        assertThat(scene.value("vms_ending")).isEqualTo(2);
+        assertThat(scene.value("leaks")).isEqualTo(1);
+    }
+
+    @Test
+    void a_round_is_shown_as_it_ended_and_nothing_is_clean_before_the_first() throws IOException {
+        assertThat(scene.value("clean")).isZero();
+        List<Action> done = List.of(
+                new Action.Finish(Owners.owner(1), new End(End.Why.STEP_GONE, "", 1)),
+                new Action.Adopt(entry(2, Step.RUNNING, Optional.empty())),
+                new Action.Adopt(entry(3, Step.CLAIMED, Optional.of(new End(End.Why.ORPHAN, "", 1)))),
+                new Action.Reopen(Owners.owner(2)),
+                new Action.Remove(Owners.owner(1), Part.TAP),
+                new Action.Forget(Owners.owner(1)));
+        scene.metrics.rounded(
+                new Round.Outcome(done, List.of(), List.of(), List.of(), OptionalLong.empty()), Duration.ofMillis(20));
+        assertThat(scene.value("clean")).isEqualTo(1);
+        assertThat(scene.value("vms_adopted_total")).isEqualTo(2);
+        assertThat(scene.value("vms_forgotten_total")).isEqualTo(1);
+        assertThat(scene.value("ports_reopened_total")).isEqualTo(1);
+        assertThat(scene.value("ends_step_gone_total")).isEqualTo(1);
+        assertThat(scene.value("ends_orphan_total")).isEqualTo(1);
+        assertThat(scene.value("round_seconds_count")).isEqualTo(1);
+        scene.metrics.rounded(
+                new Round.Outcome(
+                        List.of(),
+                        List.of("STEPS"),
+                        List.of("one", "two"),
+                        List.of(new Stray(Part.TAP, "cl-x", "nobody's")),
+                        OptionalLong.empty()),
+                Duration.ofMillis(20));
+        assertThat(scene.value("clean")).isZero();
+        assertThat(scene.value("unheard")).isEqualTo(1);
+        assertThat(scene.value("troubles")).isEqualTo(2);
+        assertThat(scene.value("strays")).isEqualTo(1);
+        assertThat(scene.value("vms_adopted_total")).isEqualTo(2);
+    }
+
+    @Test
+    void a_makers_steps_are_timed_as_they_pass_and_counted_as_they_fail() throws IOException {
+        List<Step> said = new ArrayList<>();
+        Maker maker = new TimedMaker(
+                new Maker() {
+                    @Override
+                    public boolean isFree(Step step) {
+                        return step != Step.PORT;
+                    }
+
+                    @Override
+                    public void make(Step step) throws IOException {
+                        if (step == Step.SCRATCH) {
+                            throw new IOException("no space left on device");
+                        }
+                    }
+                },
+                scene.metrics,
+                (step, took) -> said.add(step));
+        maker.make(Step.OVERLAY);
+        assertThatThrownBy(() -> maker.make(Step.SCRATCH)).hasMessageContaining("no space left");
+        assertThat(maker.isFree(Step.TAP)).isTrue();
+        assertThat(maker.isFree(Step.PORT)).isFalse();
+        assertThat(said).containsExactly(Step.OVERLAY);
+        assertThat(scene.value("overlay_seconds_count")).isEqualTo(1);
+        assertThat(scene.value("scratch_seconds_count")).isZero();
+        assertThat(scene.value("scratch_failures_total")).isEqualTo(1);
+        assertThat(scene.value("port_failures_total")).isEqualTo(1);
+        assertThat(scene.value("tap_failures_total")).isZero();
+    }
+
+    @Test
+    void a_host_says_whether_it_takes_work_and_changes_nothing_for_who_asks() throws IOException {
+        assertThat(scene.ask("GET /healthz")).startsWith("HTTP/1.1 200");
+        assertThat(scene.ask("GET /readyz")).startsWith("HTTP/1.1 200");
+        scene.unready = Optional.of("libvirt does not answer");
+        assertThat(scene.ask("GET /readyz")).startsWith("HTTP/1.1 503").contains("libvirt does not answer");
+        assertThat(scene.ask("GET /healthz")).startsWith("HTTP/1.1 200");
+        assertThat(scene.ask("POST /metrics")).startsWith("HTTP/1.1 405");
+        assertThat(scene.ask("GET /vms")).startsWith("HTTP/1.1 404");
+    }
+
+    @Test
+    void nothing_has_a_label_but_the_quantiles_of_summaries() throws IOException {
+        assertThat(scene.ask("GET /metrics").lines().filter(line -> line.startsWith("cloister_")))
+                .isNotEmpty()
+                .allMatch(line -> line.matches("\\w+(\\{quantile=\"[0-9.]+\"\\})? [0-9.E-]+"));
+        scene.types().forEach((name, type) -> {
+            if (name.startsWith("cloister_")) {
+                assertThat(name.endsWith("_total")).as(name).isEqualTo(type.equals("counter"));
+            }
+        });
+    }
+}

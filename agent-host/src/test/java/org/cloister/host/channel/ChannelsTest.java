@@ -1,0 +1,287 @@
+package org.cloister.host.channel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.channel.EvidenceQuestion;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.evidence.BootKeys;
+import org.cloister.protocol.evidence.CircuitBinding;
+import org.cloister.protocol.evidence.Claim;
+import org.cloister.protocol.evidence.EvidenceMessage;
+import org.cloister.protocol.evidence.NoEvidence;
+import org.cloister.protocol.evidence.Nonce;
+import org.cloister.protocol.evidence.Statement;
+import org.cloister.protocol.link.Link;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Channels over a real character device and a real socket. */
+@Timeout(120)
+@SuppressWarnings("NullAway.Init") // JUnit and start() set it
+class ChannelsTest {
+    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
+    private final BlockingQueue<VmOwner> firstWords = new LinkedBlockingQueue<>();
+
+    @TempDir
+    private Path folder;
+
+    private SigningKey key;
+    private Path statements;
+    private GuestEnd vm;
+
+    @BeforeEach
+    void start() throws Exception {
+        key = HostEnd.key(Curve.P256);
+        statements = Files.createDirectory(folder.resolve("statements"));
+        vm = new GuestEnd(loops, folder.resolve("vm"));
+    }
+
+    @AfterEach
+    void stop() {
+        vm.close();
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private HostEnd host() {
+        return new HostEnd(loops, key, statements, firstWords::add);
+    }
+
+    private static Claim claim() throws Exception {
+        return new Claim(
+                new BootKeys(
+                        HostEnd.key(Curve.P384).verificationKey(),
+                        HostEnd.key(Curve.P384).verificationKey()),
+                Nonce.random(new SecureRandom()),
+                CircuitBinding.of(new byte[1], new byte[2]));
+    }
+
+    private Statement ask(Link channel, Claim claim) throws Exception {
+        Envelope envelope = GuestEnd.done(EvidenceQuestion.ask(channel, claim)).get();
+        return Statement.parse(envelope.verify(Statement.TYPE, List.of(key.verificationKey()), 1));
+    }
+
+    /** As a VM does that is told to come back. */
+    private Statement askOften(Link channel, Claim claim) throws Exception {
+        while (true) {
+            try {
+                return ask(channel, claim);
+            } catch (ExecutionException e) {
+                if (!(e.getCause() instanceof NoEvidence refusal)) {
+                    throw e;
+                }
+                if (refusal.why() != EvidenceMessage.Why.BUSY) {
+                    throw refusal;
+                }
+            }
+        }
+    }
+
+    @Test
+    void the_first_word_is_told_once_and_again_by_the_next_process() throws Exception {
+        try (HostEnd host = host()) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            vm.attach();
+            assertThat(GuestEnd.next(firstWords)).isEqualTo(HostEnd.owner(1));
+            assertThat(host.channels.attached()).isEqualTo(1);
+            Link second = vm.attach().link();
+            // Behind whatever the second session had told, for there is one writer.
+            askOften(second, claim());
+            assertThat(firstWords).isEmpty();
+            assertThat(host.metrics.sessions.getCount()).isGreaterThanOrEqualTo(2);
+        }
+        try (HostEnd host = host()) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            vm.nextAttachment();
+            assertThat(GuestEnd.next(firstWords)).isEqualTo(HostEnd.owner(1));
+        }
+    }
+
+    @Test
+    void a_first_word_that_was_not_written_down_is_told_again() throws Exception {
+        FirstWord full = owner -> {
+            firstWords.add(owner);
+            if (firstWords.size() < 2) {
+                throw new IOException("no space left on device");
+            }
+        };
+        try (HostEnd host = new HostEnd(loops, key, statements, full)) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            vm.attach();
+            long endNs = System.nanoTime() + Duration.ofSeconds(40).toNanos();
+            while (firstWords.size() < 2) {
+                assertThat(System.nanoTime() - endNs).isNegative();
+                Thread.onSpinWait();
+            }
+            assertThat(firstWords).containsOnly(HostEnd.owner(1));
+        }
+    }
+
+    @Test
+    void a_statement_has_the_hosts_facts_and_the_vms_claim_and_is_the_same_after_a_restart() throws Exception {
+        Claim claim = claim();
+        Statement first;
+        try (HostEnd host = host()) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            first = ask(vm.attach().link(), claim);
+            assertThat(first.facts()).isEqualTo(HostEnd.facts(HostEnd.owner(1)));
+            assertThat(first.claim()).isEqualTo(claim);
+            assertThat(first.host()).isEqualTo("n1");
+            assertThat(host.metrics.statementsSigned.getCount()).isEqualTo(1);
+        }
+        try (HostEnd host = host()) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            assertThat(ask(vm.nextAttachment().link(), claim)).isEqualTo(first);
+        }
+    }
+
+    @Test
+    void another_claim_is_refused_for_good_and_a_question_too_soon_for_now() throws Exception {
+        try (HostEnd host = host()) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            Link channel = vm.attach().link();
+            Claim claim = claim();
+            ask(channel, claim);
+            assertThatThrownBy(() -> ask(channel, claim)).hasMessageContaining("refusal: busy");
+            assertThatThrownBy(() -> askOften(channel, claim())).hasMessageContaining("refusal: another");
+            assertThat(askOften(channel, claim).claim()).isEqualTo(claim);
+            assertThat(host.metrics.statementsRefused.getCount()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void what_cannot_be_recorded_is_not_signed_and_the_vm_learns_nothing_of_why() throws Exception {
+        try (HostEnd host = new HostEnd(loops, key, folder.resolve("missing"), firstWords::add)) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            Link channel = vm.attach().link();
+            assertThatThrownBy(() -> ask(channel, claim()))
+                    .hasMessageContaining("refusal: failed")
+                    .hasMessageNotContaining("missing");
+            assertThat(host.metrics.statementsFailed.getCount()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void channels_are_those_of_the_plans_and_no_two_have_one_name() throws Exception {
+        ChannelPlan plan = HostEnd.plan(1, vm.socket());
+        ChannelPlan other = HostEnd.plan(2, folder.resolve("nobody"));
+        VmOwner third = HostEnd.owner(3);
+        ChannelPlan thief = new ChannelPlan(third, folder.resolve("nobody"), plan.names(), HostEnd.facts(third));
+        try (HostEnd host = host()) {
+            host.channels.keep(List.of(plan, other));
+            vm.attach();
+            assertThatThrownBy(() -> host.channels.open(thief)).hasMessageContaining("names of another port");
+            assertThatThrownBy(() -> host.channels.open(HostEnd.plan(1, folder.resolve("other"))))
+                    .hasMessageContaining("want ChannelPlan");
+            host.channels.keep(List.of(other));
+            GuestEnd.next(vm.losses);
+            assertThat(host.channels.attached()).isZero();
+            assertThat(host.channels.count()).isEqualTo(1);
+            host.channels.keep(List.of(thief));
+            assertThat(host.channels.count()).isEqualTo(1);
+            host.channels.keep(List.of(thief, plan));
+            assertThat(host.channels.count()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void facts_of_another_vm_are_no_plan() {
+        VmOwner owner = HostEnd.owner(1);
+        for (VmOwner other : List.of(
+                HostEnd.owner(2),
+                new VmOwner("b".repeat(51) + "a", owner.ticket(), 1, 7, owner.uuid()),
+                new VmOwner(owner.project(), "u".repeat(26), 1, 7, owner.uuid()),
+                new VmOwner(owner.project(), owner.ticket(), 4, 7, owner.uuid()))) {
+            assertThatThrownBy(() -> new ChannelPlan(owner, folder, Set.of(), HostEnd.facts(other)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("want facts of");
+        }
+    }
+
+    @Test
+    void statements_of_vms_that_are_no_more_are_forgotten() throws Exception {
+        try (HostEnd host = host()) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(host.evidence.vouch(HostEnd.facts(HostEnd.owner(i)), claim()))
+                        .isInstanceOf(EvidenceMessage.Vouched.class);
+            }
+            host.evidence.retain(() -> List.of(HostEnd.owner(1)));
+            assertThat(statements.toFile().list())
+                    .containsExactly(HostEnd.owner(1).life() + ".json");
+            // Its life goes on with what it said.
+            assertThat(host.evidence.vouch(HostEnd.facts(HostEnd.owner(1)), claim()))
+                    .isEqualTo(new EvidenceMessage.Refused(EvidenceMessage.Why.ANOTHER));
+        }
+    }
+
+    @Test
+    void channels_that_are_closed_leave_no_thread_and_no_file() throws Exception {
+        Path socket = folder.resolve("qemu");
+        try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+                HostEnd host = host()) {
+            // Nobody accepts: each round's connections stay in the backlog.
+            server.bind(UnixDomainSocketAddress.of(socket), 1024);
+            openAndClose(host, socket);
+            long files = files();
+            int threads = Thread.activeCount();
+            for (int round = 0; round < 5; round++) {
+                openAndClose(host, socket);
+            }
+            assertThat(files()).isLessThanOrEqualTo(files);
+            assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads);
+        }
+    }
+
+    /** 100 VMs that say nothing. */
+    private void openAndClose(HostEnd host, Path socket) throws Exception {
+        long before = files();
+        for (int i = 0; i < 100; i++) {
+            host.channels.open(HostEnd.plan(i, socket));
+        }
+        await(() -> files() >= before + 100);
+        host.channels.keep(List.of());
+        await(() -> files() <= before);
+    }
+
+    private interface Condition {
+        boolean holds() throws IOException;
+    }
+
+    private static void await(Condition condition) throws IOException {
+        long endNs = System.nanoTime() + Duration.ofSeconds(40).toNanos();
+        while (!condition.holds()) {
+            assertThat(System.nanoTime() - endNs).isNegative();
+            Thread.onSpinWait();
+        }
+    }
+
+    private static long files() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            return files.count();
+        }
+    }
+}

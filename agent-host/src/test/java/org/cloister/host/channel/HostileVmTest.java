@@ -1,0 +1,224 @@
+package org.cloister.host.channel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
+import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
+import io.netty.handler.codec.http2.DefaultHttp2PingFrame;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
+import java.math.BigInteger;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.link.AgentMessage;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.Request;
+import org.cloister.protocol.link.Versions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A VM that does ill is cut for it, comes back as soon as it behaves, and another VM's session notices nothing. */
+@Timeout(120)
+@SuppressWarnings({"FutureReturnValueIgnored", "NullAway.Init"}) // what fails shows as a session that goes on
+class HostileVmTest {
+    private static final int MANY = 2 * LinkLimits.VM_WORDS;
+
+    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(3, NioIoHandler.newFactory());
+
+    @TempDir
+    private Path folder;
+
+    private HostEnd host;
+    private GuestEnd hostile;
+    private GuestEnd other;
+
+    @BeforeEach
+    void start() throws Exception {
+        Path statements = Files.createDirectory(folder.resolve("statements"));
+        host = new HostEnd(loops, HostEnd.key(Curve.P256), statements, owner -> {});
+        hostile = new GuestEnd(loops, folder.resolve("hostile"));
+        other = new GuestEnd(loops, folder.resolve("other"));
+        host.channels.open(HostEnd.plan(1, hostile.socket()));
+        host.channels.open(HostEnd.plan(2, other.socket()));
+        other.attach();
+    }
+
+    @AfterEach
+    void stop() {
+        host.close();
+        hostile.close();
+        other.close();
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private void isCutFor(Consumer<Link> act) throws Exception {
+        isCutFor(act, () -> {});
+    }
+
+    /** @param then what happens on the host's side */
+    private void isCutFor(Consumer<Link> act, Runnable then) throws Exception {
+        Link session = hostile.session();
+        long cuts = host.metrics.cuts.getCount();
+        session.loop().execute(() -> act.accept(session));
+        then.run();
+        long endNs = System.nanoTime() + Duration.ofSeconds(40).toNanos();
+        while (host.metrics.cuts.getCount() == cuts) {
+            assertThat(System.nanoTime() - endNs).as("time to be cut").isNegative();
+            Thread.onSpinWait();
+        }
+        session.close();
+        session.ended().await();
+        hostile.attach();
+        assertThat(host.channels.attached()).isEqualTo(2);
+        assertThat(other.losses).isEmpty();
+    }
+
+    private static void stream(Link link, Consumer<Channel> act) {
+        new Http2StreamChannelBootstrap(link.channel())
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel stream) {}
+                })
+                .open()
+                .addListener(opened -> {
+                    if (opened.isSuccess()) {
+                        act.accept((Channel) opened.getNow());
+                    }
+                });
+    }
+
+    private static void ask(Channel stream, String path) {
+        stream.writeAndFlush(new DefaultHttp2HeadersFrame(
+                new Request.Attach(Versions.OURS).headers().path(path), false));
+    }
+
+    private static void attached(Link link, Consumer<Channel> act) {
+        link.open(new Request.Attach(Versions.OURS), stream -> {
+            stream.writeAndFlush(Framing.frame(new AgentMessage.Attach("hostile").wire()));
+            act.accept(stream);
+        });
+    }
+
+    @Test
+    void for_bytes_that_are_no_http2() throws Exception {
+        byte[] garbage = new byte[1 << 20];
+        new Random(1).nextBytes(garbage);
+        isCutFor(link -> link.channel().pipeline().firstContext().writeAndFlush(Unpooled.wrappedBuffer(garbage)));
+    }
+
+    @Test
+    void for_a_flood_of_pings() throws Exception {
+        isCutFor(link -> {
+            for (int i = 0; i < MANY; i++) {
+                link.channel().write(new DefaultHttp2PingFrame(i));
+            }
+            link.channel().flush();
+        });
+    }
+
+    @Test
+    void for_a_flood_of_requests() throws Exception {
+        isCutFor(link -> {
+            for (int i = 0; i < LinkLimits.STREAMS / 2; i++) {
+                request(link);
+            }
+        });
+        assertThat(host.metrics.requestsRefused.getCount()).isPositive();
+    }
+
+    private static void request(Link link) {
+        if (link.channel().isActive()) {
+            stream(link, stream -> {
+                ask(stream, "/nothing");
+                stream.closeFuture().addListener(closed -> request(link));
+            });
+        }
+    }
+
+    @Test
+    void for_more_streams_than_a_session_has() throws Exception {
+        isCutFor(link -> {
+            // Below Netty's codec, which would keep to what the host allows; each stays open, for it says nothing more.
+            ChannelHandlerContext raw = link.channel().pipeline().firstContext();
+            DefaultHttp2FrameWriter writer = new DefaultHttp2FrameWriter();
+            Http2Headers request = new Request.Evidence(Versions.OURS).headers();
+            for (int i = 0; i < MANY; i++) {
+                writer.writeHeaders(raw, 2 * i + 3, request, 0, false, raw.newPromise());
+            }
+            raw.flush();
+        });
+    }
+
+    @Test
+    void for_a_flood_of_messages() throws Exception {
+        isCutFor(link -> attached(link, stream -> {
+            for (int i = 0; i < MANY; i++) {
+                stream.writeAndFlush(
+                        Framing.frame(new AgentMessage.RevocationsKept(Digest.sha256(new byte[1])).wire()));
+            }
+        }));
+    }
+
+    @Test
+    void for_messages_that_are_none() throws Exception {
+        isCutFor(link ->
+                attached(link, stream -> stream.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {-1, 0, 0, 0}))));
+    }
+
+    @Test
+    void for_a_question_for_evidence_that_is_none() throws Exception {
+        isCutFor(link -> link.open(
+                new Request.Evidence(Versions.OURS),
+                stream -> stream.writeAndFlush(
+                        new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(new byte[] {0, 0, 0, 2, 'n', 'o'})))));
+    }
+
+    @Test
+    void for_never_reading_what_it_is_told() throws Exception {
+        byte[] list = list();
+        // More than the stream's window and the queue behind it hold.
+        int lists = LinkLimits.STREAM_WINDOW_BYTES / list.length + 2 * LinkLimits.ATTACH_QUEUE;
+        isCutFor(link -> attached(link, stream -> stream.config().setAutoRead(false)), () -> {
+            while (host.channels.attached() < 2) {
+                Thread.onSpinWait();
+            }
+            for (int i = 0; i < lists; i++) {
+                host.forwarding.revoked(list);
+                // Who reads is told one after the other.
+                other.lists.acquireUninterruptibly();
+            }
+        });
+    }
+
+    private static byte[] list() throws Exception {
+        SigningKey key = HostEnd.key(Curve.P256);
+        Authority site = Authority.ofSite(
+                SubjectKey.of(key.verificationKey()), key::sign, Instant.now(), Duration.ofDays(9), new SecureRandom());
+        return site.revoke(List.of(), BigInteger.ONE, Instant.now(), Duration.ofHours(24));
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.channel;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,150 @@
+package org.cloister.daemon.http;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.timeout.ReadTimeoutHandler;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.CompletionStage;
+
+/** Where operators and Prometheus ask a daemon, over HTTP/1.1: a Unix socket, or loopback. One answer a connection. */
+@SuppressWarnings("FutureReturnValueIgnored") // a client that has gone needs no answer
+public final class HttpListener implements AutoCloseable {
+    private static final int WAIT_S = 10;
+
+    private final Channel channel;
+
+    private HttpListener(Channel channel) {
+        this.channel = channel;
+    }
+
+    /** Who knows the answers. */
+    @FunctionalInterface
+    public interface Answering {
+        /**
+         * Must not block.
+         *
+         * @param request readable until this returns; of a well-formed one
+         * @return never fails
+         */
+        CompletionStage<HttpAnswer> answer(FullHttpRequest request);
+    }
+
+    /**
+     * For the daemon's user and group. A socket where nobody answers is of a process that is no more, and is replaced.
+     *
+     * @param mostBytes of a request's body
+     */
+    public static HttpListener on(Path socket, Answering answering, int mostBytes, EventLoopGroup loops)
+            throws IOException {
+        if (answers(socket)) {
+            throw new IOException(socket + ": another process answers there; end it, or set socket to another file");
+        }
+        Files.deleteIfExists(socket);
+        HttpListener listener = bind(
+                NioServerDomainSocketChannel.class, UnixDomainSocketAddress.of(socket), answering, mostBytes, loops);
+        Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw----"));
+        return listener;
+    }
+
+    /** For whoever is on this machine: what is answered here must change nothing. */
+    public static HttpListener on(InetSocketAddress loopback, Answering answering, int mostBytes, EventLoopGroup loops)
+            throws IOException {
+        return bind(NioServerSocketChannel.class, loopback, answering, mostBytes, loops);
+    }
+
+    private static boolean answers(Path socket) throws IOException {
+        try {
+            SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
+            return true;
+        } catch (SocketException e) {
+            // No such file, or nobody behind it.
+            return false;
+        }
+    }
+
+    private static HttpListener bind(
+            Class<? extends ServerChannel> kind,
+            SocketAddress address,
+            Answering answering,
+            int mostBytes,
+            EventLoopGroup loops)
+            throws IOException {
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops)
+                .channel(kind)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel connection) {
+                        connection
+                                .pipeline()
+                                .addLast(
+                                        new ReadTimeoutHandler(WAIT_S),
+                                        new HttpServerCodec(),
+                                        new HttpObjectAggregator(mostBytes),
+                                        new Requests(answering));
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException("listen " + address + ": " + bound.cause().getMessage(), bound.cause());
+        }
+        return new HttpListener(bound.channel());
+    }
+
+    public SocketAddress address() {
+        return channel.localAddress();
+    }
+
+    @Override
+    public void close() {
+        channel.close().syncUninterruptibly();
+    }
+
+    private static final class Requests extends SimpleChannelInboundHandler<FullHttpRequest> {
+        private final Answering answering;
+
+        Requests(Answering answering) {
+            this.answering = answering;
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
+            if (request.decoderResult().isSuccess()) {
+                answering.answer(request).thenAccept(each -> ctx.executor().execute(() -> write(ctx, each)));
+            } else {
+                write(ctx, HttpAnswer.text(HttpResponseStatus.BAD_REQUEST, "not an HTTP request"));
+            }
+        }
+
+        private static void write(ChannelHandlerContext ctx, HttpAnswer answer) {
+            ctx.writeAndFlush(answer.response()).addListener(ChannelFutureListener.CLOSE);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            ctx.close();
+        }
+    }
+}

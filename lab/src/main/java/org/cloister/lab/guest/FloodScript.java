@@ -1,0 +1,119 @@
+package org.cloister.lab.guest;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
+import io.netty.handler.codec.http2.DefaultHttp2PingFrame;
+import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.channel.PortDialler;
+import org.cloister.protocol.link.AgentMessage;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.Request;
+import org.cloister.protocol.link.Versions;
+
+/** A VM that does its host ill over its channel, one way a session, and prints when each session has ended. */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the session's end
+public final class FloodScript {
+    private static final int PIECES = 64;
+
+    private FloodScript() {}
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        PortDialler port = new PortDialler(loops.next(), PortDialler.device());
+        during(port, "garbage", FloodScript::garbage);
+        during(port, "pings", link -> repeat(link, FloodScript::ping));
+        during(port, "streams", link -> repeat(link, FloodScript::openStream));
+        during(port, "words", FloodScript::words);
+        System.out.println("over");
+        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    }
+
+    private static void during(PortDialler port, String what, Consumer<Link> act) throws InterruptedException {
+        Link link = null;
+        while (link == null) {
+            try {
+                link = port.dial().get();
+            } catch (ExecutionException e) {
+                System.out.println("again: " + e.getMessage());
+                TimeUnit.SECONDS.sleep(1);
+            }
+        }
+        Link session = link;
+        session.loop().execute(() -> act.accept(session));
+        session.ended().await();
+        System.out.println(what + " ended");
+    }
+
+    /** Below HTTP/2: bytes that are no frame of it. */
+    private static void garbage(Link link) {
+        byte[] bytes = new byte[1 << 16];
+        Arrays.fill(bytes, (byte) 0xee);
+        link.channel().pipeline().firstContext().writeAndFlush(Unpooled.wrappedBuffer(bytes));
+    }
+
+    private static void repeat(Link link, Consumer<Link> one) {
+        if (!link.channel().isActive()) {
+            return;
+        }
+        for (int i = 0; i < PIECES; i++) {
+            one.accept(link);
+        }
+        link.channel().flush();
+        link.loop().schedule(() -> repeat(link, one), 1, TimeUnit.MILLISECONDS);
+    }
+
+    private static void ping(Link link) {
+        link.channel().write(new DefaultHttp2PingFrame(7));
+    }
+
+    /** A request that nobody takes, ended at once. */
+    private static void openStream(Link link) {
+        new Http2StreamChannelBootstrap(link.channel())
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel stream) {}
+                })
+                .open()
+                .addListener(opened -> {
+                    if (opened.isSuccess()) {
+                        Channel stream = (Channel) opened.getNow();
+                        stream.writeAndFlush(new DefaultHttp2HeadersFrame(
+                                new Request.Attach(Versions.OURS).headers().path("/nothing"), false));
+                    }
+                });
+    }
+
+    /** Attaches and says much that nobody asked for. */
+    private static void words(Link link) {
+        link.open(new Request.Attach(Versions.OURS), stream -> {
+            say(stream, new AgentMessage.Attach("flood"));
+            sayAgain(stream);
+        });
+    }
+
+    private static void sayAgain(Channel stream) {
+        if (!stream.isActive()) {
+            return;
+        }
+        for (int i = 0; i < PIECES; i++) {
+            say(stream, new AgentMessage.RevocationsKept(Digest.sha256(new byte[i])));
+        }
+        stream.eventLoop().schedule(() -> sayAgain(stream), 1, TimeUnit.MILLISECONDS);
+    }
+
+    private static void say(Channel stream, AgentMessage message) {
+        stream.writeAndFlush(Framing.frame(message.wire()));
+    }
+}
