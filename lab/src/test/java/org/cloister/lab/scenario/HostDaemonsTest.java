@@ -101,7 +101,8 @@ class HostDaemonsTest {
         VmOwner owner = Plans.owner(number, number);
         agent.tell("build " + number + " " + step.pid());
         boolean built = kill.up() ? isBuiltDespite(kill) : isBuilt();
-        counts.merge((kill.up() ? "up " : "down ") + kill.victim() + (built ? " built" : " not built"), 1, Integer::sum);
+        counts.merge(
+                (kill.up() ? "up " : "down ") + kill.victim() + (built ? " built" : " not built"), 1, Integer::sum);
         if (!built) {
             agent.await("settled 0");
             return;
