@@ -69,6 +69,12 @@ public final class Ledger implements AutoCloseable {
         return Optional.ofNullable(entries.get(uuid));
     }
 
+    /** Whether a place of the ticket has a VM here, or had one. */
+    public synchronized boolean knows(String ticket) {
+        return entries.values().stream().anyMatch(entry -> entry.owner().ticket().equals(ticket))
+                || spent.values().stream().anyMatch(each -> each.ticket().equals(ticket));
+    }
+
     /** Before anything is made of a VM. */
     public synchronized void claim(Entry entry) throws ClaimRefused, IOException {
         VmOwner owner = entry.owner();

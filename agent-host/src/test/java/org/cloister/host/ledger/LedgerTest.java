@@ -134,7 +134,9 @@ class LedgerTest {
     void a_place_starts_one_vm_and_never_another() throws Exception {
         Entry again = Entry.claim(Owners.again(OWNER), true, 9_000);
         try (Ledger ledger = Ledger.open(file)) {
+            assertThat(ledger.knows(OWNER.ticket())).isFalse();
             ledger.claim(ENTRY);
+            assertThat(ledger.knows(OWNER.ticket())).isTrue();
             assertThatThrownBy(() -> ledger.claim(again))
                     .isInstanceOf(ClaimRefused.class)
                     .hasMessageContaining("have the VM " + OWNER.uuid());
@@ -145,6 +147,7 @@ class LedgerTest {
         // Twice, since opening writes the file anew.
         Ledger.open(file).close();
         try (Ledger ledger = Ledger.open(file)) {
+            assertThat(ledger.knows(OWNER.ticket())).isTrue();
             assertThatThrownBy(() -> ledger.claim(again)).isInstanceOf(ClaimRefused.class);
             ledger.claim(Entry.claim(Owners.again(OWNER), true, 8_000 + Spent.KEPT_MS));
         }

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.cloister.host.ledger.Answer;
 import org.cloister.host.ledger.Building;
 import org.cloister.host.ledger.End;
@@ -39,7 +40,7 @@ class RoundsTest {
     private final EmptyMachine machine = new EmptyMachine();
     private final BlockingQueue<Outcome> outcomes = new LinkedBlockingQueue<>();
     private volatile boolean bridgeAnswers = true;
-    private volatile int told;
+    private final AtomicInteger told = new AtomicInteger();
 
     /** Has nothing, or one domain that does not go; and answers or does not. */
     private static final class EmptyMachine implements Machine {
@@ -99,7 +100,7 @@ class RoundsTest {
             Times times = new Times(Duration.ofMinutes(5), Duration.ofSeconds(30));
             Round round = new Round(ledger, new Building(ledger, clock), machine, times, clock);
             Rounds.Told ports = () -> {
-                told++;
+                told.incrementAndGet();
                 if (!bridgeAnswers) {
                     throw new IOException("no bridge");
                 }
@@ -147,7 +148,7 @@ class RoundsTest {
             rounds.heard(new HypervisorEvent.Found());
             assertThat(next().isClean()).isTrue();
             assertThat(rounds.last()).isPresent();
-            assertThat(told).isEqualTo(4);
+            assertThat(told).hasValue(4);
         });
     }
 
@@ -172,13 +173,13 @@ class RoundsTest {
         play(rounds -> {
             assertThat(next().unheard()).hasSize(Part.values().length);
             assertThat(next().isClean()).isFalse();
-            assertThat(told).isZero();
+            assertThat(told).hasValue(0);
             machine.answers = true;
             Outcome outcome = next();
             while (!outcome.isClean()) {
                 outcome = next();
             }
-            assertThat(told).isEqualTo(1);
+            assertThat(told).hasValue(1);
         });
     }
 

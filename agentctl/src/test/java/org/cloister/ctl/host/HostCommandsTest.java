@@ -137,9 +137,10 @@ class HostCommandsTest {
                 "stop",
                 "u");
         assertThat(refused.status()).isEqualTo(2);
-        assertThat(refused.err())
-                .isEqualTo("agentctl: error: u: want a VM of this host, have none\n"
-                        + "agentctl: hint: see agentctl host vms\n");
+        assertThat(refused.err()).isEqualTo("""
+                        agentctl: error: u: want a VM of this host, have none
+                        agentctl: hint: see agentctl host vms
+                        """);
         assertThat(ask("{\"request\":\"vms\"}", "[]", "vms").err()).contains("want an object of agent-host");
         assertThat(ask("{\"request\":\"vms\"}", "{\"x\":1}", "vms").err()).contains("have something else");
     }

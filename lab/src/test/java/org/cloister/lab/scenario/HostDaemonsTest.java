@@ -35,6 +35,8 @@ class HostDaemonsTest {
     private static final Duration FLOWS_LIMIT = Duration.ofSeconds(5);
     private static final int FIRST = 20_000;
 
+    private static final List<Victim> VICTIMS = List.of(Victim.values());
+
     private final Host host;
     private final int rounds = Boolean.getBoolean("cloister.sweep.all") ? 200 : 20;
     private final Map<String, Integer> counts = new TreeMap<>();
@@ -55,10 +57,7 @@ class HostDaemonsTest {
     /** @param up whether the kill comes while the VM is made; else while it is taken away */
     private record Kill(Victim victim, boolean up, int delayMs) {
         static Kill draw(Random random) {
-            return new Kill(
-                    Victim.values()[random.nextInt(Victim.values().length)],
-                    random.nextBoolean(),
-                    random.nextInt(SPAN_MS));
+            return new Kill(VICTIMS.get(random.nextInt(VICTIMS.size())), random.nextBoolean(), random.nextInt(SPAN_MS));
         }
     }
 
@@ -101,7 +100,8 @@ class HostDaemonsTest {
         VmOwner owner = Plans.owner(number, number);
         agent.tell("build " + number + " " + step.pid());
         boolean built = kill.up() ? isBuiltDespite(kill) : isBuilt();
-        counts.merge((kill.up() ? "up " : "down ") + kill.victim() + (built ? " built" : " not built"), 1, Integer::sum);
+        counts.merge(
+                (kill.up() ? "up " : "down ") + kill.victim() + (built ? " built" : " not built"), 1, Integer::sum);
         if (!built) {
             agent.await("settled 0");
             return;
