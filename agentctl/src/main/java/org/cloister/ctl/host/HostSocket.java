@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
-import org.cloister.ctl.machine.UnknownException;
+import org.cloister.preflight.machine.UnknownException;
 import picocli.CommandLine.Option;
 
 /** Where agent-host is asked on this machine. */
