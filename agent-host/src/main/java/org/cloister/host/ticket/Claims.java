@@ -157,8 +157,7 @@ public final class Claims implements AutoCloseable {
     private synchronized void welcome(TicketStream on) {
         stream = on;
         claims.forEach((ticket, asked) -> on.say(new PartyMessage.Claim(ticket, asked.job)));
-        reports.forEach((place, report) ->
-                on.say(new PartyMessage.Report(place.ticket, place.slot, report.statement)));
+        reports.forEach((place, report) -> on.say(new PartyMessage.Report(place.ticket, place.slot, report.statement)));
     }
 
     private synchronized Optional<Asked> claimOf(String ticket) {
