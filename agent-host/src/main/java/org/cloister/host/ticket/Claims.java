@@ -231,7 +231,7 @@ public final class Claims implements AutoCloseable {
 
     private synchronized void refused(OfficeMessage.Refused refused) {
         IOException why = new TicketRefused(
-                refused.clause(), "ticket " + refused.ticket(), "what the relay takes", "this", refused.text());
+                refused.clause(), "ticket " + refused.ticket(), "the relay's allocation", "its refusal", refused.text());
         Asked asked = claims.get(refused.ticket());
         if (asked != null) {
             asked.answer.completeExceptionally(why);

@@ -141,7 +141,7 @@ class ClaimsTest {
         USED.add(ticket);
         assertThat(refused(claims, ticket, job).clause()).isEqualTo(TicketClause.USED);
         over(ticket);
-        assertThat(refused(claims, ticket, job).clause()).isEqualTo(TicketClause.PROJECT);
+        assertThat(refused(claims, ticket, job).clause()).isEqualTo(TicketClause.USED);
     }
 
     @Test
