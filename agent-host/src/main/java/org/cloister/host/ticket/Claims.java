@@ -107,6 +107,10 @@ public final class Claims implements AutoCloseable {
     }
 
     private synchronized void ask(String ticket, Asked asked) throws TicketRefused {
+        if (closed) {
+            throw new TicketRefused(
+                    TicketClause.UNAVAILABLE, "ticket " + ticket, "a host that goes on", "one that ends", "ask again");
+        }
         if (claims.putIfAbsent(ticket, asked) != null) {
             throw new TicketRefused(
                     TicketClause.USED,
@@ -194,7 +198,7 @@ public final class Claims implements AutoCloseable {
 
         @Override
         public void ended(String why) {
-            if (isCurrent(on)) {
+            if (isCurrent(on) && !on.loop().isShuttingDown()) {
                 LOG.info("stream of tickets: {}", why);
                 lost();
                 on.loop().schedule(this::reopen, REOPEN_S, TimeUnit.SECONDS);
@@ -231,7 +235,11 @@ public final class Claims implements AutoCloseable {
 
     private synchronized void refused(OfficeMessage.Refused refused) {
         IOException why = new TicketRefused(
-                refused.clause(), "ticket " + refused.ticket(), "the relay's allocation", "its refusal", refused.text());
+                refused.clause(),
+                "ticket " + refused.ticket(),
+                "the relay's allocation",
+                "its refusal",
+                refused.text());
         Asked asked = claims.get(refused.ticket());
         if (asked != null) {
             asked.answer.completeExceptionally(why);

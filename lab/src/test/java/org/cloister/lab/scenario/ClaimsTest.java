@@ -76,8 +76,7 @@ class ClaimsTest {
     }
 
     private static Claims claims(Duration patience) throws IOException {
-        ClaimReader reader =
-                new ClaimReader(key.verificationKey(), stage.site.beliefs(), epochs, USED::contains);
+        ClaimReader reader = new ClaimReader(key.verificationKey(), stage.site.beliefs(), epochs, USED::contains);
         return new Claims(reader, (head, relay) -> HEADS.incrementAndGet(), patience);
     }
 
@@ -126,9 +125,11 @@ class ClaimsTest {
         byte[] part = Envelope.sign(PART, "{\"x\":1}".getBytes(StandardCharsets.UTF_8), key)
                 .bytes();
         claims.report(ticket, assigned.slot().slot(), part).get(LIMIT.toSeconds(), TimeUnit.SECONDS);
-        Poll.until("the host's part", LIMIT, "read the relay's log", () -> stage.vm
-                .parts(ticket)
-                .contains(assigned.slot().slot()));
+        Poll.until(
+                "the host's part",
+                LIMIT,
+                "read the relay's log",
+                () -> stage.vm.parts(ticket).contains(assigned.slot().slot()));
         over(ticket);
     }
 

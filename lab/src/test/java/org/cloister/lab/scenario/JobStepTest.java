@@ -21,7 +21,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** agentctl as the step of a real Slurm's job, and a host's desk that it asks; of the VM there is its end alone. */
 @Tag("scenario")
@@ -32,7 +31,7 @@ class JobStepTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String TICKET = "czgfrtu36vggs2hcwyj6cdtzvu";
 
-    @TempDir
+    /** The machine's own, which is called there as it is here. */
     private static Path folder;
 
     private static CgroupSlurm slurm;
@@ -45,6 +44,7 @@ class JobStepTest {
     @BeforeAll
     static void begin() throws IOException {
         slurm = CgroupSlurm.start();
+        folder = Files.createDirectories(slurm.machine().folder().resolve("desk"));
         socket = folder.resolve("s");
         agentctl = Files.writeString(folder.resolve("agentctl"), """
                 #!/bin/sh
