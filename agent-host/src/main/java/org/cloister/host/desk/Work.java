@@ -13,7 +13,8 @@ public interface Work {
     }
 
     /**
-     * Begins to make the ticket's VM, and returns: how it goes is told.
+     * Begins to make the ticket's VM, and returns: how it goes is told. A phase is told before anything of the VM is written
+     * down or made: a caller that has heard none asks for the ticket anew when the connection is lost.
      *
      * @param again the caller waited for this VM when the connection was lost, as when the daemon was started anew. No VM
      *     is made then: the caller waits on for the one that it has, or hears how that ended

@@ -71,7 +71,8 @@ public final class Ledger implements AutoCloseable {
 
     /** Whether a place of the ticket has a VM here, or had one. */
     public synchronized boolean knows(String ticket) {
-        return entries.values().stream().anyMatch(entry -> entry.owner().ticket().equals(ticket))
+        return entries.values().stream()
+                        .anyMatch(entry -> entry.owner().ticket().equals(ticket))
                 || spent.values().stream().anyMatch(each -> each.ticket().equals(ticket));
     }
 

@@ -35,8 +35,7 @@ public record ClaimReader(VerificationKey key, Beliefs beliefs, EpochBook epochs
      * @throws TicketRefused by the first clause that denies
      */
     public Assigned read(OfficeMessage.Claimed claimed, Identity relay, String ticket, long job) throws IOException {
-        SignedTicket signed =
-                SignedTicket.read(claimed.ticket().toByteArray(), controller(claimed, ticket));
+        SignedTicket signed = SignedTicket.read(claimed.ticket().toByteArray(), controller(claimed, ticket));
         if (!signed.ticket().id().equals(ticket)) {
             throw new TicketRefused(
                     TicketClause.PROJECT,

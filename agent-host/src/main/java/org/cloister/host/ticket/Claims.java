@@ -107,6 +107,10 @@ public final class Claims implements AutoCloseable {
     }
 
     private synchronized void ask(String ticket, Asked asked) throws TicketRefused {
+        if (closed) {
+            throw new TicketRefused(
+                    TicketClause.UNAVAILABLE, "ticket " + ticket, "a host that goes on", "one that ends", "ask again");
+        }
         if (claims.putIfAbsent(ticket, asked) != null) {
             throw new TicketRefused(
                     TicketClause.USED,
@@ -157,8 +161,7 @@ public final class Claims implements AutoCloseable {
     private synchronized void welcome(TicketStream on) {
         stream = on;
         claims.forEach((ticket, asked) -> on.say(new PartyMessage.Claim(ticket, asked.job)));
-        reports.forEach((place, report) ->
-                on.say(new PartyMessage.Report(place.ticket, place.slot, report.statement)));
+        reports.forEach((place, report) -> on.say(new PartyMessage.Report(place.ticket, place.slot, report.statement)));
     }
 
     private synchronized Optional<Asked> claimOf(String ticket) {
@@ -195,7 +198,7 @@ public final class Claims implements AutoCloseable {
 
         @Override
         public void ended(String why) {
-            if (isCurrent(on)) {
+            if (isCurrent(on) && !on.loop().isShuttingDown()) {
                 LOG.info("stream of tickets: {}", why);
                 lost();
                 on.loop().schedule(this::reopen, REOPEN_S, TimeUnit.SECONDS);
@@ -232,7 +235,11 @@ public final class Claims implements AutoCloseable {
 
     private synchronized void refused(OfficeMessage.Refused refused) {
         IOException why = new TicketRefused(
-                refused.clause(), "ticket " + refused.ticket(), "what the relay takes", "this", refused.text());
+                refused.clause(),
+                "ticket " + refused.ticket(),
+                "the relay's allocation",
+                "its refusal",
+                refused.text());
         Asked asked = claims.get(refused.ticket());
         if (asked != null) {
             asked.answer.completeExceptionally(why);

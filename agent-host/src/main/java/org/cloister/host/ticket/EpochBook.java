@@ -93,8 +93,8 @@ public final class EpochBook {
             throw new IOException(file + ": want at most " + MAX_PROJECTS + " projects, have one more");
         }
         StringBuilder text = new StringBuilder();
-        next.forEach((each, number) ->
-                text.append(each).append(' ').append(number).append('\n'));
+        next.forEach(
+                (each, number) -> text.append(each).append(' ').append(number).append('\n'));
         WholeFile.replace(file, text.toString().getBytes(StandardCharsets.US_ASCII));
         epochs.put(project, epoch);
     }

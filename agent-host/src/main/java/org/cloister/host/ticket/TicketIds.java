@@ -12,8 +12,8 @@ final class TicketIds {
     /** @param envelope from anybody; empty if it has no ticket's id in it */
     static Optional<String> of(byte[] envelope) {
         try {
-            byte[] payload = StrictJson.read(envelope, Ticket.MAX_BYTES)
-                    .base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
+            byte[] payload =
+                    StrictJson.read(envelope, Ticket.MAX_BYTES).base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
             return Optional.of(StrictJson.read(payload, Ticket.MAX_BYTES).text("id", Ticket.ID));
         } catch (MalformedException e) {
             return Optional.empty();

@@ -32,7 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** With the objects of docs/protocol.md, sections 13 and 15. */
 class ClaimReaderTest {
-    private static final Path PAGE = Path.of(System.getProperty("cloister.root")).resolve("docs/protocol.md");
+    private static final Path PAGE =
+            Path.of(System.getProperty("cloister.root")).resolve("docs/protocol.md");
     private static final String TICKET = "czgfrtu36vggs2hcwyj6cdtzvu";
     private static final long JOB = 4711;
 
@@ -53,14 +54,14 @@ class ClaimReaderTest {
         anchors = Anchors.none()
                 .withSite(List.of(VerificationKey.parse(BinaryText.fromBase64(text("receipt-site-key"), 128))))
                 .withProject(ProjectHistory.begin(bytes("receipt-genesis")));
-        relay = Chain.parse(List.of(certificate("ticket-relay")))
-                .verifyUnlisted(Set.of(Role.RELAY), anchors, now);
+        relay = Chain.parse(List.of(certificate("ticket-relay"))).verifyUnlisted(Set.of(Role.RELAY), anchors, now);
         host = ClaimCheck.read(bytes("ticket-allocation"), relay).slots().get(0).key();
         epochs = EpochBook.open(folder.resolve("epochs"));
     }
 
     private String text(String name) {
-        Matcher line = Pattern.compile("^" + name + ": (.+)$", Pattern.MULTILINE).matcher(page);
+        Matcher line =
+                Pattern.compile("^" + name + ": (.+)$", Pattern.MULTILINE).matcher(page);
         assertThat(line.find()).as(name).isTrue();
         return line.group(1);
     }
@@ -89,7 +90,8 @@ class ClaimReaderTest {
         return new ClaimReader(key, new Beliefs(of, RevocationLists.none(), () -> now), epochs, ticket -> used);
     }
 
-    private void refused(TicketClause clause, ClaimReader reader, OfficeMessage.Claimed claimed, String ticket, long job)
+    private void refused(
+            TicketClause clause, ClaimReader reader, OfficeMessage.Claimed claimed, String ticket, long job)
             throws IOException {
         TicketRefused refused =
                 catchThrowableOfType(TicketRefused.class, () -> reader.read(claimed, relay, ticket, job));
@@ -127,8 +129,7 @@ class ClaimReaderTest {
     @Test
     void a_ticket_of_an_epoch_that_was_left_behind_starts_nothing() throws IOException {
         Assigned assigned = reader(anchors, host, false).read(claimed(), relay, TICKET, JOB);
-        Files.writeString(
-                folder.resolve("epochs"), assigned.ticket().ticket().project() + " 4\n");
+        Files.writeString(folder.resolve("epochs"), assigned.ticket().ticket().project() + " 4\n");
         epochs = EpochBook.open(folder.resolve("epochs"));
         TicketRefused refused = catchThrowableOfType(
                 TicketRefused.class, () -> reader(anchors, host, false).read(claimed(), relay, TICKET, JOB));

@@ -29,8 +29,8 @@ class EpochBookTest {
     private Path folder;
 
     private static Ticket ticket(String project, long epoch) {
-        ResourceRequest request = new ResourceRequest(
-                1, OptionalInt.empty(), 1, OptionalInt.empty(), 64, 0, false, 10, List.of());
+        ResourceRequest request =
+                new ResourceRequest(1, OptionalInt.empty(), 1, OptionalInt.empty(), 64, 0, false, 10, List.of());
         return new Ticket("c".repeat(26), project, epoch, 1, NOW, NOW.plus(Duration.ofMinutes(1)), request);
     }
 
@@ -68,7 +68,8 @@ class EpochBookTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"x 1", "%s", "%s 0", "%s 01", "%s 9999999999999999", "%s 1 1", "%s 1\n%<s 2", " %s 1", "\n%s 1"})
+    @ValueSource(
+            strings = {"x 1", "%s", "%s 0", "%s 01", "%s 9999999999999999", "%s 1 1", "%s 1\n%<s 2", " %s 1", "\n%s 1"})
     void a_file_that_is_not_ours_is_refused(String text) throws IOException {
         Path file = Files.writeString(folder.resolve("epochs"), String.format(text, A) + "\n");
         assertThatThrownBy(() -> EpochBook.open(file)).hasMessageContaining("want a project and its epoch");

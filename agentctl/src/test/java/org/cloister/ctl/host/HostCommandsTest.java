@@ -215,7 +215,7 @@ class HostCommandsTest {
                 MiniHost.Call call = host.accept()) {
             assertThat(call.hear()).isEqualTo(RUN);
             call.say(JOB);
-            process.destroy();
+            process.toHandle().destroy();
             assertThat(call.hear()).isEqualTo("{\"request\":\"stop\"}");
             assertThat(process.isAlive()).isTrue();
             call.say("{\"end\":{\"code\":\"stopped\",\"phase\":\"gone\",\"text\":\"the job ended\",\"hint\":\"\"}}");
@@ -235,7 +235,7 @@ class HostCommandsTest {
                 call.say(JOB);
             }
             assertThat(err.readLine()).contains("the VM goes on, and this waits");
-            process.destroy();
+            process.toHandle().destroy();
             try (MiniHost.Call call = host.accept()) {
                 assertThat(call.hear()).isEqualTo(AGAIN);
                 assertThat(call.hear()).isEqualTo("{\"request\":\"stop\"}");

@@ -19,10 +19,14 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
@@ -38,6 +42,7 @@ import org.cloister.protocol.audit.Verification;
 import org.cloister.protocol.audit.WitnessedHead;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
@@ -61,7 +66,11 @@ final class TicketStage implements AutoCloseable {
     final List<TicketHost> hosts = new ArrayList<>();
 
     private final Path folder;
-    private final RelaySite site;
+    final RelaySite site;
+    /** Of each host the present one, and who else uses it. */
+    private final Map<Name, Link> links = new ConcurrentHashMap<>();
+
+    private final Map<Name, Consumer<Link>> guests = new ConcurrentHashMap<>();
     private final int port;
     private final Path config;
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -83,6 +92,8 @@ final class TicketStage implements AutoCloseable {
         for (Name name : RelaySite.NODES) {
             boolean first = hosts.isEmpty();
             hosts.add(new TicketHost(site, name, steps, statement, link -> {
+                links.put(name, link);
+                guests.getOrDefault(name, nobody -> {}).accept(link);
                 if (first) {
                     vm.enter(link);
                 }
@@ -137,6 +148,12 @@ final class TicketStage implements AutoCloseable {
                 PATIENCE,
                 "read the relay's log",
                 () -> vm.isWelcome() && hosts.stream().allMatch(TicketHost::isAttached));
+    }
+
+    /** Has a host's link, too, and each that it has later. */
+    void share(Name host, Consumer<Link> guest) {
+        guests.put(host, guest);
+        guest.accept(Objects.requireNonNull(links.get(host), "the stage is set with all hosts attached"));
     }
 
     /** kill -9, and all links are gone. */
