@@ -34,6 +34,7 @@ final class VmAttach extends ChannelInboundHandlerAdapter {
                         new StreamBytes(),
                         new Framing(LinkLimits.FROM_AGENT_BYTES, AgentMessage::read),
                         new VmAttach(session, forwarding));
+        session.takeAlong(stream);
         VmStream.accept(stream, version);
     }
 
