@@ -34,7 +34,6 @@ final class VmAttach extends ChannelInboundHandlerAdapter {
                         new StreamBytes(),
                         new Framing(LinkLimits.FROM_AGENT_BYTES, AgentMessage::read),
                         new VmAttach(session, forwarding));
-        session.takeAlong(stream);
         VmStream.accept(stream, version);
     }
 

@@ -26,7 +26,6 @@ final class VmEvidence extends ChannelInboundHandlerAdapter {
                         new StreamBytes(),
                         new Framing(LinkLimits.FROM_AGENT_BYTES, EvidenceMessage::readAsked),
                         new VmEvidence(session));
-        session.takeAlong(stream);
         VmStream.accept(stream, version);
     }
 

@@ -1,7 +1,6 @@
 package org.cloister.protocol.channel;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -106,17 +105,6 @@ final class VmSession {
     boolean enter(Channel stream) {
         stream.closeFuture().addListener(closed -> streams.decrementAndGet());
         return streams.incrementAndGet() <= LinkLimits.STREAMS;
-    }
-
-    /**
-     * For streams that the host itself reads: Netty leaves one that holds bytes unread open after its connection has ended,
-     * and them with it.
-     */
-    void takeAlong(Channel stream) {
-        ChannelFutureListener end = closed -> stream.close();
-        connection.closeFuture().addListener(end);
-        stream.closeFuture()
-                .addListener(closed -> connection.closeFuture().removeListener(end));
     }
 
     void requested() {
