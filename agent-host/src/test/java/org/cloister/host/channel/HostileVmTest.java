@@ -2,8 +2,6 @@ package org.cloister.host.channel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -17,7 +15,6 @@ import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
 import io.netty.handler.codec.http2.DefaultHttp2PingFrame;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
-import io.netty.util.ResourceLeakDetector;
 import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,9 +22,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Queue;
 import java.util.Random;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.cloister.protocol.Digest;
@@ -41,9 +36,7 @@ import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.Request;
 import org.cloister.protocol.link.Versions;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,8 +48,6 @@ import org.junit.jupiter.api.io.TempDir;
 class HostileVmTest {
     private static final int MANY = 2 * LinkLimits.VM_WORDS;
 
-    private static final Queue<String> LEAKS = new ConcurrentLinkedQueue<>();
-
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(3, NioIoHandler.newFactory());
 
     @TempDir
@@ -65,24 +56,6 @@ class HostileVmTest {
     private HostEnd host;
     private GuestEnd hostile;
     private GuestEnd other;
-
-    @BeforeAll
-    static void watch_buffers() {
-        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
-        ByteBufUtil.setLeakListener((type, records) -> LEAKS.add(type + records));
-    }
-
-    /** Can miss one, and tells none that is not there. */
-    @AfterAll
-    static void nothing_is_left_in_buffers() {
-        for (int i = 0; i < 5; i++) {
-            System.gc();
-            PooledByteBufAllocator.DEFAULT.buffer().release();
-        }
-        ByteBufUtil.setLeakListener(null);
-        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.SIMPLE);
-        assertThat(LEAKS).isEmpty();
-    }
 
     @BeforeEach
     void start() throws Exception {
