@@ -25,6 +25,8 @@ import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.Request;
+import org.cloister.protocol.link.Versions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -158,6 +160,13 @@ class ForwardingTest {
         assertThat(worker.served.poll(20, TimeUnit.SECONDS)).isEqualTo(Optional.of(CloseReason.NOT_ALLOWED));
         assertThat(open(cast.link(cast.device), cast.member, atOpener).version())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void a_relay_has_no_evidence_for_anybody() throws Exception {
+        Link link = cast.link(cast.device);
+        assertThatThrownBy(() -> Cast.get(link.open(new Request.Evidence(Versions.OURS), stream -> {})))
+                .hasMessageContaining("relay not-allowed");
     }
 
     @Test
