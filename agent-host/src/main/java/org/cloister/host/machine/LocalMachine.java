@@ -31,10 +31,11 @@ public final class LocalMachine implements Machine {
     private final Source<Thing> taps;
     private final Source<Thing> ports;
     private final Source<String> steps;
+    private final LongWork removals;
 
     /**
-     * @param limit of each question to files and kernel; bridge and libvirtd have their own, and a question to the bridge
-     *     ends after both
+     * @param limit of each question to files, kernel and bridge, and how long a scratch file's erasure is waited for at a
+     *     time; libvirtd's calls have their own
      */
     public LocalMachine(HostParts parts, Erasing erasing, Erasures erasures, Duration limit) {
         this.parts = parts;
@@ -45,6 +46,7 @@ public final class LocalMachine implements Machine {
         this.taps = new Source<>("taps", limit);
         this.ports = new Source<>("ports", limit);
         this.steps = new Source<>("steps", limit);
+        this.removals = new LongWork(limit);
     }
 
     @Override
@@ -104,8 +106,10 @@ public final class LocalMachine implements Machine {
     @Override
     public void remove(VmOwner owner, Part part) throws IOException {
         switch (part) {
-            case OVERLAY -> parts.folders().remove(owner);
-            case SCRATCH -> erase(owner);
+            case OVERLAY ->
+                removals.run(
+                        "folder of VM " + owner.uuid(), () -> parts.folders().remove(owner));
+            case SCRATCH -> removals.run("erasure of the scratch disk of VM " + owner.uuid(), () -> erase(owner));
             case TAP -> parts.taps().remove(owner);
             case PORT -> parts.ports().remove(owner);
             case DOMAIN -> parts.hypervisor().destroy(owner.uuid());

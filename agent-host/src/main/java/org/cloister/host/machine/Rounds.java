@@ -45,6 +45,7 @@ public final class Rounds implements AutoCloseable {
     private volatile @Nullable Outcome last;
     private volatile boolean closed;
     private long retryMs = FIRST_RETRY_MS;
+    private List<String> logged = List.of();
 
     /** What is done after each round that has heard every source. */
     public interface Told {
@@ -117,9 +118,21 @@ public final class Rounds implements AutoCloseable {
                     List.of(), List.of(), List.of("a fault of agent-host: " + e), List.of(), OptionalLong.empty());
             last = outcome;
         }
-        outcome.done().forEach(action -> LOG.info("round: done {}", action));
-        outcome.troubles().forEach(trouble -> LOG.warn("round: trouble: {}", trouble));
+        log(outcome);
         return outcome;
+    }
+
+    /** A trouble that stays is said once, and right after a start none is one yet. */
+    private void log(Outcome outcome) {
+        outcome.done().forEach(action -> LOG.info("round: done {}", action));
+        for (String trouble : outcome.troubles()) {
+            if (!logged.contains(trouble) && outcome.unheard().isEmpty()) {
+                LOG.warn("round: trouble: {}", trouble);
+            } else if (!logged.contains(trouble)) {
+                LOG.info("round: waits: {}", trouble);
+            }
+        }
+        logged = outcome.troubles();
     }
 
     private Outcome told(Outcome outcome) {
