@@ -1,8 +1,8 @@
 package org.cloister.host.vm;
 
+import java.util.HexFormat;
 import java.util.Optional;
 import java.util.regex.Matcher;
-import java.util.HexFormat;
 import java.util.regex.Pattern;
 import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.policy.Policy;

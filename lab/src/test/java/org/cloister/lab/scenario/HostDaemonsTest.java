@@ -32,7 +32,7 @@ class HostDaemonsTest {
     /** Longer than a VM is on its way up or down. */
     private static final int SPAN_MS = 1500;
 
-    private static final Duration FLOWS_LIMIT = Duration.ofSeconds(5);
+    private static final Duration FLOWS_LIMIT = Duration.ofSeconds(30);
     private static final int FIRST = 20_000;
 
     private static final List<Victim> VICTIMS = List.of(Victim.values());

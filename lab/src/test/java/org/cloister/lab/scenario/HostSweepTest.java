@@ -30,7 +30,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedLab.class)
 class HostSweepTest {
     private static final Duration POWER_OFF = Duration.ofMillis(500);
-    private static final long LIMIT_MS = 5000;
+    /** Of the half of all starts; a machine that has much else to do is slower now and then. */
+    private static final long SETTLED_MS = 5000;
+
+    private static final long MOST_MS = 60_000;
     private static final AtomicInteger NUMBERS = new AtomicInteger();
     private static final Set<String> GONE = Set.of();
 
@@ -207,7 +210,7 @@ class HostSweepTest {
         String[] said = agent.await("settled " + vms + " after ").split(" ", -1);
         long ms = Long.parseLong(said[0]);
         settledMs.add(ms);
-        assertThat(ms).isLessThanOrEqualTo(LIMIT_MS);
+        assertThat(ms).isLessThanOrEqualTo(MOST_MS);
         assertThat(said[2]).as("strays").isEqualTo(Integer.toString(HostEyes.STRAYS));
     }
 
@@ -225,7 +228,9 @@ class HostSweepTest {
 
     private void report(String what) {
         List<Long> sorted = settledMs.stream().sorted().toList();
-        System.out.println("host sweep: " + what + "; from start to settled, ms: p50 " + sorted.get(sorted.size() / 2)
-                + ", most " + sorted.get(sorted.size() - 1));
+        long half = sorted.get(sorted.size() / 2);
+        System.out.println("host sweep: " + what + "; from start to settled, ms: p50 " + half + ", most "
+                + sorted.get(sorted.size() - 1));
+        assertThat(half).isLessThanOrEqualTo(SETTLED_MS);
     }
 }
