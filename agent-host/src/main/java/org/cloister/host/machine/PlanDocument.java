@@ -7,8 +7,10 @@ import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.policy.Sharing;
 import org.cloister.protocol.ticket.Ticket;
 
 /** A {@link VmPlan} as JSON: every key known and asked for, every value in its range, or none of it is read. */
@@ -35,6 +37,7 @@ final class PlanDocument {
         PortDocument.write(plan.port(), json.putObject("port"));
         json.put("mtu", plan.mtu());
         plan.scratchBytes().ifPresent(bytes -> json.put("scratchBytes", bytes));
+        json.put("image", plan.image().hex()).put("sharing", plan.sharing().toString());
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
@@ -51,7 +54,9 @@ final class PlanDocument {
                     (int) json.number("mtu", VmPlan.LEAST_MTU, VmPlan.MOST_MTU),
                     json.has("scratchBytes")
                             ? OptionalLong.of(json.number("scratchBytes", 1, Long.MAX_VALUE))
-                            : OptionalLong.empty());
+                            : OptionalLong.empty(),
+                    json.digest("image", Digest.Algorithm.SHA384),
+                    Sharing.read(json, "sharing"));
             json.requireNothingElse();
             return plan;
         } catch (IllegalArgumentException e) {

@@ -7,6 +7,12 @@ import org.cloister.host.domain.Disk;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.ovs.PortPlan;
+import org.cloister.ovs.Role;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.policy.Shape;
+import org.cloister.protocol.policy.Sharing;
+import org.cloister.protocol.policy.VmRole;
 
 /**
  * All of one VM that differs from other VMs, decided before anything of it is made; it lies in the VM's folder for as long as
@@ -14,11 +20,16 @@ import org.cloister.ovs.PortPlan;
  *
  * @param port of its tap, marked as {@link PortMark} does
  * @param mtu of its tap, in bytes
- * @param scratchBytes of its scratch disk, which is the one whose file is called as {@link ScratchName} does
+ * @param scratchBytes of its scratch disk, in whole MiB; the one whose file is called as {@link ScratchName} does
+ * @param image the identity of what it starts from, SHA-384
+ * @param sharing with whom it may share this host
  */
-public record VmPlan(DomainSpec domain, PortPlan port, int mtu, OptionalLong scratchBytes) {
+public record VmPlan(
+        DomainSpec domain, PortPlan port, int mtu, OptionalLong scratchBytes, Digest image, Sharing sharing) {
     static final int LEAST_MTU = 576;
     static final int MOST_MTU = 9216;
+
+    private static final long MIB = 1 << 20;
 
     /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
     public VmPlan {
@@ -30,8 +41,12 @@ public record VmPlan(DomainSpec domain, PortPlan port, int mtu, OptionalLong scr
         if (mtu < LEAST_MTU || mtu > MOST_MTU) {
             throw new IllegalArgumentException("MTU: want " + LEAST_MTU + " to " + MOST_MTU + ", have " + mtu);
         }
-        if (scratchBytes.isPresent() && scratchBytes.getAsLong() < 1) {
-            throw new IllegalArgumentException("scratch disk: want at least 1 byte, have " + scratchBytes.getAsLong());
+        if (scratchBytes.isPresent() && (scratchBytes.getAsLong() < 1 || scratchBytes.getAsLong() % MIB != 0)) {
+            throw new IllegalArgumentException(
+                    "scratch disk: want whole MiB, at least one, have " + scratchBytes.getAsLong() + " bytes");
+        }
+        if (image.algorithm() != Digest.Algorithm.SHA384) {
+            throw new IllegalArgumentException("image: want SHA-384, have " + image.algorithm());
         }
         List<Disk> scratch = domain.disks().stream()
                 .filter(disk -> disk.file().endsWith(ScratchName.of(owner)))
@@ -47,6 +62,20 @@ public record VmPlan(DomainSpec domain, PortPlan port, int mtu, OptionalLong scr
 
     public VmOwner owner() {
         return domain.owner();
+    }
+
+    /** What this host vouches for when the VM asks, the same for all of its life. */
+    public VmFacts facts() {
+        VmOwner owner = owner();
+        return new VmFacts(
+                owner.project(),
+                owner.life(),
+                port.role() == Role.WORKER ? VmRole.WORKER : VmRole.CONTROLLER,
+                owner.ticket(),
+                owner.slot(),
+                image,
+                new Shape(domain.cpus().count(), domain.memoryMib(), scratchBytes.orElse(0) / MIB),
+                sharing);
     }
 
     private static void requireSame(String what, String want, String have) {

@@ -26,6 +26,8 @@ import org.cloister.ovs.Mac;
 import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.Rate;
 import org.cloister.ovs.Role;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.policy.Sharing;
 
 /** Plans with as much and as little as there may be. */
 final class PlanSamples {
@@ -40,6 +42,7 @@ final class PlanSamples {
     private static final Path FOLDER = Path.of("/var/lib/cloister/host/vms");
     private static final Mac MAC = new Mac("52:54:00:4d:00:03");
     private static final int MTU = 1500;
+    private static final Digest IDENTITY = Digest.sha384("an image");
 
     private PlanSamples() {}
 
@@ -71,7 +74,7 @@ final class PlanSamples {
                 new Egress(gateway, Set.of(Destination.parse("192.0.2.7:tcp:27000"))),
                 new Rate(100_000, 5_000),
                 PortMark.owner(OWNER));
-        return new VmPlan(domain, port, MTU, OptionalLong.of(1L << 40));
+        return new VmPlan(domain, port, MTU, OptionalLong.of(1L << 40), IDENTITY, Sharing.NONE);
     }
 
     static VmPlan plain(VmOwner owner) {
@@ -88,7 +91,7 @@ final class PlanSamples {
                 false,
                 Optional.empty(),
                 Optional.empty());
-        return new VmPlan(domain, port(owner, PortMark.owner(owner)), MTU, OptionalLong.empty());
+        return new VmPlan(domain, port(owner, PortMark.owner(owner)), MTU, OptionalLong.empty(), IDENTITY, Sharing.ANY);
     }
 
     static PortPlan port(VmOwner owner, String label) {

@@ -8,6 +8,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.policy.Shape;
+import org.cloister.protocol.policy.Sharing;
+import org.cloister.protocol.policy.VmRole;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +41,8 @@ class VmPlanTest {
                     "scratchBytes":1099511627776 | "scratchBytes":0    | scratchBytes
                     "mac":"52:54:00:4d:00:03","channel" | "mac":"52:54:00:4d:00:04","channel" | MAC
                     "globalJob":4711        | "globalJob":4712         | scratch
+                    "scratchBytes":1099511627776 | "scratchBytes":7    | whole MiB
+                    "sharing":"none"        | "sharing":"some"         | sharing
                     /var/lib/cloister/host/vms/channel | relative      | channel
                     """)
     void a_plan_that_says_anything_else_is_refused(String from, String to, String why) {
@@ -62,10 +68,27 @@ class VmPlanTest {
     void parts_of_two_vms_make_no_plan() {
         VmPlan plan = PlanSamples.plain(OWNER);
         assertThatThrownBy(() -> new VmPlan(
-                        plan.domain(), PlanSamples.port(OWNER, "somebody's"), plan.mtu(), OptionalLong.empty()))
+                        plan.domain(),
+                        PlanSamples.port(OWNER, "somebody's"),
+                        plan.mtu(),
+                        OptionalLong.empty(),
+                        plan.image(),
+                        plan.sharing()))
                 .hasMessageContaining("port's owner");
-        assertThatThrownBy(() -> new VmPlan(plan.domain(), plan.port(), plan.mtu(), OptionalLong.of(1)))
+        assertThatThrownBy(() -> new VmPlan(
+                        plan.domain(), plan.port(), plan.mtu(), OptionalLong.of(1 << 20), plan.image(), plan.sharing()))
                 .hasMessageContaining("scratch disk: want one");
+    }
+
+    @Test
+    void a_host_vouches_for_what_the_plan_says() {
+        VmFacts facts = PlanSamples.full().facts();
+        assertThat(facts.vm()).isEqualTo(OWNER.life());
+        assertThat(facts.role()).isEqualTo(VmRole.WORKER);
+        assertThat(facts.shape()).isEqualTo(new Shape(4, 4416, 1 << 20));
+        assertThat(facts.sharing()).isEqualTo(Sharing.NONE);
+        assertThat(PlanSamples.plain(OWNER).facts().role()).isEqualTo(VmRole.CONTROLLER);
+        assertThat(PlanSamples.plain(OWNER).facts().shape()).isEqualTo(new Shape(1, 512, 0));
     }
 
     @Test

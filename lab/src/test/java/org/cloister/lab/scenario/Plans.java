@@ -29,6 +29,7 @@ import org.cloister.ovs.Mac;
 import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.Role;
 import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.policy.Sharing;
 
 /** VMs of a host by number, each with the lab's image, two CPUs and a scratch disk. */
 record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
@@ -81,6 +82,6 @@ record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
                 null,
                 null,
                 PortMark.owner(owner));
-        return new VmPlan(domain, port, MTU, OptionalLong.of(SCRATCH_BYTES));
+        return new VmPlan(domain, port, MTU, OptionalLong.of(SCRATCH_BYTES), manifest.identity(), Sharing.ANY);
     }
 }

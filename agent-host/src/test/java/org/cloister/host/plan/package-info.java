@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.plan;
+
+import org.jspecify.annotations.NullMarked;
