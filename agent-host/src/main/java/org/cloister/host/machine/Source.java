@@ -3,10 +3,10 @@ package org.cloister.host.machine;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -14,21 +14,24 @@ import org.cloister.host.ledger.Answer;
 
 /**
  * Something to ask that may not come back, as a file system whose device has gone: a question has a limit of time, and until
- * a late one has come back no other is asked.
+ * a late one has come back no other is asked. Of one thread.
  */
 final class Source<T> {
     private static final long IDLE_MS = 1000;
 
     private final Duration limit;
     private final ThreadPoolExecutor thread;
+    private Future<?> earlier = CompletableFuture.completedFuture(true);
 
     Source(String name, Duration limit) {
         this.limit = limit;
-        this.thread = new ThreadPoolExecutor(0, 1, IDLE_MS, TimeUnit.MILLISECONDS, new SynchronousQueue<>(), work -> {
-            Thread made = new Thread(work, "look-" + name);
-            made.setDaemon(true);
-            return made;
-        });
+        this.thread =
+                new ThreadPoolExecutor(1, 1, IDLE_MS, TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), work -> {
+                    Thread made = new Thread(work, "look-" + name);
+                    made.setDaemon(true);
+                    return made;
+                });
+        thread.allowCoreThreadTimeOut(true);
     }
 
     /** What it throws makes its answer unknown. */
@@ -37,12 +40,11 @@ final class Source<T> {
     }
 
     Answer<T> ask(Question<T> question) {
-        Future<Set<T>> answer;
-        try {
-            answer = thread.submit(question::all);
-        } catch (RejectedExecutionException e) {
+        if (!earlier.isDone()) {
             return new Answer.Unknown<>("no answer yet to an earlier question");
         }
+        Future<Set<T>> answer = thread.submit(question::all);
+        earlier = answer;
         try {
             return new Answer.Known<>(answer.get(limit.toMillis(), TimeUnit.MILLISECONDS));
         } catch (TimeoutException e) {

@@ -47,8 +47,10 @@ class WorkerPlanTest {
             1,
             4711,
             "0b7c3f5e-9f8a-4a53-8d0e-6a3b9a1d2c4f");
+    /** Each a MiB more than that: a part of what it is a part of is rounded up. */
     private static final MemoryReserves RESERVES =
             new MemoryReserves(new Reserve(200, 1 << 20), new Reserve(100, 1 << 20));
+
     private static final Path FOLDER = Path.of("/var/lib/cloister/host/vms/x");
     private static final long MIB = 1 << 20;
 
@@ -123,11 +125,11 @@ class WorkerPlanTest {
         assertThat(plan.domain().cpus().count()).isEqualTo(4);
         assertThat(plan.domain().cpus().cpus()).hasToString("4-7");
         assertThat(plan.domain().cpus().node()).hasValue(1);
-        assertThat(plan.domain().memoryMib()).isEqualTo(3900);
+        assertThat(plan.domain().memoryMib()).isEqualTo(3899);
         assertThat(plan(request(0, false), given("4-7", 3000), plain()).domain().memoryMib())
-                .isEqualTo(2900);
+                .isEqualTo(2899);
         assertThat(plan(request(0, false), given("4-7", 9000), plain()).domain().memoryMib())
-                .isEqualTo(3900);
+                .isEqualTo(3899);
         assertThatThrownBy(() -> plan(request(0, false), given("0-4", 4000), plain()))
                 .isInstanceOf(PlanImpossible.class)
                 .hasMessageContaining("want at most the allocation's 4, have 5");
