@@ -94,7 +94,7 @@ class DifferencesTest {
         }
     }
 
-    /** How much later it comes is up to salloc, which looks after 0.5, 1.5 and 3 s. */
+    /** How much later it comes is up to salloc. */
     @Test
     void salloc_looks_for_its_node_more_than_once() throws IOException {
         assertThat(plain().run("salloc", "true").exit()).isZero();

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * A host's agent is killed at every step of its ledger, up and down, and while it mends, with the real libvirtd, QEMU and Open
- * vSwitch: the next one has everything gone or everything right within 5 s of its start, from what is on the host alone.
+ * vSwitch: the next one has everything gone or everything right, from what is on the host alone, and half of them within 5 s of
+ * their start.
  */
 @Tag("scenario")
 @Tag("host")
