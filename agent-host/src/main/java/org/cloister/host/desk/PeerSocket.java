@@ -2,16 +2,14 @@ package org.cloister.host.desk;
 
 import com.sun.jna.LastErrorException;
 import java.io.IOException;
-import java.net.SocketException;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
+import org.cloister.daemon.StaleSocket;
 
 /** Where callers connect: a Unix socket that everybody reaches, for the kernel says of each who it is. One thread accepts. */
 final class PeerSocket implements AutoCloseable {
@@ -31,11 +29,8 @@ final class PeerSocket implements AutoCloseable {
 
     /** A socket where nobody answers is of a process that is no more, and is replaced. */
     static PeerSocket listen(Path path) throws IOException {
-        if (answers(path)) {
-            throw new IOException(path + ": another process answers there; end it, or set socket to another file");
-        }
         byte[] address = address(path);
-        Files.deleteIfExists(path);
+        StaleSocket.clear(path);
         try {
             int fd = LibC.socket(LibC.AF_UNIX, LibC.SOCK_STREAM | LibC.SOCK_CLOEXEC, 0);
             PeerSocket socket = new PeerSocket(path, fd);
@@ -95,16 +90,6 @@ final class PeerSocket implements AutoCloseable {
         stop();
         LibC.close(fd);
         Files.deleteIfExists(path);
-    }
-
-    private static boolean answers(Path socket) throws IOException {
-        try {
-            SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
-            return true;
-        } catch (SocketException e) {
-            // No such file, or nobody behind it.
-            return false;
-        }
     }
 
     private static byte[] address(Path path) throws IOException {

@@ -19,13 +19,12 @@ import io.netty.handler.timeout.ReadTimeoutHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.net.SocketException;
 import java.net.UnixDomainSocketAddress;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.CompletionStage;
+import org.cloister.daemon.StaleSocket;
 
 /** Where operators and Prometheus ask a daemon, over HTTP/1.1: a Unix socket, or loopback. One answer a connection. */
 @SuppressWarnings("FutureReturnValueIgnored") // a client that has gone needs no answer
@@ -57,10 +56,7 @@ public final class HttpListener implements AutoCloseable {
      */
     public static HttpListener on(Path socket, Answering answering, int mostBytes, EventLoopGroup loops)
             throws IOException {
-        if (answers(socket)) {
-            throw new IOException(socket + ": another process answers there; end it, or set socket to another file");
-        }
-        Files.deleteIfExists(socket);
+        StaleSocket.clear(socket);
         HttpListener listener = bind(
                 NioServerDomainSocketChannel.class, UnixDomainSocketAddress.of(socket), answering, mostBytes, loops);
         Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw----"));
@@ -71,16 +67,6 @@ public final class HttpListener implements AutoCloseable {
     public static HttpListener on(InetSocketAddress loopback, Answering answering, int mostBytes, EventLoopGroup loops)
             throws IOException {
         return bind(NioServerSocketChannel.class, loopback, answering, mostBytes, loops);
-    }
-
-    private static boolean answers(Path socket) throws IOException {
-        try {
-            SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
-            return true;
-        } catch (SocketException e) {
-            // No such file, or nobody behind it.
-            return false;
-        }
     }
 
     private static HttpListener bind(
