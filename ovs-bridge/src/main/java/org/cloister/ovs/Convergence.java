@@ -5,12 +5,14 @@ import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.cloister.ovs.link.OvsException;
 import org.cloister.ovs.link.OvsException.Malformed;
 import org.cloister.ovs.link.OvsException.PlanRefused;
 import org.cloister.ovs.link.OvsException.TimedOut;
 import org.cloister.ovs.link.OvsException.TransactionRefused;
+import org.cloister.ovs.openflow.Flow;
 import org.cloister.ovs.openflow.FlowChange;
 import org.cloister.ovs.openflow.OpenFlowClient;
 import org.cloister.ovs.openflow.PortStatus;
@@ -96,6 +98,11 @@ final class Convergence {
             throw new OvsException.Disconnected("rows of " + config.bridge(), "none to " + config.databaseSocket());
         }
         return BridgeRows.of(database, config.bridge());
+    }
+
+    /** In the order of tables and priorities. */
+    List<String> flows(String device) {
+        return ruling.owedTo(device).stream().map(Flow::toString).sorted().toList();
     }
 
     private void step() {

@@ -89,6 +89,11 @@ public final class SecureBridge implements AutoCloseable {
         }));
     }
 
+    /** The flows that are there for one port's sake, as text; none of a port that is not open. */
+    public List<String> flows(String device) throws OvsException {
+        return wait(loop.submit((Callable<List<String>>) () -> convergence.flows(device)));
+    }
+
     /** Leaves the bridge as it is: ports go on, and are looked after again by whoever opens it next. */
     @Override
     public void close() {
