@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,7 +30,18 @@ public final class LiveMachine implements Machine, AutoCloseable {
 
     private static final List<String> SYSTEM_FOLDERS = List.of("/usr/local/sbin", "/usr/sbin", "/sbin");
 
+    private final Map<String, String> variables;
     private final List<Path> scratch = new ArrayList<>();
+
+    public LiveMachine() {
+        this(Map.of());
+    }
+
+    /** @param more variables than this process's environment has, or others */
+    public LiveMachine(Map<String, String> more) {
+        this.variables = new HashMap<>(System.getenv());
+        variables.putAll(more);
+    }
 
     @Override
     public Optional<String> read(String path) throws UnknownException {
@@ -90,7 +102,8 @@ public final class LiveMachine implements Machine, AutoCloseable {
                             ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                     .redirectOutput(out.toFile())
                     .redirectError(err.toFile());
-            builder.environment().putAll(Map.of("LC_ALL", "C.UTF-8"));
+            builder.environment().putAll(variables);
+            builder.environment().put("LC_ALL", "C.UTF-8");
             return Optional.of(new Ran(await(builder.start(), words), head(out), head(err)));
         } catch (IOException e) {
             if (e instanceof UnknownException unknown) {
@@ -111,7 +124,7 @@ public final class LiveMachine implements Machine, AutoCloseable {
 
     @Override
     public Optional<String> environment(String variable) {
-        return Optional.ofNullable(System.getenv(variable)).filter(value -> !value.isEmpty());
+        return Optional.ofNullable(variables.get(variable)).filter(value -> !value.isEmpty());
     }
 
     @Override
