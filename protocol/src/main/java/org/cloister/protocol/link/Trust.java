@@ -4,6 +4,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
@@ -66,10 +67,16 @@ public interface Trust {
 
     /** The same, and nobody but {@code wanted}. */
     default Trust only(Name wanted) {
+        return among(Set.of(wanted));
+    }
+
+    /** The same, and nobody but these. */
+    default Trust among(Set<Name> wanted) {
         return chain -> {
             Identity found = verify(chain);
-            if (!found.name().equals(wanted)) {
-                throw new CertificateException("certificate: want " + wanted + ", have " + found.name());
+            if (!wanted.contains(found.name())) {
+                String names = wanted.stream().map(Name::toString).sorted().collect(Collectors.joining(" or "));
+                throw new CertificateException("certificate: want " + names + ", have " + found.name());
             }
             return found;
         };
