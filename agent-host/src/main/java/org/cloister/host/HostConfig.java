@@ -57,10 +57,10 @@ public record HostConfig(
     /**
      * @param state ledger, VMs' folders, statements; not on the file system of {@code scratch}
      * @param images the guest images, a folder each
-     * @param projects documents of the projects whose tickets are taken: genesis and successors, a folder each
      * @param socket for agentctl
+     * @param root the socket of the part that runs as root, asked by who is not root
      */
-    public record Folders(Path state, Path scratch, Path images, Path projects, Path socket) {}
+    public record Folders(Path state, Path scratch, Path images, Path socket, Path root) {}
 
     /**
      * @param certificate the host's chain in PEM
@@ -115,8 +115,8 @@ public record HostConfig(
                 state,
                 path(toml, "scratch", "/var/lib/cloister/scratch"),
                 path(toml, "images", "/var/lib/cloister/images"),
-                path(toml, "projects", "/etc/cloister/projects"),
-                path(toml, "socket", "/run/cloister/agent-host.sock"));
+                path(toml, "socket", "/run/cloister/agent-host.sock"),
+                path(toml, "root", "/run/cloister/agent-host-root.sock"));
     }
 
     private static OptionalInt scratch(TomlReader toml) {

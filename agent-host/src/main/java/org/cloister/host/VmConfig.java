@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.cloister.daemon.TomlReader;
+import org.cloister.host.disk.Erasing;
 import org.cloister.host.domain.Accelerator;
 import org.cloister.host.domain.MemoryBacking;
 import org.cloister.host.domain.MemoryReserves;
@@ -20,6 +21,7 @@ import org.cloister.protocol.ticket.ResourceRequest;
  *
  * @param accelerator empty for what the host is found to have
  * @param tpm whether each has a software TPM
+ * @param erasing of scratch disks
  * @param debugConsole whether each has a serial console in a file; of no VM in production
  * @param round the longest from one look at all to the next
  */
@@ -27,6 +29,7 @@ public record VmConfig(
         Optional<Accelerator> accelerator,
         SevDecision.Mode launchSecurity,
         boolean tpm,
+        Erasing erasing,
         boolean debugConsole,
         MemoryBacking backing,
         Reserves reserves,
@@ -58,6 +61,7 @@ public record VmConfig(
                 accelerator(toml),
                 word(toml, "vm.launch-security", SevDecision.Mode.OFF),
                 toml.flag("vm.tpm", false),
+                word(toml, "vm.erasing", Erasing.DISCARD),
                 debugConsole,
                 backing(toml),
                 new Reserves(

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.cloister.host.ledger.Action;
 import org.cloister.host.ledger.End;
 import org.cloister.host.ledger.Entry;
@@ -77,9 +78,10 @@ class HostMetricsTest {
                 new Action.Adopt(entry(3, Step.CLAIMED, Optional.of(new End(End.Why.ORPHAN, "", 1)))),
                 new Action.Reopen(Owners.owner(2)),
                 new Action.Remove(Owners.owner(1), Part.TAP),
-                new Action.Forget(Owners.owner(1)));
+                new Action.Forget(Owners.owner(1), new End(End.Why.STEP_GONE, "", 1)));
         scene.metrics.rounded(
-                new Round.Outcome(done, List.of(), List.of(), List.of(), OptionalLong.empty()), Duration.ofMillis(20));
+                new Round.Outcome(done, Set.of(), List.of(), List.of(), List.of(), 1, OptionalLong.empty()),
+                Duration.ofMillis(20));
         assertThat(scene.value("clean")).isEqualTo(1);
         assertThat(scene.value("vms_adopted_total")).isEqualTo(2);
         assertThat(scene.value("vms_forgotten_total")).isEqualTo(1);
@@ -90,9 +92,11 @@ class HostMetricsTest {
         scene.metrics.rounded(
                 new Round.Outcome(
                         List.of(),
+                        Set.of(),
                         List.of("STEPS"),
                         List.of("one", "two"),
                         List.of(new Stray(Part.TAP, "cl-x", "nobody's")),
+                        1,
                         OptionalLong.empty()),
                 Duration.ofMillis(20));
         assertThat(scene.value("clean")).isZero();

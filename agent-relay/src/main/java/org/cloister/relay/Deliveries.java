@@ -1,5 +1,6 @@
 package org.cloister.relay;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -33,6 +34,7 @@ import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.WholeFile;
+import org.cloister.protocol.ticket.ProjectPapers;
 
 /**
  * What was delivered to the relay, each thing signed by who has the right to say it: projects' documents, the site's
@@ -50,8 +52,15 @@ final class Deliveries implements AutoCloseable {
     private final Collection<VerificationKey> site;
     private final InstantSource clock;
     private final Map<String, ProjectHistory> projects = new ConcurrentHashMap<>();
-    private final Map<String, Approval> approvals = new ConcurrentHashMap<>();
+    private final Map<String, Approved> approvals = new ConcurrentHashMap<>();
     private final Beliefs beliefs;
+    /** @param envelope as it came */
+    private record Approved(Approval approval, ByteString envelope) {
+        boolean holds(Instant now) {
+            return approval.holds(now);
+        }
+    }
+
     /** Projects whose approvals held at the last look. */
     private Set<String> served;
 
@@ -87,7 +96,9 @@ final class Deliveries implements AutoCloseable {
 
     /** Whom the site serves now, and how much of it. */
     Optional<Approval> approval(String project) {
-        return Optional.ofNullable(approvals.get(project)).filter(approval -> approval.holds(clock.instant()));
+        return Optional.ofNullable(approvals.get(project))
+                .filter(approved -> approved.holds(clock.instant()))
+                .map(Approved::approval);
     }
 
     /** Of all projects that the site serves now, by id. */
@@ -119,8 +130,8 @@ final class Deliveries implements AutoCloseable {
 
     private Set<String> served(Instant now) {
         return approvals.values().stream()
-                .filter(approval -> approval.holds(now))
-                .map(Approval::project)
+                .filter(approved -> approved.holds(now))
+                .map(approved -> approved.approval.project())
                 .collect(Collectors.toSet());
     }
 
@@ -201,13 +212,13 @@ final class Deliveries implements AutoCloseable {
             throw new MalformedException(
                     subject + ": want the project's documents first, have none; deliver its genesis");
         }
-        Approval before = approvals.get(approval.project());
-        if (before != null && before.number() >= approval.number() && !before.equals(approval)) {
+        Approved before = approvals.get(approval.project());
+        if (before != null && before.approval.number() >= approval.number() && !before.approval.equals(approval)) {
             throw new MalformedException(
-                    subject + ": want a number above " + before.number() + "; deliver the newest one");
+                    subject + ": want a number above " + before.approval.number() + "; deliver the newest one");
         }
         WholeFile.replace(folder.resolve(PROJECTS).resolve(approval.project()).resolve(APPROVAL), envelope);
-        approvals.put(approval.project(), approval);
+        approvals.put(approval.project(), new Approved(approval, ByteString.copyFrom(envelope)));
         return new Taken(
                 subject + " until " + approval.until(),
                 event("approval.taken")
@@ -222,6 +233,26 @@ final class Deliveries implements AutoCloseable {
         beliefs.lists().with(list, clock.instant());
         WholeFile.replace(folder.resolve(LISTS).resolve(list.anchor().id()), der);
         return beliefs.take(list);
+    }
+
+    /**
+     * All that others need to believe what this relay believes of a project; the approval may have ended.
+     *
+     * @param anchor whose list goes along, if it is known
+     */
+    ProjectPapers papers(String project, Optional<VerificationKey> anchor) {
+        ProjectHistory history = projects.get(project);
+        Approved approved = approvals.get(project);
+        return new ProjectPapers(
+                history == null
+                        ? List.of()
+                        : history.envelopes().stream().map(ByteString::copyFrom).toList(),
+                approved == null ? ByteString.EMPTY : approved.envelope,
+                beliefs.lists().all().stream()
+                        .filter(list -> anchor.filter(list.anchor()::equals).isPresent())
+                        .map(list -> ByteString.copyFrom(list.bytes()))
+                        .findFirst()
+                        .orElse(ByteString.EMPTY));
     }
 
     /** Lists that concern whoever has to do with this project; the site's concern everybody. */
@@ -242,8 +273,8 @@ final class Deliveries implements AutoCloseable {
     private Anchors anchors(Instant now) {
         Anchors anchors = Anchors.none().withSite(site);
         for (Map.Entry<String, ProjectHistory> each : projects.entrySet()) {
-            Approval approval = approvals.get(each.getKey());
-            if (approval != null && approval.holds(now)) {
+            Approved approved = approvals.get(each.getKey());
+            if (approved != null && approved.holds(now)) {
                 anchors = anchors.withProject(each.getValue());
             }
         }
@@ -267,7 +298,8 @@ final class Deliveries implements AutoCloseable {
             projects.put(history.id(), history);
             Path approval = project.resolve(APPROVAL);
             if (Files.exists(approval)) {
-                approvals.put(history.id(), Approval.read(bytes(approval, Approval.MAX_BYTES), site));
+                byte[] envelope = bytes(approval, Approval.MAX_BYTES);
+                approvals.put(history.id(), new Approved(Approval.read(envelope, site), ByteString.copyFrom(envelope)));
             }
         } catch (MalformedException | IdentityRefused e) {
             throw damaged(project, e);

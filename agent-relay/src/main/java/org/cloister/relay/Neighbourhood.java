@@ -2,9 +2,11 @@ package org.cloister.relay;
 
 import java.util.Locale;
 import java.util.Optional;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.ticket.ProjectPapers;
 import org.cloister.relay.ticket.Surroundings;
 
 /** What tickets need to know of the relay: projects, and hosts by the nodes of Global Slurm that they are. */
@@ -17,6 +19,11 @@ record Neighbourhood(Deliveries deliveries, Registry registry) implements Surrou
     @Override
     public Beliefs beliefs() {
         return deliveries.beliefs();
+    }
+
+    @Override
+    public ProjectPapers papers(String project, Optional<VerificationKey> anchor) {
+        return deliveries.papers(project, anchor);
     }
 
     /** A host's id is its node's name in lower case, up to the first dot. */

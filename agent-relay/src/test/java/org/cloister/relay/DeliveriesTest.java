@@ -3,17 +3,21 @@ package org.cloister.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Owners;
 import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.ticket.ProjectPapers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -103,6 +107,34 @@ class DeliveriesTest {
             deliveries.look();
             assertThat(deliveries.beliefs().anchors().of(site.b.id())).isEmpty();
             assertThat(deliveries.beliefs().anchors().of(Name.SITE)).hasSize(1);
+        }
+    }
+
+    @Test
+    void what_others_need_to_believe_a_project_is_given_as_it_came_though_its_approval_has_ended() throws Exception {
+        deliverAll();
+        byte[] ended = site.ended(site.a, 2);
+        byte[] list = Site.list(site.a.authority, 5);
+        Owners owners = site.a.history.owners();
+        byte[] successor = Site.sign(
+                ProjectDocument.SUCCESSOR, site.a.history.successor(owners, Instant.now()), site.a.ann, site.a.ben);
+        try (Deliveries deliveries = open()) {
+            deliveries.take(list);
+            deliveries.take(successor);
+            deliveries.take(ended);
+        }
+        try (Deliveries again = open()) {
+            Optional<VerificationKey> ann = Optional.of(site.a.ann.verificationKey());
+            ProjectPapers papers = again.papers(site.a.id(), ann);
+            assertThat(papers)
+                    .isEqualTo(new ProjectPapers(
+                            List.of(ByteString.copyFrom(site.a.genesis), ByteString.copyFrom(successor)),
+                            ByteString.copyFrom(ended),
+                            ByteString.copyFrom(list)));
+            assertThat(again.papers(site.a.id(), Optional.of(site.a.ben.verificationKey()))
+                            .list())
+                    .isEqualTo(ByteString.EMPTY);
+            assertThat(again.papers("x", Optional.empty())).isEqualTo(ProjectPapers.none());
         }
     }
 

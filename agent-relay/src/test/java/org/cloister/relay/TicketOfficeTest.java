@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Set;
@@ -11,12 +12,17 @@ import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.ClaimCheck;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
+import org.cloister.protocol.ticket.ProjectPapers;
 import org.cloister.protocol.ticket.SignedTicket;
 import org.cloister.protocol.ticket.Slot;
 import org.cloister.protocol.ticket.Ticket;
@@ -43,6 +49,15 @@ class TicketOfficeTest extends TicketStage {
         OfficeMessage.Claimed claimed = claimer.next(OfficeMessage.Claimed.class);
         assertThat(claimed.allocation()).isEqualTo(running.allocation());
         assertThat(claimed.ticket().toByteArray()).isEqualTo(envelope);
+        assertThat(claimed.project().documents()).containsExactly(ByteString.copyFrom(cast.site.a.genesis));
+        assertThat(Approval.read(
+                                claimed.project().approval().toByteArray(),
+                                cast.beliefs.anchors().of(Name.SITE))
+                        .project())
+                .isEqualTo(ticket.project());
+        assertThat(RevocationList.read(claimed.project().list().toByteArray(), cast.site.a.history.ownerKeys())
+                        .number())
+                .isEqualTo(BigInteger.ONE);
         Identity controller = Chain.parse(
                         claimed.chain().stream().map(ByteString::toByteArray).toList())
                 .verify(Set.of(Role.CONTROLLER), cast.beliefs.anchors(), cast.beliefs.lists(), Instant.now());
@@ -73,6 +88,32 @@ class TicketOfficeTest extends TicketStage {
         assertThat(vm.until(ticket.id(), TicketState.ENDED).job()).isEqualTo(job);
         assertThat(vm.next(OfficeMessage.Part.class).statement().toByteArray()).isEqualTo(part);
         assertThat(vm.besides).as("news of the part that was not kept").noneMatch(OfficeMessage.Part.class::isInstance);
+    }
+
+    @Test
+    void a_host_is_given_no_slot_for_a_project_whose_documents_are_too_long_for_an_answer() throws Exception {
+        Ticket ticket = vm.ticket(TicketParty.nodes(1));
+        vm.order(ticket);
+        vm.until(ticket.id(), TicketState.RUNNING);
+        ProjectHistory history = cast.site.a.history;
+        for (long bytes = 0; bytes <= ProjectPapers.MAX_DOCUMENTS; ) {
+            String payload = new String(history.successor(history.owners(), Instant.now()), StandardCharsets.UTF_8);
+            String padded = payload.replaceFirst(
+                    "\\{", "{\"x\":[\"" + "y".repeat(4000) + "\"" + (",\"" + "y".repeat(4000) + "\"").repeat(9) + "],");
+            byte[] successor = Site.sign(
+                    ProjectDocument.SUCCESSOR,
+                    padded.getBytes(StandardCharsets.UTF_8),
+                    cast.site.a.ann,
+                    cast.site.a.ben);
+            history = history.with(successor);
+            cast.relay.deliver(successor);
+            bytes += successor.length;
+        }
+        TicketParty claimer = TicketParty.of(hostLink, Cast.HOST, hostOwn);
+        claimer.say(new PartyMessage.Claim(ticket.id(), job(ticket.id())));
+        OfficeMessage.Refused refused = claimer.next(OfficeMessage.Refused.class);
+        assertThat(refused.clause()).isEqualTo(TicketClause.LIMIT);
+        assertThat(refused.text()).contains("documents of at most 1048576 bytes");
     }
 
     @Test

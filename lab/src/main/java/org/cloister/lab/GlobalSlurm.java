@@ -17,6 +17,8 @@ public final class GlobalSlurm {
     private final Machine site;
     private final List<Machine> hosts;
     private final SlurmAccounting accounting;
+    private String storage = "AccountingStorageType=accounting_storage/none";
+    private boolean confined;
 
     GlobalSlurm(Machine site, List<Machine> hosts) {
         this.site = site;
@@ -28,10 +30,8 @@ public final class GlobalSlurm {
         Path key = Munge.writeKey(site.folder("etc/munge").resolve("munge.key"));
         List<Machine> members = new ArrayList<>(hosts);
         members.add(0, site);
-        configure("AccountingStorageType=accounting_storage/none");
+        configure();
         for (Machine machine : members) {
-            Files.writeString(
-                    machine.folder("etc/slurm").resolve("cgroup.conf"), "CgroupAutomount=no\nIgnoreSystemd=yes\n");
             Munge.start(machine, key);
         }
         machineDaemon(site, "slurmctld", "-c");
@@ -59,11 +59,31 @@ public final class GlobalSlurm {
             accounting.add(account, List.of("root"));
         }
         if (begun) {
-            configure(SlurmAccounting.CONFIGURATION);
+            storage = SlurmAccounting.CONFIGURATION;
+            configure();
             killController();
             startController();
             awaitIdle();
         }
+    }
+
+    /**
+     * From now on steps lie in cgroups of version 1, with limits, as a site has them. The kernel has those once, by the nodes'
+     * names: of one lab at a time.
+     */
+    void confine() throws IOException {
+        if (confined) {
+            return;
+        }
+        confined = true;
+        configure();
+        killController();
+        for (Machine host : hosts) {
+            host.signal("slurmd", "KILL");
+            machineDaemon(host, "slurmd");
+        }
+        startController();
+        awaitIdle();
     }
 
     /** Every row of accounting's tables, as text. */
@@ -128,11 +148,13 @@ public final class GlobalSlurm {
                 .orElseThrow(() -> new IllegalArgumentException("host: no " + host + " in this lab"));
     }
 
-    private void configure(String storage) throws IOException {
+    private void configure() throws IOException {
         List<Machine> members = new ArrayList<>(hosts);
         members.add(site);
         for (Machine machine : members) {
-            Files.writeString(machine.folder("etc/slurm").resolve("slurm.conf"), configuration(storage));
+            Path etc = machine.folder("etc/slurm");
+            Files.writeString(etc.resolve("slurm.conf"), configuration());
+            Files.writeString(etc.resolve("cgroup.conf"), confined ? StepCgroups.LIMITS : StepCgroups.NONE);
         }
     }
 
@@ -156,7 +178,7 @@ public final class GlobalSlurm {
         machine.command(argv).succeed();
     }
 
-    private String configuration(String storage) {
+    private String configuration() {
         String nodes = hosts.stream()
                 .map(host -> "NodeName=%s NodeAddr=%s CPUs=%d RealMemory=%d State=UNKNOWN"
                         .formatted(
@@ -177,17 +199,16 @@ public final class GlobalSlurm {
                 SlurmctldPidFile=/run/slurmctld.pid
                 SlurmdPidFile=/run/slurmd.pid
                 SlurmdParameters=config_overrides
-                ProctrackType=proctrack/linuxproc
-                TaskPlugin=task/none
+                %s
                 SelectType=select/cons_tres
                 SelectTypeParameters=CR_Core_Memory
-                JobAcctGatherType=jobacct_gather/none
                 %s
                 MpiDefault=none
                 ReturnToService=2
                 SchedulerParameters=sched_interval=5,batch_sched_delay=0
                 %s
                 PartitionName=secure Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-                """.formatted(site.name(), site.address(), storage, nodes);
+                """.formatted(
+                site.name(), site.address(), confined ? StepCgroups.PLUGINS : StepCgroups.NO_PLUGINS, storage, nodes);
     }
 }

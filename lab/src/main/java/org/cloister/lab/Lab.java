@@ -16,6 +16,9 @@ public final class Lab {
     /** Changes when a lab of an older build cannot be used by this one. */
     private static final String VERSION = "1";
 
+    /** A file of a lab whose cgroups are to be taken away with it. */
+    private static final String CONFINED = "confined";
+
     private static final String SITE = "site";
     private static final int HOSTS = 2;
     private static final String NETWORK = "192.168.140.";
@@ -78,6 +81,11 @@ public final class Lab {
         for (Sandbox sandbox : Sandbox.find(name)) {
             sandbox.kill();
         }
+        if (Files.exists(home.folder(name).resolve(CONFINED))) {
+            for (int i = 1; i <= HOSTS; i++) {
+                StepCgroups.remove("h" + i);
+            }
+        }
         LabHome.delete(home.folder(name));
     }
 
@@ -96,6 +104,12 @@ public final class Lab {
 
     public GlobalSlurm slurm() {
         return slurm;
+    }
+
+    /** As {@link GlobalSlurm#confine}. */
+    public void confine() throws IOException {
+        Files.writeString(site.folder().resolveSibling(CONFINED), "");
+        slurm.confine();
     }
 
     /** A command on the site's machine, where both networks between the hosts can be watched. */

@@ -31,6 +31,10 @@ public final class OpenVSwitch {
         startServer();
         vsctl("--no-wait", "init");
         startSwitch();
+        // As ovs-ctl does it on a machine with systemd.
+        String[] version =
+                machine.command("ovs-vswitchd", "--version").succeed().split("\\s+", 5);
+        vsctl("set", "Open_vSwitch", ".", "ovs-version=" + version[3]);
         vsctl("add-br", BRIDGE, "--", "set", "bridge", BRIDGE, "datapath_type=netdev", "fail-mode=secure");
     }
 

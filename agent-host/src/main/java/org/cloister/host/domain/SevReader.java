@@ -45,7 +45,9 @@ public final class SevReader {
                 if (here.equals("domainCapabilities/features/sev")) {
                     sev = "yes".equals(xml.getAttributeValue(null, "supported"));
                 } else if (here.equals("domainCapabilities/features/sev/maxESGuests")) {
-                    encryptedState = sev && isPositive(xml.getElementText());
+                    // The text is read in any case: reading it passes the element's end.
+                    boolean guests = isPositive(xml.getElementText());
+                    encryptedState = sev && guests;
                     path.removeLast();
                 } else if (here.equals("domainCapabilities/features/launchSecurity/enum/value")) {
                     snp |= xml.getElementText().strip().equals(Protection.SEV_SNP.toString());

@@ -29,5 +29,5 @@ public sealed interface Action {
     record Remove(VmOwner owner, Part part) implements Action {}
 
     /** Nothing of it is there any more: drop its entry. */
-    record Forget(VmOwner owner) implements Action {}
+    record Forget(VmOwner owner, End end) implements Action {}
 }

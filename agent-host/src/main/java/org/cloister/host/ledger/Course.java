@@ -125,7 +125,7 @@ final class Course {
             actions.add(new Action.Remove(entry.owner(), part));
         }
         if (nothing) {
-            actions.add(new Action.Forget(entry.owner()));
+            actions.add(new Action.Forget(entry.owner(), end));
         }
     }
 

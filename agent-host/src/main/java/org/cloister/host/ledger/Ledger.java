@@ -126,12 +126,14 @@ public final class Ledger implements AutoCloseable {
         return true;
     }
 
-    /** The first reason stays. */
-    public synchronized void end(String uuid, End end) throws IOException {
+    /** @return false if it is ending already, or has: the first reason stays */
+    public synchronized boolean end(String uuid, End end) throws IOException {
         Entry entry = entries.get(uuid);
-        if (entry != null && !entry.isEnding()) {
-            record(new Line.Put(entry.ending(end)));
+        if (entry == null || entry.isEnding()) {
+            return false;
         }
+        record(new Line.Put(entry.ending(end)));
+        return true;
     }
 
     /** A VM that was found without an entry. */

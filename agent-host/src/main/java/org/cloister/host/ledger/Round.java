@@ -35,13 +35,33 @@ public final class Round {
      * How a round ended.
      *
      * @param done in order
+     * @param silent sources that did not answer the last look
      * @param unheard sources that have not answered since the start, for which everything waits
      * @param troubles what could not be asked or done, for people
      * @param strays what is left alone, and is no obstacle
+     * @param atMs when it was over, in ms since the epoch
      * @param nextMs when, in ms since the epoch, the next round is due of itself; at once if it did not come to an end
      */
     public record Outcome(
-            List<Action> done, List<String> unheard, List<String> troubles, List<Stray> strays, OptionalLong nextMs) {
+            List<Action> done,
+            Set<Part> silent,
+            List<String> unheard,
+            List<String> troubles,
+            List<Stray> strays,
+            long atMs,
+            OptionalLong nextMs) {
+        /** Of a round that came to nothing. */
+        public static Outcome failed(String trouble, long nowMs) {
+            return new Outcome(
+                    List.of(), Set.of(), List.of(), List.of(trouble), List.of(), nowMs, OptionalLong.empty());
+        }
+
+        public Outcome and(String trouble) {
+            List<String> all = new ArrayList<>(troubles);
+            all.add(trouble);
+            return new Outcome(done, silent, unheard, List.copyOf(all), strays, atMs, nextMs);
+        }
+
         /** Whether this host can clean up after its VMs. */
         public boolean isClean() {
             return unheard.isEmpty() && troubles.isEmpty();
@@ -53,12 +73,14 @@ public final class Round {
         List<Action> done = new ArrayList<>();
         List<String> troubles = new ArrayList<>();
         List<Stray> strays = List.of();
+        Set<Part> silent = EnumSet.allOf(Part.class);
         boolean again = true;
         for (int pass = 0; again && pass < MAX_PASSES; pass++) {
             Set<String> busy = building.now();
             List<Entry> entries = ledger.entries();
             Seen seen = machine.look();
             hear(seen);
+            silent = seen.silent();
             troubles.clear();
             troubles.addAll(seen.unknown());
             if (!unheard().isEmpty()) {
@@ -70,7 +92,7 @@ public final class Round {
         }
         boolean unsettled = again && unheard().isEmpty();
         OptionalLong next = unsettled ? OptionalLong.of(clock.millis()) : times.next(ledger.entries());
-        return new Outcome(List.copyOf(done), unheard(), List.copyOf(troubles), strays, next);
+        return new Outcome(List.copyOf(done), silent, unheard(), List.copyOf(troubles), strays, clock.millis(), next);
     }
 
     private void hear(Seen seen) {

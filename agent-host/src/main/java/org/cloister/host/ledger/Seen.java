@@ -31,6 +31,13 @@ public record Seen(Map<Part, Answer<Thing>> things, Answer<String> inStep) {
     }
 
     /** Why nothing is known, of each source of which nothing is. */
+    /** Sources that did not answer. */
+    Set<Part> silent() {
+        Set<Part> silent = EnumSet.allOf(Part.class);
+        silent.removeIf(this::knows);
+        return silent;
+    }
+
     List<String> unknown() {
         List<String> unknown = new ArrayList<>();
         for (Part part : Part.values()) {

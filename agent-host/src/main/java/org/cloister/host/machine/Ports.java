@@ -90,6 +90,11 @@ public final class Ports {
         bridge.remove(List.of(owner.name().tap()));
     }
 
+    /** For people: what passes for this VM's sake. */
+    public List<String> flows(VmOwner owner) throws IOException {
+        return bridge.flows(owner.name().tap());
+    }
+
     private Optional<PortPlan> find(VmOwner owner) throws IOException {
         return bridge.found().stream()
                 .filter(each -> each.device().equals(owner.name().tap()))

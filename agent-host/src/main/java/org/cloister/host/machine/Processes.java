@@ -11,6 +11,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.cloister.host.domain.DomainView;
+import org.cloister.host.step.Entrance;
 import org.cloister.host.step.NoStep;
 import org.cloister.host.step.StepCgroup;
 import org.cloister.host.vm.VmOwner;
@@ -22,10 +23,20 @@ public final class Processes {
     private static final Path PROC = Path.of("/proc");
 
     private final Path folder;
+    private final Entrance entrance;
 
-    /** @param folder libvirt's, with a file NAME.pid of each domain: {@code /run/libvirt/qemu} */
+    /** As {@link #Processes(Path, Entrance)}, for root. */
     public Processes(Path folder) {
+        this(folder, Entrance.DIRECT);
+    }
+
+    /**
+     * @param folder libvirt's, with a file NAME.pid of each domain: {@code /run/libvirt/qemu}
+     * @param entrance by which they come into steps
+     */
+    public Processes(Path folder, Entrance entrance) {
         this.folder = folder;
+        this.entrance = entrance;
     }
 
     /** @return empty if libvirt has no domain of the name */
@@ -41,6 +52,18 @@ public final class Processes {
             throw new IOException(file + ": want a process, have " + Bounded.printable(text));
         }
         return OptionalLong.of(Long.parseLong(text));
+    }
+
+    /** @throws IOException if its domain has no process, or it is not wholly in the step afterwards */
+    void enter(StepCgroup step, VmOwner owner) throws IOException {
+        step.take(entrance, owner.name().domain(), running(owner));
+    }
+
+    /** @throws IOException if libvirt has no domain of the name */
+    long running(VmOwner owner) throws IOException {
+        return pid(owner)
+                .orElseThrow(() -> new IOException("VM " + owner.uuid() + ": want a process of its domain "
+                        + owner.name().domain() + ", have none; look into libvirt's log of it"));
     }
 
     boolean isFree(VmOwner owner) {

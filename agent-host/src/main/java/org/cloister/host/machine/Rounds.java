@@ -3,13 +3,10 @@ package org.cloister.host.machine;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.cloister.host.ledger.Round;
 import org.cloister.host.ledger.Round.Outcome;
 import org.cloister.host.libvirt.HypervisorEvent;
@@ -23,7 +20,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Rounds implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Rounds.class);
-    private static final Duration AT_LATEST = Duration.ofSeconds(60);
     /** Between two rounds, so that changes which come together are seen together. */
     private static final long PAUSE_MS = 50;
     /** While a source has not answered at all, which it does as soon as its daemon is up. */
@@ -38,10 +34,11 @@ public final class Rounds implements AutoCloseable {
 
     private final Round round;
     private final Told told;
-    private final Consumer<Outcome> listener;
+    private final Duration atLatest;
     private final InstantSource clock;
     private final Semaphore bell = new Semaphore(0);
     private final Thread thread;
+    private volatile Listener listener = (outcome, took) -> {};
     private volatile @Nullable Outcome last;
     private volatile boolean closed;
     private long retryMs = FIRST_RETRY_MS;
@@ -53,20 +50,27 @@ public final class Rounds implements AutoCloseable {
         void tell() throws IOException;
     }
 
+    /** Hears of each round's end, on the rounds' thread; it returns soon. */
+    @FunctionalInterface
+    public interface Listener {
+        void rounded(Outcome outcome, Duration took);
+    }
+
     /**
      * @param told {@link Ports#tell}
-     * @param listener of each round's outcome, on the rounds' thread; it returns soon
+     * @param atLatest from one round to the next
      */
-    public Rounds(Round round, Told told, Consumer<Outcome> listener, InstantSource clock) {
+    public Rounds(Round round, Told told, Duration atLatest, InstantSource clock) {
         this.round = round;
         this.told = told;
-        this.listener = listener;
+        this.atLatest = atLatest;
         this.clock = clock;
         this.thread = new Thread(this::run, "rounds");
         this.thread.setDaemon(true);
     }
 
-    public void start() {
+    public void start(Listener hears) {
+        listener = hears;
         thread.start();
     }
 
@@ -108,18 +112,26 @@ public final class Rounds implements AutoCloseable {
     /** A fault of ours in one round is no reason for none to follow: VMs are to be ended all the same. */
     private Outcome once() {
         Outcome outcome;
+        long beganNs = System.nanoTime();
         try {
             outcome = told(round.run());
-            last = outcome;
-            listener.accept(outcome);
         } catch (RuntimeException e) {
-            LOG.error("round: a fault of agent-host", e);
-            outcome = new Outcome(
-                    List.of(), List.of(), List.of("a fault of agent-host: " + e), List.of(), OptionalLong.empty());
+            outcome = fault(e);
+        }
+        last = outcome;
+        try {
+            listener.rounded(outcome, Duration.ofNanos(System.nanoTime() - beganNs));
+        } catch (RuntimeException e) {
+            outcome = fault(e);
             last = outcome;
         }
         log(outcome);
         return outcome;
+    }
+
+    private Outcome fault(RuntimeException e) {
+        LOG.error("round: a fault of agent-host", e);
+        return Outcome.failed("a fault of agent-host: " + e, clock.millis());
     }
 
     /** A trouble that stays is said once, and right after a start none is one yet. */
@@ -143,9 +155,7 @@ public final class Rounds implements AutoCloseable {
             told.tell();
             return outcome;
         } catch (IOException e) {
-            List<String> troubles = new ArrayList<>(outcome.troubles());
-            troubles.add(String.valueOf(e.getMessage()));
-            return new Outcome(outcome.done(), outcome.unheard(), troubles, outcome.strays(), outcome.nextMs());
+            return outcome.and(String.valueOf(e.getMessage()));
         }
     }
 
@@ -153,7 +163,7 @@ public final class Rounds implements AutoCloseable {
         if (outcome.isClean()) {
             retryMs = FIRST_RETRY_MS;
         }
-        long due = AT_LATEST.toMillis();
+        long due = atLatest.toMillis();
         if (!outcome.unheard().isEmpty()) {
             due = UNHEARD_MS;
         } else if (!outcome.isClean()) {

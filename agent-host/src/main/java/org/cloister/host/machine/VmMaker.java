@@ -48,7 +48,7 @@ public final class VmMaker implements Maker {
             case TAP -> parts.taps().make(owner, plan.domain().cpus().queues(), plan.mtu());
             case PORT -> parts.ports().add(plan);
             case DOMAIN_PAUSED -> parts.hypervisor().startPaused(plan.domain());
-            case MOVED -> step.take(process());
+            case MOVED -> parts.processes().enter(step, owner);
             case RUNNING -> run();
             default -> throw new IllegalArgumentException("step: want one to make, have " + next);
         }
@@ -56,17 +56,10 @@ public final class VmMaker implements Maker {
 
     /** A step that has ended since takes nobody with it any more. */
     private void run() throws IOException {
-        if (!step.has(process())) {
+        if (!step.has(parts.processes().running(plan.owner()))) {
             throw new StepGone("VM " + plan.owner().uuid() + ": want its process in step " + step.step()
                     + ", have it elsewhere; it has ended");
         }
         parts.hypervisor().resume(plan.owner().uuid());
-    }
-
-    private long process() throws IOException {
-        return parts.processes()
-                .pid(plan.owner())
-                .orElseThrow(() -> new IOException("VM " + plan.owner().uuid() + ": want a process of its domain "
-                        + plan.owner().name().domain() + ", have none; look into libvirt's log of it"));
     }
 }

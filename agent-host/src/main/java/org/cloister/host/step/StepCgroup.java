@@ -6,7 +6,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +25,7 @@ public final class StepCgroup {
     private static final Pattern BYTES = Pattern.compile("[0-9]{1,19}");
 
     private final Path proc;
+    private final long caller;
     private final JobStep step;
     private final List<Folders> all;
     private final List<Path> roots;
@@ -37,8 +37,9 @@ public final class StepCgroup {
      */
     private record Folders(JobStep.Place place, Path step, Path caller) {}
 
-    private StepCgroup(Path proc, JobStep step, List<Folders> all, List<Path> roots) {
+    private StepCgroup(Path proc, long caller, JobStep step, List<Folders> all, List<Path> roots) {
         this.proc = proc;
+        this.caller = caller;
         this.step = step;
         this.all = all;
         this.roots = roots;
@@ -61,7 +62,7 @@ public final class StepCgroup {
             Path root = mounts.root(place.controllers());
             all.add(new Folders(place, below(root, place.step()), below(root, place.path())));
         }
-        return new StepCgroup(proc, step, List.copyOf(all), mounts.roots());
+        return new StepCgroup(proc, pid, step, List.copyOf(all), mounts.roots());
     }
 
     /** The Global job's number. */
@@ -97,15 +98,15 @@ public final class StepCgroup {
     /**
      * Has a process and all of its threads where the caller is, so that the step's limits, accounting and end hold for it.
      *
+     * @param entrance by which it comes there
+     * @param domain what libvirt calls the process's VM
      * @param pid of QEMU, which is paused
      * @throws StepGone if the step has ended; the process may be in some of its cgroups then, and is to be killed
      * @throws IOException if it is not wholly there afterwards
      */
-    public void take(long pid) throws IOException {
+    public void take(Entrance entrance, String domain, long pid) throws IOException {
         for (int round = 0; round < MOST_ROUNDS; round++) {
-            for (Folders each : all) {
-                enter(each.caller, pid);
-            }
+            enter(entrance, domain, pid);
             if (isWhole(pid)) {
                 return;
             }
@@ -137,20 +138,17 @@ public final class StepCgroup {
         return all.stream().allMatch(each -> Files.isDirectory(each.caller));
     }
 
-    private void enter(Path folder, long pid) throws IOException {
+    private void enter(Entrance entrance, String domain, long pid) throws IOException {
         try {
-            Files.writeString(
-                    folder.resolve("cgroup.procs"),
-                    Long.toString(pid),
-                    StandardCharsets.US_ASCII,
-                    StandardOpenOption.WRITE);
-        } catch (NoSuchFileException e) {
-            throw gone();
+            entrance.enter(
+                    domain, pid, caller, all.stream().map(Folders::caller).toList());
+        } catch (StepGone e) {
+            throw e;
         } catch (IOException e) {
-            if (!Files.isDirectory(folder)) {
+            if (!isThere()) {
                 throw gone();
             }
-            throw new IOException("process " + pid + ": not moved into " + folder + ": " + e.getMessage(), e);
+            throw new IOException("process " + pid + ": not moved into step " + step + ": " + e.getMessage(), e);
         }
     }
 

@@ -1,101 +1,151 @@
 package org.cloister.host.ticket;
 
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.WholeFile;
-import org.cloister.protocol.policy.Policy;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
 
 /**
- * The highest epoch of each project that this host has started a VM for: a controlling VM that was left behind starts no
- * more. On disk before a call returns. Any thread may call.
+ * The highest epoch of each project that this host has started a VM for, so that a controlling VM that was left behind
+ * starts no more; and the newest of the project's papers that it was shown. On disk before a call returns. Any thread may
+ * call.
  */
 public final class EpochBook {
-    /** A line each: the project's id, a blank, the epoch. */
-    private static final Pattern LINE = Pattern.compile("([a-z2-7]{52}) ([1-9][0-9]{0,15})");
-
-    private static final int MAX_PROJECTS = 1 << 16;
-    private static final int MAX_BYTES = MAX_PROJECTS * 70;
+    private static final int MAX_PROJECTS = 1 << 14;
+    private static final int MAX_BYTES = MAX_PROJECTS * Standing.MAX_BYTES;
 
     private final Path file;
-    private final Map<String, Long> epochs;
+    private final Map<String, Standing> projects;
 
-    private EpochBook(Path file, Map<String, Long> epochs) {
+    private EpochBook(Path file, Map<String, Standing> projects) {
         this.file = file;
-        this.epochs = epochs;
+        this.projects = projects;
     }
 
     /** @throws IOException if it cannot be read, or is not what this program writes */
     public static EpochBook open(Path file) throws IOException {
-        Map<String, Long> epochs = new TreeMap<>();
+        Map<String, Standing> projects = new TreeMap<>();
         try {
             long size = Files.size(file);
             if (size > MAX_BYTES) {
                 throw new IOException(file + ": want at most " + MAX_BYTES + " bytes, have " + size);
             }
             for (String line : Files.readAllLines(file, StandardCharsets.US_ASCII)) {
-                Matcher form = LINE.matcher(line);
-                if (!form.matches()
-                        || !Policy.PROJECT.matcher(form.group(1)).matches()
-                        || Long.parseLong(form.group(2)) > Ticket.MAX_COUNT
-                        || epochs.put(form.group(1), Long.parseLong(form.group(2))) != null) {
-                    throw new IOException(file + ": want a project and its epoch in each line, each once, have another"
-                            + " one in line " + (epochs.size() + 1) + "; restore the file, or take it away if every"
-                            + " project's controlling VM was opened since");
+                Optional<Standing> read = Standing.parse(line);
+                if (read.isEmpty() || projects.put(read.get().project(), read.get()) != null) {
+                    throw new IOException(file + ": want a project and what was seen of it in each line, each once,"
+                            + " have another one in line " + (projects.size() + 1) + "; restore the file, or take it"
+                            + " away if every project's controlling VM was opened since");
                 }
             }
         } catch (NoSuchFileException e) {
             // A host's first start.
-            return new EpochBook(file, epochs);
+            return new EpochBook(file, projects);
         }
-        return new EpochBook(file, epochs);
+        return new EpochBook(file, projects);
     }
 
-    /** @return 0 for a project that is new here */
-    public synchronized long of(String project) {
-        return epochs.getOrDefault(project, 0L);
+    /** The highest epoch; 0 for a project of which no VM was started here. */
+    public long of(String project) {
+        return standing(project).map(Standing::epoch).orElse(0L);
+    }
+
+    synchronized Optional<Standing> standing(String project) {
+        return Optional.ofNullable(projects.get(project));
+    }
+
+    /**
+     * Papers whose signatures hold.
+     *
+     * @param lists numbers of the owners' lists that are known now, by their key ids; lower ones than before count for nothing
+     * @throws TicketRefused by {@code sequence} if document or approval are older than what was seen, or a fork of it
+     * @throws IOException if it is not on disk; then it may have been written or not
+     */
+    synchronized void see(String subject, ProjectHistory history, Approval approval, Map<String, BigInteger> lists)
+            throws IOException {
+        Optional<Standing> before = standing(history.id());
+        Map<String, BigInteger> highest = new TreeMap<>(lists);
+        if (before.isPresent()) {
+            Standing seen = before.get();
+            requireNewest(subject, "document", seen.number(), history.number());
+            requireNewest(subject, "approval", seen.approval(), approval.number());
+            if (!history.documentId(seen.number()).equals(seen.document())) {
+                throw new TicketRefused(
+                        TicketClause.SEQUENCE,
+                        subject,
+                        "document " + seen.number() + " as " + seen.document(),
+                        history.documentId(seen.number()),
+                        "two documents of one number were signed: ask the owners which holds");
+            }
+            history.ownerKeys().forEach(key -> highest.merge(key.id(), seen.list(key.id()), BigInteger::max));
+            highest.values().removeIf(number -> number.signum() < 0);
+        }
+        Standing now = new Standing(
+                history.id(),
+                before.map(Standing::epoch).orElse(0L),
+                history.number(),
+                history.documentId(history.number()),
+                approval.number(),
+                highest);
+        if (!before.equals(Optional.of(now))) {
+            write(now);
+        }
+    }
+
+    private static void requireNewest(String subject, String paper, long seen, long have) throws TicketRefused {
+        if (have < seen) {
+            throw new TicketRefused(
+                    TicketClause.SEQUENCE,
+                    subject,
+                    "the project's " + paper + " " + seen + " or a later one",
+                    Long.toString(have),
+                    "bring the relay the newest one with agentctl relay deliver");
+        }
     }
 
     /**
      * Before anything is made of the ticket's VM.
      *
      * @throws TicketRefused if a higher one came meanwhile
+     * @throws IllegalStateException if the project's papers were not seen before
      * @throws IOException if it is not on disk; then it may have been written or not
      */
     public synchronized void raise(Ticket ticket) throws IOException {
-        long highest = of(ticket.project());
-        if (ticket.epoch() < highest) {
+        Standing seen = standing(ticket.project())
+                .orElseThrow(() -> new IllegalStateException("epoch of a project of which nothing was seen"));
+        if (ticket.epoch() < seen.epoch()) {
             throw new TicketRefused(
                     TicketClause.SEQUENCE,
                     "ticket " + ticket.id(),
-                    "epoch " + highest + " or later",
+                    "epoch " + seen.epoch() + " or later",
                     Long.toString(ticket.epoch()),
                     "a newer life of the controlling VM has asked since; it signs a new ticket");
         }
-        if (ticket.epoch() > highest) {
-            write(ticket.project(), ticket.epoch());
+        if (ticket.epoch() > seen.epoch()) {
+            write(seen.withEpoch(ticket.epoch()));
         }
     }
 
-    private void write(String project, long epoch) throws IOException {
-        Map<String, Long> next = new TreeMap<>(epochs);
-        next.put(project, epoch);
+    private void write(Standing standing) throws IOException {
+        Map<String, Standing> next = new TreeMap<>(projects);
+        next.put(standing.project(), standing);
         if (next.size() > MAX_PROJECTS) {
             throw new IOException(file + ": want at most " + MAX_PROJECTS + " projects, have one more");
         }
         StringBuilder text = new StringBuilder();
-        next.forEach(
-                (each, number) -> text.append(each).append(' ').append(number).append('\n'));
+        next.values().forEach(each -> text.append(each.line()).append('\n'));
         WholeFile.replace(file, text.toString().getBytes(StandardCharsets.US_ASCII));
-        epochs.put(project, epoch);
+        projects.put(standing.project(), standing);
     }
 }

@@ -1,8 +1,10 @@
 package org.cloister.host.ticket;
 
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.policy.Policy;
 import org.cloister.protocol.ticket.Ticket;
 
 /** Which claim an answer says to be for. Nothing of it is verified: who claimed does that, against the id it asked for. */
@@ -11,10 +13,19 @@ final class TicketIds {
 
     /** @param envelope from anybody; empty if it has no ticket's id in it */
     static Optional<String> of(byte[] envelope) {
+        return text(envelope, "id", Ticket.ID);
+    }
+
+    /** @return the project that it says to be of; empty if it says none */
+    static Optional<String> project(byte[] envelope) {
+        return text(envelope, "project", Policy.PROJECT);
+    }
+
+    private static Optional<String> text(byte[] envelope, String key, Pattern form) {
         try {
             byte[] payload =
                     StrictJson.read(envelope, Ticket.MAX_BYTES).base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
-            return Optional.of(StrictJson.read(payload, Ticket.MAX_BYTES).text("id", Ticket.ID));
+            return Optional.of(StrictJson.read(payload, Ticket.MAX_BYTES).text(key, form));
         } catch (MalformedException e) {
             return Optional.empty();
         }

@@ -28,7 +28,12 @@ public record VmName(String ticket, int slot) {
     }
 
     public String domain() {
-        return "cloister-" + ticket.substring(0, DOMAIN_LETTERS) + "-" + slot;
+        return "cloister-" + label();
+    }
+
+    /** What of the domain's name is this VM's: one label of a DNS name. */
+    public String label() {
+        return ticket.substring(0, DOMAIN_LETTERS) + "-" + slot;
     }
 
     /** As ovs-bridge's ports begin. */

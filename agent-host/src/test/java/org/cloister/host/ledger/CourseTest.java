@@ -154,7 +154,8 @@ class CourseTest {
         for (Part part : Part.values()) {
             has(part);
         }
-        assertThat(next(ending)).containsExactly(new Action.Forget(OWNER));
+        assertThat(next(ending))
+                .containsExactly(new Action.Forget(OWNER, ending.end().orElseThrow()));
         for (Part part : Part.values()) {
             isUnknown(part);
             assertThat(next(ending)).as(part + " unknown").isEmpty();
@@ -219,7 +220,9 @@ class CourseTest {
         others.add(new Thing(part, part.nameOf(OWNER), Optional.of(forged), true));
         for (Thing other : others) {
             has(part, other);
-            assertThat(next(ending)).as(other.toString()).containsExactly(new Action.Forget(OWNER));
+            assertThat(next(ending))
+                    .as(other.toString())
+                    .containsExactly(new Action.Forget(OWNER, ending.end().orElseThrow()));
         }
         // The remains of an earlier life of the same place are taken away as its own, not as this one's.
         has(part, new Thing(part, part.nameOf(again), Optional.of(again), true));
@@ -236,14 +239,16 @@ class CourseTest {
         Entry begun = Entry.claim(OWNER, true, 0).at(Step.TAP).ending(ASKED);
         assertThat(next(begun)).containsExactly(new Action.Remove(OWNER, Part.TAP));
         Entry before = Entry.claim(OWNER, true, 0).at(Step.SCRATCH).ending(ASKED);
-        assertThat(next(before)).containsExactly(new Action.Forget(OWNER));
+        assertThat(next(before))
+                .containsExactly(new Action.Forget(OWNER, before.end().orElseThrow()));
         Entry lives = Entry.claim(Owners.again(OWNER), true, NOW).at(Step.RUNNING);
         assertThat(next(begun, lives))
-                .contains(new Action.Forget(OWNER))
+                .contains(new Action.Forget(OWNER, begun.end().orElseThrow()))
                 .doesNotContain(new Action.Remove(OWNER, Part.TAP));
         has(Part.TAP);
         has(Part.DOMAIN, new Thing(Part.DOMAIN, Part.DOMAIN.nameOf(OWNER), Optional.empty(), true));
-        assertThat(next(begun.at(Step.RUNNING))).containsExactly(new Action.Forget(OWNER));
+        assertThat(next(begun.at(Step.RUNNING)))
+                .containsExactly(new Action.Forget(OWNER, begun.end().orElseThrow()));
     }
 
     @Test

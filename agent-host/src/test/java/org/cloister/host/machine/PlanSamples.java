@@ -30,7 +30,7 @@ import org.cloister.protocol.Digest;
 import org.cloister.protocol.policy.Sharing;
 
 /** Plans with as much and as little as there may be. */
-final class PlanSamples {
+public final class PlanSamples {
     static final VmOwner OWNER = new VmOwner(
             "mfrggzdfmztwq2lknnwg23tpobmfrggzdfmztwq2lknnwg23tpoq",
             "mfrggzdfmztwq2lknnwg23tpob",
@@ -46,7 +46,7 @@ final class PlanSamples {
 
     private PlanSamples() {}
 
-    static VmPlan full() {
+    public static VmPlan full() {
         Disk scratch = new Disk(Path.of("/scratch").resolve(ScratchName.of(OWNER)), "scratch", Disk.Use.WRITABLE);
         DomainSpec domain = new DomainSpec(
                 OWNER,
@@ -77,7 +77,7 @@ final class PlanSamples {
         return new VmPlan(domain, port, MTU, OptionalLong.of(1L << 40), IDENTITY, Sharing.NONE);
     }
 
-    static VmPlan plain(VmOwner owner) {
+    public static VmPlan plain(VmOwner owner) {
         DomainSpec domain = new DomainSpec(
                 owner,
                 Accelerator.TCG,

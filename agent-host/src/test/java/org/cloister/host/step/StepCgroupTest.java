@@ -55,11 +55,12 @@ class StepCgroupTest {
     void a_process_is_there_when_all_of_its_threads_are() throws IOException {
         file("proc/9/task/9/cgroup", "0::/" + TASK + "\n");
         file("proc/9/task/10/cgroup", "0::/" + TASK + "\n");
-        step().take(9);
+        step().take(Entrance.DIRECT, "vm", 9);
         assertThat(folder.resolve("cgroup/" + TASK + "/cgroup.procs")).hasContent("9");
         file("proc/9/task/11/cgroup", "0::/\n");
         assertThat(step().has(9)).isFalse();
-        assertThatThrownBy(() -> step().take(9)).hasMessageContaining("want all threads in step 12.0");
+        assertThatThrownBy(() -> step().take(Entrance.DIRECT, "vm", 9))
+                .hasMessageContaining("want all threads in step 12.0");
     }
 
     @Test
@@ -85,7 +86,9 @@ class StepCgroupTest {
         Files.delete(folder.resolve("cgroup/" + TASK + "/cgroup.procs"));
         Files.delete(folder.resolve("cgroup/" + TASK));
         assertThat(step.isThere()).isFalse();
-        assertThatThrownBy(() -> step.take(9)).isInstanceOf(StepGone.class).hasMessageContaining("step 12.0");
+        assertThatThrownBy(() -> step.take(Entrance.DIRECT, "vm", 9))
+                .isInstanceOf(StepGone.class)
+                .hasMessageContaining("step 12.0");
     }
 
     @Test

@@ -5,16 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,11 +26,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class EpochBookTest {
     private static final String A = "a".repeat(52);
-    private static final String B = "b".repeat(51) + "a";
-    private static final Instant NOW = Instant.parse("2026-11-21T10:00:00Z");
+    private static final Instant NOW = ClaimWorld.NOW;
 
     @TempDir
     private Path folder;
+
+    private ClaimWorld world;
+    private String project;
+
+    @BeforeEach
+    void begin() throws Exception {
+        world = new ClaimWorld();
+        project = world.genesis.id();
+    }
 
     private static Ticket ticket(String project, long epoch) {
         ResourceRequest request =
@@ -34,18 +46,43 @@ class EpochBookTest {
         return new Ticket("c".repeat(26), project, epoch, 1, NOW, NOW.plus(Duration.ofMinutes(1)), request);
     }
 
+    private void see(EpochBook book, ClaimWorld of, long approval, Map<String, BigInteger> lists) throws IOException {
+        book.see(
+                "ticket",
+                of.genesis,
+                new Approval(
+                        of.genesis.id(),
+                        approval,
+                        "lab",
+                        NOW,
+                        NOW.plusSeconds(60),
+                        new Approval.Quota(1, 1, 1, 1, 1, 1)),
+                lists);
+    }
+
     @Test
-    void the_highest_epoch_of_each_project_stays_over_restarts() throws IOException {
+    void the_highest_of_each_project_stays_over_restarts() throws Exception {
         Path file = folder.resolve("epochs");
         EpochBook book = EpochBook.open(file);
-        assertThat(book.of(A)).isZero();
-        book.raise(ticket(A, 3));
-        book.raise(ticket(B, Ticket.MAX_COUNT));
-        book.raise(ticket(A, 7));
-        book.raise(ticket(A, 7));
+        assertThat(book.of(project)).isZero();
+        ClaimWorld other = new ClaimWorld();
+        BigInteger most = BigInteger.TWO.pow(159).subtract(BigInteger.ONE);
+        String ann = world.ann.verificationKey().id();
+        String ben = world.ben.verificationKey().id();
+        see(book, world, Long.MAX_VALUE, Map.of(ann, most));
+        see(book, other, 1, Map.of());
+        book.raise(ticket(project, 3));
+        book.raise(ticket(other.genesis.id(), Ticket.MAX_COUNT));
+        book.raise(ticket(project, 7));
+        book.raise(ticket(project, 7));
+        see(book, world, Long.MAX_VALUE, Map.of(ann, BigInteger.ONE, ben, BigInteger.ZERO));
         for (EpochBook each : List.of(book, EpochBook.open(file))) {
-            assertThat(each.of(A)).isEqualTo(7);
-            assertThat(each.of(B)).isEqualTo(Ticket.MAX_COUNT);
+            assertThat(each.of(project)).isEqualTo(7);
+            assertThat(each.of(other.genesis.id())).isEqualTo(Ticket.MAX_COUNT);
+            Standing standing = each.standing(project).orElseThrow();
+            assertThat(standing.approval()).isEqualTo(Long.MAX_VALUE);
+            assertThat(standing.document()).isEqualTo(project);
+            assertThat(standing.lists()).containsOnly(Map.entry(ann, most), Map.entry(ben, BigInteger.ZERO));
         }
     }
 
@@ -53,25 +90,49 @@ class EpochBookTest {
     void an_epoch_that_was_left_behind_is_refused_and_changes_nothing() throws IOException {
         Path file = folder.resolve("epochs");
         EpochBook book = EpochBook.open(file);
-        book.raise(ticket(A, 7));
-        TicketRefused refused = catchThrowableOfType(TicketRefused.class, () -> book.raise(ticket(A, 6)));
+        see(book, world, 1, Map.of());
+        book.raise(ticket(project, 7));
+        TicketRefused refused = catchThrowableOfType(TicketRefused.class, () -> book.raise(ticket(project, 6)));
         assertThat(refused.clause()).isEqualTo(TicketClause.SEQUENCE);
         assertThat(refused).hasMessageContaining("want epoch 7 or later, have 6");
-        assertThat(EpochBook.open(file).of(A)).isEqualTo(7);
+        assertThat(EpochBook.open(file).of(project)).isEqualTo(7);
     }
 
     @Test
     void what_cannot_be_written_is_not_believed_to_be() throws IOException {
-        EpochBook book = EpochBook.open(folder.resolve("away").resolve("epochs"));
-        assertThatThrownBy(() -> book.raise(ticket(A, 3))).isInstanceOf(IOException.class);
-        assertThat(book.of(A)).isZero();
+        Path below = Files.createDirectory(folder.resolve("below"));
+        EpochBook book = EpochBook.open(below.resolve("epochs"));
+        see(book, world, 1, Map.of());
+        Files.delete(below.resolve("epochs"));
+        Files.delete(below);
+        assertThatThrownBy(() -> book.raise(ticket(project, 3))).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> see(book, world, 2, Map.of())).isInstanceOf(IOException.class);
+        assertThat(book.of(project)).isZero();
+        assertThat(book.standing(project).orElseThrow().approval()).isEqualTo(1);
     }
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"x 1", "%s", "%s 0", "%s 01", "%s 9999999999999999", "%s 1 1", "%s 1\n%<s 2", " %s 1", "\n%s 1"})
+            strings = {
+                "x 1",
+                "%s",
+                "%s 1",
+                "%s 01 0 %<s 1",
+                "%s 9999999999999999 0 %<s 1",
+                "%s 1 1001 %<s 1",
+                "%s 1 0 x 1",
+                "%s 1 0 %<s 0",
+                "%s 1 0 %<s 9999999999999999999",
+                "%s 1 0 %<s 1 1",
+                "%s 1 0 %<s 1 %<s",
+                "%s 1 0 %<s 1 %<s:1 %<s:2",
+                "%s 1 0 %<s 1 ",
+                "%s 1 0 %<s 1\n%<s 2 0 %<s 1",
+                " %s 1 0 %<s 1",
+                "\n%s 1 0 %<s 1"
+            })
     void a_file_that_is_not_ours_is_refused(String text) throws IOException {
         Path file = Files.writeString(folder.resolve("epochs"), String.format(text, A) + "\n");
-        assertThatThrownBy(() -> EpochBook.open(file)).hasMessageContaining("want a project and its epoch");
+        assertThatThrownBy(() -> EpochBook.open(file)).hasMessageContaining("want a project and what was seen of it");
     }
 }

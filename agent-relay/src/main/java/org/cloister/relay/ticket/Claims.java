@@ -14,6 +14,7 @@ import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
+import org.cloister.protocol.ticket.ProjectPapers;
 import org.cloister.protocol.ticket.Slot;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketState;
@@ -31,10 +32,12 @@ final class Claims {
 
     private final Office office;
     private final Following following;
+    private final Signers signers;
 
     Claims(Office office, Following following) {
         this.office = office;
         this.following = following;
+        this.signers = new Signers(office.around);
     }
 
     void claim(Party host, String ticket, long job) {
@@ -87,6 +90,17 @@ final class Claims {
                             + host.identity().name() + " and job " + job + "; look who called the host")));
             return;
         }
+        List<ByteString> chain =
+                Papers.read(records.transaction().tickets().chain(row.id()).orElseThrow());
+        ProjectPapers project = office.around.papers(row.request().project(), signers.anchor(chain));
+        if (project.documentBytes() > ProjectPapers.MAX_DOCUMENTS) {
+            records.afterwards(() -> host.answer(Refusals.of(
+                    row.id(),
+                    TicketClause.LIMIT,
+                    "project " + row.request().project() + ": want documents of at most " + ProjectPapers.MAX_DOCUMENTS
+                            + " bytes, have " + project.documentBytes() + "; the owners begin a new project")));
+            return;
+        }
         Slot its = slot.get();
         String name = host.identity().name().toString();
         boolean first =
@@ -100,10 +114,8 @@ final class Claims {
         }
         ByteString ticket = ByteString.copyFrom(
                 records.transaction().tickets().envelope(row.id()).orElseThrow());
-        List<ByteString> chain =
-                Papers.read(records.transaction().tickets().chain(row.id()).orElseThrow());
-        records.onceAudited(() ->
-                host.answer(new OfficeMessage.Claimed(ticket, chain, ByteString.copyFrom(envelope), office.head())));
+        records.onceAudited(() -> host.answer(
+                new OfficeMessage.Claimed(ticket, chain, ByteString.copyFrom(envelope), office.head(), project)));
     }
 
     private static Optional<Slot> slot(byte[] envelope, Identity host, long job) {

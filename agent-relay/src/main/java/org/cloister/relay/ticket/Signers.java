@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.IdentityRefused;
@@ -37,6 +38,19 @@ final class Signers {
                             row.request().accepted()));
         } catch (IdentityRefused e) {
             LOG.warn("signer not believed ticket={} reason=\"{}\"", row.id(), e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /** Whose revocation list decides on a chain now; empty for one that does not hold now. */
+    Optional<VerificationKey> anchor(List<ByteString> chain) {
+        try {
+            Chain shown =
+                    Chain.parse(chain.stream().map(ByteString::toByteArray).toList());
+            return Optional.of(around.beliefs()
+                    .verifyUnlisted(shown, Set.of(Role.CONTROLLER))
+                    .anchor());
+        } catch (IdentityRefused e) {
             return Optional.empty();
         }
     }

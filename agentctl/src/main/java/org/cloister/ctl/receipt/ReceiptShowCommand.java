@@ -68,6 +68,7 @@ final class ReceiptShowCommand implements Callable<Integer> {
         return "VM " + part.facts().vm() + ", image " + part.facts().image().abbreviated() + ", "
                 + part.facts().shape() + ", sharing " + part.facts().sharing() + ", " + part.started() + " to "
                 + part.ended() + " (" + part.end() + "), "
+                + part.scratch().map(how -> "scratch " + how).orElse("scratch not known to be erased") + ", "
                 + part.removed().map(time -> "removed " + time).orElse("not known to be removed");
     }
 

@@ -5,7 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Stream;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
@@ -13,6 +12,7 @@ import org.cloister.lab.Machine;
 import org.cloister.lab.Munge;
 import org.cloister.lab.Poll;
 import org.cloister.lab.Sandbox;
+import org.cloister.lab.StepCgroups;
 
 /**
  * A Slurm of one machine that keeps its steps in cgroups of version 1, with limits, as a site would. Its node has a name of its
@@ -65,13 +65,7 @@ final class CgroupSlurm implements AutoCloseable {
         Munge.start(machine, Munge.writeKey(machine.folder("etc/munge").resolve("munge.key")));
         Path etc = machine.folder("etc/slurm");
         Files.writeString(etc.resolve("slurm.conf"), configuration());
-        Files.writeString(etc.resolve("cgroup.conf"), """
-                CgroupPlugin=cgroup/v1
-                CgroupAutomount=no
-                IgnoreSystemd=yes
-                ConstrainRAMSpace=yes
-                ConstrainCores=yes
-                """);
+        Files.writeString(etc.resolve("cgroup.conf"), StepCgroups.LIMITS);
         machine.folder("var/spool/slurmctld");
         machine.command("slurmctld", "-c", "-L", machine.log("slurmctld").toString())
                 .succeed();
@@ -165,30 +159,6 @@ final class CgroupSlurm implements AutoCloseable {
     @Override
     public void close() throws IOException {
         Lab.remove(home, name);
-        try (Stream<Path> hierarchies = Files.list(Path.of("/sys/fs/cgroup"))) {
-            for (Path hierarchy : hierarchies.toList()) {
-                remove(hierarchy.resolve("slurm_" + node));
-            }
-        }
-    }
-
-    /** Folders from the deepest up; a cgroup's files go with it. */
-    private static void remove(Path cgroup) throws IOException {
-        if (!Files.isDirectory(cgroup)) {
-            return;
-        }
-        List<Path> folders;
-        try (Stream<Path> all = Files.walk(cgroup)) {
-            folders = all.filter(Files::isDirectory)
-                    .sorted((one, other) -> other.getNameCount() - one.getNameCount())
-                    .toList();
-        }
-        for (Path each : folders) {
-            Poll.until(
-                    "an empty " + each,
-                    LIMIT,
-                    "rmdir " + each,
-                    () -> each.toFile().delete());
-        }
+        StepCgroups.remove(node);
     }
 }

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -22,6 +24,7 @@ import org.cloister.lab.Poll;
 import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
@@ -76,8 +79,19 @@ class ClaimsTest {
     }
 
     private static Claims claims(Duration patience) throws IOException {
-        ClaimReader reader = new ClaimReader(key.verificationKey(), stage.site.beliefs(), epochs, USED::contains);
+        return claims(patience, epochs);
+    }
+
+    /** Of a host that knows its site and no project. */
+    private static Claims claims(Duration patience, EpochBook book) throws IOException {
+        Beliefs beliefs = stage.site.beliefs();
+        beliefs.believe(beliefs.anchors().withoutProject(project()));
+        ClaimReader reader = new ClaimReader(key.verificationKey(), beliefs, book, USED::contains);
         return new Claims(reader, (head, relay) -> HEADS.incrementAndGet(), patience);
+    }
+
+    private static String project() {
+        return stage.site.controller().project();
     }
 
     private static void awaitStream() throws IOException {
@@ -118,9 +132,10 @@ class ClaimsTest {
         assertThat(assigned.ticket().signer().name()).isEqualTo(stage.site.controller());
         assertThat(assigned.request().nodes()).isEqualTo(2);
         assertThat(HEADS.get()).isGreaterThan(heads);
-        assertThat(EpochBook.open(folder.resolve("epochs"))
-                        .of(stage.site.controller().project()))
-                .isEqualTo(1);
+        assertThat(EpochBook.open(folder.resolve("epochs")).of(project())).isEqualTo(1);
+        assertThat(Files.readString(folder.resolve("epochs")))
+                .as("epoch, document, approval and list that it was shown")
+                .matches(project() + " 1 0 " + project() + " 1 [a-z2-7]{52}:1\n");
         assertThat(claims.claim(ticket, job(ticket)).slot()).isEqualTo(assigned.slot());
         byte[] part = Envelope.sign(PART, "{\"x\":1}".getBytes(StandardCharsets.UTF_8), key)
                 .bytes();
@@ -143,6 +158,32 @@ class ClaimsTest {
         assertThat(refused(claims, ticket, job).clause()).isEqualTo(TicketClause.USED);
         over(ticket);
         assertThat(refused(claims, ticket, job).clause()).isEqualTo(TicketClause.USED);
+    }
+
+    /** As one whose relay was restored from an old backup. */
+    @Test
+    void a_host_that_has_seen_newer_papers_of_a_project_than_its_relay_has_starts_nothing() throws Exception {
+        String ticket = running();
+        long job = job(ticket);
+        claims.claim(ticket, job);
+        String seen = Files.readString(folder.resolve("epochs"));
+        String approval =
+                seen.replace(project() + " 1 0 " + project() + " 1 ", project() + " 1 0 " + project() + " 2 ");
+        String list = seen.replaceFirst(":1\n$", ":2\n");
+        for (String newer : List.of(approval, list)) {
+            assertThat(newer).isNotEqualTo(seen);
+            Path file = Files.writeString(folder.resolve("newer"), newer);
+            try (Claims strict = claims(LIMIT, EpochBook.open(file))) {
+                stage.share(HOST, strict::attached);
+                Poll.until("a stream of tickets", LIMIT, "read the relay's log", strict::isThere);
+                TicketRefused refused = refused(strict, ticket, job);
+                assertThat(refused.clause()).isEqualTo(TicketClause.SEQUENCE);
+                assertThat(refused).hasMessageContaining("agentctl relay deliver");
+            }
+            assertThat(Files.readString(file)).isEqualTo(newer);
+        }
+        stage.share(HOST, claims::attached);
+        over(ticket);
     }
 
     @Test

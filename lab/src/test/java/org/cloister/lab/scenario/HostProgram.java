@@ -79,7 +79,7 @@ final class HostProgram implements AutoCloseable {
                 parts, Erasing.OVERWRITE, erasure -> System.out.println("erased " + erasure.bytes()), LIMIT);
         Times times = new Times(Duration.ofMinutes(5), powerOff);
         Round round = new Round(ledger, building, points.of(machine), times, clock);
-        rounds = new Rounds(round, ports::tell, this::tell, clock);
+        rounds = new Rounds(round, ports::tell, Duration.ofSeconds(60), clock);
         hypervisor.listen(rounds::heard);
     }
 
@@ -100,7 +100,7 @@ final class HostProgram implements AutoCloseable {
                 BufferedReader commands =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
             program.points.haltAt(args[6]);
-            program.rounds.start();
+            program.rounds.start((outcome, took) -> program.tell(outcome));
             for (String line = commands.readLine(); line != null; line = commands.readLine()) {
                 program.carryOut(line);
             }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.cloister.host.step.Entrance;
 import org.cloister.host.step.GlobalJobs;
 import org.cloister.host.step.NoStep;
 import org.cloister.host.step.StepCgroup;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.Timeout;
 class StepTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String TICKET = "czgfrtu36vggs2hcwyj6cdtzvu";
+    private static final String DOMAIN = "cloister-czgfrtu36vggs2hc-0";
     private static final String OTHER = "dzgfrtu36vggs2hcwyj6cdtzvu";
     private static final int KILLED = 137;
     private static final long MIB = 1 << 20;
@@ -89,9 +91,9 @@ class StepTest {
         StepCgroup step = StepCgroup.of(slurm.task(job));
         long qemu = qemu();
         assertThat(step.has(qemu)).isFalse();
-        step.take(qemu);
+        step.take(Entrance.DIRECT, DOMAIN, qemu);
         assertThat(step.has(qemu)).isTrue();
-        step.take(qemu);
+        step.take(Entrance.DIRECT, DOMAIN, qemu);
         assertThat(ProcessHandle.of(qemu)).isPresent();
         slurm.cancel(job);
         slurm.awaitEnd(qemu);
@@ -103,7 +105,7 @@ class StepTest {
         long job = slurm.submit(TICKET, 100);
         StepCgroup step = StepCgroup.of(slurm.task(job));
         Process hog = start("sh", "-c", "read go; all=$(head -c 300m /dev/zero | tr '\\0' x); echo ${#all}");
-        step.take(inside(hog));
+        step.take(Entrance.DIRECT, DOMAIN, inside(hog));
         try (OutputStream in = hog.getOutputStream()) {
             in.write("go\n".getBytes(StandardCharsets.US_ASCII));
         }
@@ -120,7 +122,9 @@ class StepTest {
         slurm.cancel(job);
         slurm.awaitEnd(task);
         Poll.until("the step's end", LIMIT, "read slurmd's log", () -> !step.isThere());
-        assertThatThrownBy(() -> step.take(qemu)).isInstanceOf(StepGone.class).hasMessageContaining(job + ".0");
+        assertThatThrownBy(() -> step.take(Entrance.DIRECT, DOMAIN, qemu))
+                .isInstanceOf(StepGone.class)
+                .hasMessageContaining(job + ".0");
         assertThatThrownBy(() -> StepCgroup.of(task)).isInstanceOf(StepGone.class);
         assertThat(ProcessHandle.of(qemu)).isPresent();
     }

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -79,6 +80,15 @@ final class TicketStage implements AutoCloseable {
     private Program relay;
 
     TicketStage(Lab lab, Path folder) throws IOException, GeneralSecurityException {
+        this(lab, folder, RelaySite.NODES, Optional.empty());
+    }
+
+    /**
+     * @param scripted hosts, over the first of which the controlling VM comes
+     * @param step what a job's step calls in the place of {@link TicketSteps}, with the ticket behind it
+     */
+    TicketStage(Lab lab, Path folder, List<Name> scripted, Optional<String> step)
+            throws IOException, GeneralSecurityException {
         this.lab = lab;
         this.folder = folder;
         lab.slurm().account(ACCOUNT);
@@ -86,10 +96,10 @@ final class TicketStage implements AutoCloseable {
         this.steps = TicketSteps.lay(programs.folder().resolve("tickets"));
         this.site = RelaySite.make(folder, 0);
         this.port = Program.port();
-        this.config = configure();
+        this.config = configure(step.orElse(steps.script().toString()));
         this.vm = new TicketVm(site);
         byte[] statement = ("{\"job\":\"" + JOB + "\",\"user\":\"" + PERSON + "\"}").getBytes(StandardCharsets.UTF_8);
-        for (Name name : RelaySite.NODES) {
+        for (Name name : scripted) {
             boolean first = hosts.isEmpty();
             hosts.add(new TicketHost(site, name, steps, statement, link -> {
                 links.put(name, link);
@@ -109,7 +119,7 @@ final class TicketStage implements AutoCloseable {
      * Few addresses, which are free again at once: a leak shows as a refusal. An sbatch has 4 s, and what it sent has 4 s more
      * to arrive; in the lab it takes milliseconds.
      */
-    private Path configure() throws IOException {
+    private Path configure(String step) throws IOException {
         String text = Files.readString(site.relayConfig(port)) + """
 
                 [slurm]
@@ -127,7 +137,7 @@ final class TicketStage implements AutoCloseable {
                 [network]
                 prefix = 28
                 rest = 0
-                """.formatted(programs.folder(), steps.script());
+                """.formatted(programs.folder(), step);
         return Files.writeString(folder.resolve("tickets.toml"), text);
     }
 
@@ -148,6 +158,11 @@ final class TicketStage implements AutoCloseable {
                 PATIENCE,
                 "read the relay's log",
                 () -> vm.isWelcome() && hosts.stream().allMatch(TicketHost::isAttached));
+    }
+
+    /** Of the relay, on loopback. */
+    int port() {
+        return port;
     }
 
     /** Has a host's link, too, and each that it has later. */

@@ -125,6 +125,15 @@ public final class ProjectHistory {
         return owners().keys();
     }
 
+    /**
+     * By which the document after it names it.
+     *
+     * @param number from 0 to {@link #number}
+     */
+    public String documentId(int number) {
+        return ids.get(number);
+    }
+
     private String newestId() {
         return ids.get(ids.size() - 1);
     }

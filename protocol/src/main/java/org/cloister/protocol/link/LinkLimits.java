@@ -35,7 +35,7 @@ public final class LinkLimits {
     public static final int RENEWALS = 32;
     public static final int HELLO_BYTES = 1024;
     public static final int FROM_PARTY_BYTES = 16384;
-    public static final int FROM_OFFICE_BYTES = 3162112;
+    public static final int FROM_OFFICE_BYTES = 5308416;
     public static final int UNANSWERED = 64;
     public static final int UNTOLD = 8192;
     public static final int ATTACH_QUEUE = 64;

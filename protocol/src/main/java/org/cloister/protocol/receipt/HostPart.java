@@ -27,6 +27,7 @@ import org.cloister.protocol.ticket.Ticket;
  * @param started when the VM was resumed, by the host's clock as all times here
  * @param ended when the VM's process was gone
  * @param end why
+ * @param scratch how its scratch disk was erased; empty if that is not known
  * @param removed when disk, port, flows and image overlay were verified to be gone; empty if they could not be
  */
 public record HostPart(
@@ -36,6 +37,7 @@ public record HostPart(
         Instant started,
         Instant ended,
         VmEnd end,
+        Optional<ScratchEnd> scratch,
         Optional<Instant> removed) {
     public static final String TYPE = InToto.TYPE;
     public static final String PREDICATE = "urn:cloister:receipt-host:v1";
@@ -45,6 +47,12 @@ public record HostPart(
     public HostPart {
         if (facts.role() != VmRole.WORKER || !Ticket.ID.matcher(facts.ticket()).matches()) {
             throw new IllegalArgumentException("facts: want those of a ticket's worker, have " + facts);
+        }
+        boolean none = scratch.filter(ScratchEnd.NONE::equals).isPresent();
+        if (scratch.isPresent() && none != (facts.shape().scratchMib() == 0)) {
+            throw new IllegalArgumentException(
+                    "scratch: want " + ScratchEnd.NONE + " without a scratch disk alone, have " + scratch.get()
+                            + " with one of " + facts.shape().scratchMib() + " MiB");
         }
         started = started.truncatedTo(ChronoUnit.SECONDS);
         ended = ended.truncatedTo(ChronoUnit.SECONDS);
@@ -71,6 +79,7 @@ public record HostPart(
                     json.time("started"),
                     json.time("ended"),
                     VmEnd.read(json, "end"),
+                    json.has("scratch") ? Optional.of(ScratchEnd.read(json, "scratch")) : Optional.empty(),
                     json.has("removed") ? Optional.of(json.time("removed")) : Optional.empty());
             frame.requireNothingCritical();
             return part;
@@ -93,6 +102,7 @@ public record HostPart(
                 .put("started", started.toString())
                 .put("ended", ended.toString())
                 .put("end", end.toString());
+        scratch.ifPresent(how -> json.put("scratch", how.toString()));
         removed.ifPresent(time -> json.put("removed", time.toString()));
         return InToto.write(facts.ticket(), digest, PREDICATE, json);
     }

@@ -78,7 +78,12 @@ final class SlotVerifier {
         findings.claim(
                 at,
                 "started " + part.started() + ", ended " + part.ended() + " (" + part.end() + "), "
+                        + part.scratch().map(SlotVerifier::words).orElse("scratch disk NOT known to be erased") + ", "
                         + part.removed().map(time -> "all of it gone " + time).orElse("NOT known to be all gone"));
+    }
+
+    private static String words(ScratchEnd how) {
+        return how == ScratchEnd.NONE ? "no scratch disk" : "scratch disk " + how;
     }
 
     private void verifyFacts(String at, VmFacts facts) {

@@ -18,12 +18,14 @@ public enum VmEnd {
     /** The process died. */
     DIED,
     /** It was gone when the host looked again. */
-    GONE;
+    GONE,
+    /** The host ended it, because something of it or of the host had failed. */
+    FAILED;
 
     private static final Pattern WORDS =
             Pattern.compile(Arrays.stream(values()).map(VmEnd::toString).collect(Collectors.joining("|")));
 
-    static VmEnd read(StrictJson json, String key) throws MalformedException {
+    public static VmEnd read(StrictJson json, String key) throws MalformedException {
         return valueOf(json.text(key, WORDS).toUpperCase(Locale.ROOT).replace('-', '_'));
     }
 

@@ -52,7 +52,9 @@ public sealed interface OfficeMessage {
     /** @param ticket empty if it could not be read */
     record Refused(String ticket, TicketClause clause, String text) implements OfficeMessage {}
 
-    record Claimed(ByteString ticket, List<ByteString> chain, ByteString allocation, ByteString head)
+    /** What a host holds against what it knows itself. */
+    record Claimed(
+            ByteString ticket, List<ByteString> chain, ByteString allocation, ByteString head, ProjectPapers project)
             implements OfficeMessage {
         public Claimed {
             chain = List.copyOf(chain);
@@ -91,12 +93,7 @@ public sealed interface OfficeMessage {
             case WELCOME -> new Welcome(message.getWelcome().getHead());
             case UPDATE -> update(message.getUpdate());
             case REFUSED -> refused(message.getRefused());
-            case CLAIMED ->
-                new Claimed(
-                        message.getClaimed().getTicket(),
-                        message.getClaimed().getChainList(),
-                        message.getClaimed().getAllocation(),
-                        message.getClaimed().getHead());
+            case CLAIMED -> claimed(message.getClaimed());
             case REPORTED ->
                 new Reported(
                         TicketWords.id(message.getReported().getTicket()),
@@ -140,7 +137,11 @@ public sealed interface OfficeMessage {
                     .setTicket(claimed.ticket)
                     .addAllChain(claimed.chain)
                     .setAllocation(claimed.allocation)
-                    .setHead(claimed.head));
+                    .setHead(claimed.head)
+                    .setProject(org.cloister.protocol.ticket.wire.ProjectPapers.newBuilder()
+                            .addAllDocuments(claimed.project.documents())
+                            .setApproval(claimed.project.approval())
+                            .setList(claimed.project.list())));
         } else if (this instanceof Reported reported) {
             message.setReported(org.cloister.protocol.ticket.wire.Reported.newBuilder()
                     .setTicket(reported.ticket)
@@ -189,6 +190,18 @@ public sealed interface OfficeMessage {
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);
         }
+    }
+
+    private static Claimed claimed(org.cloister.protocol.ticket.wire.Claimed claimed) {
+        return new Claimed(
+                claimed.getTicket(),
+                claimed.getChainList(),
+                claimed.getAllocation(),
+                claimed.getHead(),
+                new ProjectPapers(
+                        claimed.getProject().getDocumentsList(),
+                        claimed.getProject().getApproval(),
+                        claimed.getProject().getList()));
     }
 
     private static Refused refused(org.cloister.protocol.ticket.wire.Refused refused) throws MalformedException {

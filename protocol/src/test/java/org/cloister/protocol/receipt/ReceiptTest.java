@@ -219,6 +219,7 @@ class ReceiptTest {
                 good.started(),
                 good.started(),
                 good.end(),
+                good.scratch(),
                 good.removed());
         byte[] part = early.sign(machine.host.key()).bytes();
         assertWrong(withSlots(machine.whole().withPart(part), slot(1)), "slot 0: times");

@@ -88,6 +88,7 @@ public final class ReceiptWorld {
                     at(50),
                     at(3702),
                     VmEnd.POWERED_OFF,
+                    Optional.of(ScratchEnd.DISCARDED),
                     Optional.of(at(3703)));
         }
 

@@ -46,7 +46,9 @@ class TicketMessagesTest {
                     ID, TicketState.ENDED, Optional.of(TicketEnd.NODE_FAILED), "a node is down", 7, BYTES, BYTES),
             new OfficeMessage.Refused("", TicketClause.MALFORMED, "why"),
             new OfficeMessage.Refused(ID, TicketClause.NO_SLURM, "why"),
-            new OfficeMessage.Claimed(BYTES, List.of(BYTES), BYTES, BYTES),
+            new OfficeMessage.Claimed(BYTES, List.of(BYTES), BYTES, BYTES, ProjectPapers.none()),
+            new OfficeMessage.Claimed(
+                    BYTES, List.of(), BYTES, BYTES, new ProjectPapers(List.of(BYTES, BYTES), BYTES, BYTES)),
             new OfficeMessage.Reported(ID, 0, BYTES),
             new OfficeMessage.Part(ID, 1, BYTES),
             new OfficeMessage.Quota(
@@ -62,6 +64,17 @@ class TicketMessagesTest {
         assertThat(ByteBufUtil.getBytes(Framing.frame(claim.wire()))).isEqualTo(vector("from-party-claim"));
         OfficeMessage refused = new OfficeMessage.Refused(ID, TicketClause.QUOTA, "x");
         assertThat(ByteBufUtil.getBytes(Framing.frame(refused.wire()))).isEqualTo(vector("from-office-refused"));
+        OfficeMessage claimed = new OfficeMessage.Claimed(
+                text("t"),
+                List.of(text("c")),
+                text("a"),
+                text("h"),
+                new ProjectPapers(List.of(text("g"), text("s")), text("p"), text("l")));
+        assertThat(ByteBufUtil.getBytes(Framing.frame(claimed.wire()))).isEqualTo(vector("from-office-claimed"));
+    }
+
+    private static ByteString text(String text) {
+        return ByteString.copyFromUtf8(text);
     }
 
     private static byte[] vector(String name) throws IOException {

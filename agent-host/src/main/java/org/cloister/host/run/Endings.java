@@ -1,0 +1,67 @@
+package org.cloister.host.run;
+
+import org.cloister.host.desk.Ending;
+import org.cloister.host.desk.Ending.Code;
+import org.cloister.host.desk.Phase;
+import org.cloister.host.ledger.BuildFailed;
+import org.cloister.host.ledger.End;
+import org.cloister.host.libvirt.HypervisorUnavailable;
+import org.cloister.host.step.StepGone;
+
+/** What a job step is told of its VM's end, from what the ledger says. */
+final class Endings {
+    private Endings() {}
+
+    /** Of a VM that was not built, by what kept it from that. */
+    static Ending of(BuildFailed failure, Phase phase) {
+        String text = String.valueOf(failure.getMessage());
+        Throwable cause = failure.getCause();
+        if (cause instanceof StepGone) {
+            return new Ending(Code.STOPPED, phase, text, "");
+        }
+        if (cause instanceof HypervisorUnavailable) {
+            return new Ending(Code.UNAVAILABLE, phase, text, "see agentctl host status on this host");
+        }
+        return new Ending(Code.HOST, phase, text, "see agent-host's log on this host");
+    }
+
+    /** @param phase the last that the VM reached */
+    static Ending of(End end, Phase phase) {
+        boolean spoke = phase.compareTo(Phase.REGISTERED) >= 0;
+        return switch (end.why()) {
+            case ASKED -> new Ending(Code.STOPPED, phase, "it was asked to end", "");
+            case STEP_GONE ->
+                new Ending(Code.STOPPED, phase, "its job's step has ended, or it was taken out of it", "");
+            case DOMAIN_GONE ->
+                spoke
+                        ? new Ending(Code.DONE, phase, "the guest has ended", "")
+                        : new Ending(
+                                Code.GUEST,
+                                phase,
+                                "the guest has ended before it spoke",
+                                "see libvirt's log of the domain, and try the image with lab/guest");
+            case STOPPED ->
+                new Ending(
+                        Code.HOST,
+                        phase,
+                        "its CPUs stood still, as after an error of its disk",
+                        "look at the file system of the scratch folder");
+            case LOST ->
+                new Ending(
+                        Code.HOST,
+                        phase,
+                        "its " + end.at() + " was taken away",
+                        "look who changes this host besides us");
+            case NOT_REGISTERED ->
+                new Ending(
+                        Code.GUEST,
+                        phase,
+                        "the guest did not speak in time",
+                        "raise times.register where machines are slow, or look at the image");
+            case INTERRUPTED -> new Ending(Code.UNAVAILABLE, phase, "agent-host was restarted amid its start", "");
+            case FAILED ->
+                new Ending(Code.HOST, phase, "its step " + end.at() + " failed", "see agent-host's log on this host");
+            case ORPHAN -> new Ending(Code.HOST, phase, "nothing was known of it", "see agentctl host ledger");
+        };
+    }
+}

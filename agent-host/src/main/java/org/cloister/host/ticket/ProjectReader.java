@@ -1,0 +1,190 @@
+package org.cloister.host.ticket;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.math.BigInteger;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.ticket.ProjectPapers;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketRefused;
+
+/**
+ * Believes a project by the papers that a relay shows: its documents prove themselves, the site's approval lets it in, and
+ * nothing may be older than what this host has seen; docs/protocol.md, section 13. Any thread may call.
+ *
+ * @param beliefs with the site's authority; projects come from here
+ */
+public record ProjectReader(Beliefs beliefs, EpochBook book) {
+    private static final String DELIVER = "bring the relay the newest ones with agentctl relay deliver";
+
+    /**
+     * When it returns, the papers are on disk as seen, and the project's owners are believed.
+     *
+     * @param subject for messages
+     * @param project that the papers must be of
+     * @throws TicketRefused by the first clause that denies
+     */
+    public void read(String subject, String project, ProjectPapers papers) throws IOException {
+        ProjectHistory history = history(subject, papers);
+        Approval approval = approval(subject, papers);
+        requireProject(subject, "documents", project, history.id());
+        requireProject(subject, "an approval", project, approval.project());
+        Optional<RevocationList> list = list(subject, papers, history);
+        // Of two threads with papers of different ages the older ones must not be believed last.
+        synchronized (book) {
+            book.see(subject, history, approval, numbers(history, list));
+            if (!approval.holds(beliefs.now())) {
+                throw new TicketRefused(
+                        TicketClause.EXPIRED,
+                        subject,
+                        "an approval that holds at " + beliefs.now(),
+                        "number " + approval.number() + " from " + approval.from() + " until " + approval.until(),
+                        "the site serves the project no more; or it approves it anew with agentctl site approve");
+            }
+            beliefs.believe(beliefs.anchors().withProject(history));
+            if (list.isPresent()) {
+                take(subject, list.get());
+            }
+        }
+    }
+
+    /**
+     * Who shows this chain, by the newest list that this host knows or has known.
+     *
+     * @throws TicketRefused by {@code signature}, or by {@code sequence} if the list is older than one that was seen
+     */
+    public Identity controller(String subject, Chain chain) throws IOException {
+        try {
+            Identity controller = beliefs.verify(chain, Set.of(Role.CONTROLLER));
+            VerificationKey owner = controller.anchor();
+            BigInteger have = held(owner).map(RevocationList::number).orElseThrow();
+            BigInteger seen = book.standing(controller.name().project())
+                    .map(standing -> standing.list(owner.id()))
+                    .orElse(BigInteger.ONE.negate());
+            if (have.compareTo(seen) < 0) {
+                throw new TicketRefused(
+                        TicketClause.SEQUENCE,
+                        subject,
+                        "revocation list " + seen + " of " + owner + " or a later one",
+                        have.toString(),
+                        DELIVER);
+            }
+            return controller;
+        } catch (IdentityRefused e) {
+            throw refused(subject, "a controlling VM of its project that is not revoked", e);
+        }
+    }
+
+    private static ProjectHistory history(String subject, ProjectPapers papers) throws IOException {
+        if (papers.documentBytes() > ProjectPapers.MAX_DOCUMENTS) {
+            throw new TicketRefused(
+                    TicketClause.LIMIT,
+                    subject,
+                    "documents of at most " + ProjectPapers.MAX_DOCUMENTS + " bytes",
+                    Long.toString(papers.documentBytes()),
+                    "the owners begin a new project");
+        }
+        try {
+            return ProjectHistory.of(
+                    papers.documents().stream().map(ByteString::toByteArray).toList());
+        } catch (IdentityRefused e) {
+            throw refused(subject, "the project's documents", e);
+        } catch (MalformedException e) {
+            throw malformed(subject, "the project's documents, from the genesis on", e);
+        }
+    }
+
+    private Approval approval(String subject, ProjectPapers papers) throws IOException {
+        try {
+            return Approval.read(
+                    papers.approval().toByteArray(), beliefs.anchors().of(Name.SITE));
+        } catch (IdentityRefused e) {
+            throw refused(subject, "the site's approval", e);
+        } catch (MalformedException e) {
+            throw malformed(subject, "the site's approval", e);
+        }
+    }
+
+    private static void requireProject(String subject, String paper, String want, String have) throws TicketRefused {
+        if (!have.equals(want)) {
+            throw new TicketRefused(
+                    TicketClause.PROJECT,
+                    subject,
+                    paper + " of " + want,
+                    have,
+                    "somebody shows what was made for others; look at the relay");
+        }
+    }
+
+    private static Optional<RevocationList> list(String subject, ProjectPapers papers, ProjectHistory history)
+            throws IOException {
+        if (papers.list().isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(RevocationList.read(papers.list().toByteArray(), history.ownerKeys()));
+        } catch (IdentityRefused e) {
+            throw refused(subject, "a revocation list of the project", e);
+        } catch (MalformedException e) {
+            throw malformed(subject, "a revocation list of the project", e);
+        }
+    }
+
+    private Optional<RevocationList> held(VerificationKey owner) {
+        return beliefs.lists().all().stream()
+                .filter(list -> list.anchor().equals(owner))
+                .findFirst();
+    }
+
+    /** What came along and what came by links before. */
+    private Map<String, BigInteger> numbers(ProjectHistory history, Optional<RevocationList> list) {
+        Map<String, BigInteger> numbers = new TreeMap<>();
+        list.ifPresent(came -> numbers.put(came.anchor().id(), came.number()));
+        for (VerificationKey owner : history.ownerKeys()) {
+            held(owner).ifPresent(held -> numbers.merge(owner.id(), held.number(), BigInteger::max));
+        }
+        return numbers;
+    }
+
+    /** Another relay may have brought a newer one; then that one decides. */
+    private void take(String subject, RevocationList list) throws IOException {
+        if (held(list.anchor())
+                .filter(held -> held.number().compareTo(list.number()) > 0)
+                .isEmpty()) {
+            try {
+                beliefs.take(list);
+            } catch (IdentityRefused e) {
+                throw refused(subject, "the project's newest revocation list", e);
+            }
+        }
+    }
+
+    private static TicketRefused refused(String subject, String want, IdentityRefused why) {
+        TicketClause clause = switch (why.clause()) {
+            case PROJECT -> TicketClause.PROJECT;
+            case NUMBER, FORK -> TicketClause.SEQUENCE;
+            case LIST -> TicketClause.EXPIRED;
+            default -> TicketClause.SIGNATURE;
+        };
+        return new TicketRefused(clause, subject, want, String.valueOf(why.getMessage()), DELIVER);
+    }
+
+    private static TicketRefused malformed(String subject, String want, MalformedException why) {
+        return new TicketRefused(
+                TicketClause.MALFORMED, subject, want, String.valueOf(why.getMessage()), "look at the relay");
+    }
+}

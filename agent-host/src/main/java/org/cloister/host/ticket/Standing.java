@@ -1,0 +1,87 @@
+package org.cloister.host.ticket;
+
+import java.math.BigInteger;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.ticket.Ticket;
+
+/**
+ * The highest that this host has seen of a project, so that nothing of it goes backwards.
+ *
+ * @param epoch of the tickets that it has started a VM for; 0 if none
+ * @param number of the newest document
+ * @param document the id of its payload: another one of that number is a fork
+ * @param approval its number
+ * @param lists numbers of the revocation lists, by the key id of their owner; of those who are owners by that document
+ */
+record Standing(String project, long epoch, int number, String document, long approval, Map<String, BigInteger> lists) {
+    /** Owners of a document. */
+    static final int MAX_LISTS = 16;
+    /** Of a line. */
+    static final int MAX_BYTES = 150 + MAX_LISTS * 103;
+
+    private static final String ID = "[a-z2-7]{52}";
+    private static final int MAX_NUMBER = 1000;
+    /** A list's number has up to 159 bits. */
+    private static final String LIST = " " + ID + ":(?:0|[1-9][0-9]{0,47})";
+
+    private static final Pattern LIST_PARTS = Pattern.compile("(" + ID + "):([0-9]+)");
+
+    private static final Pattern LINE = Pattern.compile("(" + ID + ") (0|[1-9][0-9]{0,15}) (0|[1-9][0-9]{0,3}) (" + ID
+            + ") ([1-9][0-9]{0,18})((?:" + LIST + "){0," + MAX_LISTS + "})");
+
+    Standing {
+        lists = Map.copyOf(lists);
+    }
+
+    /** @return empty for what {@link #line} does not write */
+    static Optional<Standing> parse(String line) {
+        Matcher form = LINE.matcher(line);
+        if (!form.matches()
+                || !ProjectDocument.ID.matcher(form.group(1)).matches()
+                || !ProjectDocument.ID.matcher(form.group(4)).matches()) {
+            return Optional.empty();
+        }
+        Map<String, BigInteger> lists = new TreeMap<>();
+        Matcher list = LIST_PARTS.matcher(form.group(6));
+        while (list.find()) {
+            if (lists.put(list.group(1), new BigInteger(list.group(2))) != null) {
+                return Optional.empty();
+            }
+        }
+        try {
+            Standing read = new Standing(
+                    form.group(1),
+                    Long.parseLong(form.group(2)),
+                    Integer.parseInt(form.group(3)),
+                    form.group(4),
+                    Long.parseLong(form.group(5)),
+                    lists);
+            return read.epoch <= Ticket.MAX_COUNT && read.number <= MAX_NUMBER ? Optional.of(read) : Optional.empty();
+        } catch (NumberFormatException e) {
+            return Optional.empty();
+        }
+    }
+
+    String line() {
+        StringBuilder line = new StringBuilder(
+                String.join(" ", project, Long.toString(epoch), Integer.toString(number), document) + " " + approval);
+        new TreeMap<>(lists)
+                .forEach((owner, list) ->
+                        line.append(' ').append(owner).append(':').append(list));
+        return line.toString();
+    }
+
+    Standing withEpoch(long next) {
+        return new Standing(project, next, number, document, approval, lists);
+    }
+
+    /** Of an owner's list; -1 if none was seen. */
+    BigInteger list(String owner) {
+        return lists.getOrDefault(owner, BigInteger.ONE.negate());
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.health;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.receipt;
+
+import org.jspecify.annotations.NullMarked;

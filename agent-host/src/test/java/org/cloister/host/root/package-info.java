@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.root;
+
+import org.jspecify.annotations.NullMarked;

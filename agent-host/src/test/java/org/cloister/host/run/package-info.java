@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.run;
+
+import org.jspecify.annotations.NullMarked;

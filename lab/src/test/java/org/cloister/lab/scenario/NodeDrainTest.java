@@ -1,0 +1,205 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.host.desk.Ending;
+import org.cloister.host.desk.Phase;
+import org.cloister.host.health.NodeHealth;
+import org.cloister.host.health.NodeState;
+import org.cloister.host.health.NodeWatch;
+import org.cloister.host.health.SlurmNode;
+import org.cloister.host.ledger.Round;
+import org.cloister.host.root.RootPart;
+import org.cloister.lab.Poll;
+import org.cloister.lab.SlurmPrograms;
+import org.cloister.slurm.SlurmProgram;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A host at fault, drained and resumed in a real Slurm through the package's root part, and administrators who do the same. */
+@Tag("scenario")
+@Tag("host")
+@Timeout(180)
+@SuppressWarnings("NullAway.Init") // set before all and each
+class NodeDrainTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    /** Blanks, quotes, and what a shell takes for more. */
+    private static final Ending FAULT = new Ending(
+            Ending.Code.HOST, Phase.SCRATCH, "no \"space\" left; it's $(reboot) `x` | full state=down", "free some");
+
+    private static final Round.Outcome CLEAN =
+            new Round.Outcome(List.of(), Set.of(), List.of(), List.of(), List.of(), 1, OptionalLong.empty());
+    private static final Round.Outcome TROUBLE = Round.Outcome.failed("VM 1: its tap stays", 1);
+
+    private static CgroupSlurm slurm;
+    private static RootSocket socket;
+
+    private final AtomicInteger looks = new AtomicInteger();
+    private final AtomicInteger failures = new AtomicInteger();
+    private SlurmNode node;
+    private NodeWatch watch;
+
+    @BeforeAll
+    static void begin() throws IOException {
+        slurm = CgroupSlurm.start();
+        socket = RootSocket.forSlurm(slurm);
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        socket.close();
+        slurm.close();
+    }
+
+    @BeforeEach
+    void watch() throws IOException {
+        node = new SlurmNode(
+                new SlurmProgram(
+                        Optional.of(SlurmPrograms.lay(slurm.machine()).folder()),
+                        Optional.empty(),
+                        Duration.ofSeconds(3)),
+                slurm.node());
+        watch = start();
+    }
+
+    private NodeWatch start() {
+        NodeWatch started = new NodeWatch(
+                new NodeHealth(
+                        new NodeHealth.Times(Duration.ofMillis(300), Duration.ofSeconds(2), Duration.ofHours(1))),
+                this::look,
+                new RootPart(socket.path(), Duration.ofSeconds(30)),
+                List::of,
+                InstantSource.system(),
+                Duration.ofMillis(200));
+        started.start();
+        return started;
+    }
+
+    private NodeState look() throws IOException {
+        boolean answered = false;
+        try {
+            NodeState seen = node.look();
+            answered = true;
+            looks.incrementAndGet();
+            return seen;
+        } finally {
+            if (!answered) {
+                failures.incrementAndGet();
+            }
+        }
+    }
+
+    @AfterEach
+    void leave_it_in_service() throws IOException {
+        watch.close();
+        if (node.look().isOut()) {
+            administrator("state=resume");
+        }
+        Poll.until("an idle node", LIMIT, "read slurmctld's log", () -> sinfo().equals("idle none"));
+    }
+
+    private static void administrator(String... what) throws IOException {
+        List<String> argv = new ArrayList<>(List.of("scontrol", "update", "nodename=" + slurm.node()));
+        argv.addAll(List.of(what));
+        slurm.machine().command(argv).succeed();
+    }
+
+    private static String sinfo() throws IOException {
+        return slurm.machine().command("sinfo", "-h", "-o", "%T %E").succeed().strip();
+    }
+
+    /** Rounds of one kind go on until Slurm has it. */
+    private void await(Round.Outcome outcome, String pattern) throws IOException {
+        Poll.until("sinfo: " + pattern, LIMIT, "read slurmctld's log", Duration.ofMillis(100), () -> {
+            watch.rounded(outcome);
+            return sinfo().matches(pattern);
+        });
+    }
+
+    private void awaitLooks(int more) throws IOException {
+        int until = looks.get() + more;
+        Poll.until("looks", LIMIT, "read the test's output", Duration.ofMillis(100), () -> {
+            watch.rounded(CLEAN);
+            return looks.get() >= until;
+        });
+    }
+
+    @Test
+    void a_fault_of_the_host_drains_the_node_until_it_was_clean_for_a_while() throws IOException {
+        watch.rounded(CLEAN);
+        watch.ended(FAULT);
+        await(
+                CLEAN,
+                "drained cloister: scratch failed: no _space_ left; it_s __reboot_ _x_ _ full state=down; free some"
+                        + " \\([0-9TZ]{16} until clean [0-9a-f]{8}\\)");
+        await(CLEAN, "idle\\*? none");
+        watch.ended(FAULT);
+        await(CLEAN, "drained cloister: scratch failed: .* until resumed [0-9a-f]{8}\\)");
+        administrator("state=resume");
+        awaitLooks(1);
+        assertThat(sinfo()).matches("idle\\*? none");
+    }
+
+    @Test
+    void who_cannot_clean_up_takes_no_more_work_and_the_next_process_resumes_it() throws IOException {
+        await(TROUBLE, "drained cloister: cannot clean up: VM 1: its tap stays \\(.*\\)");
+        watch.close();
+        watch = start();
+        await(CLEAN, "idle\\*? none");
+    }
+
+    @Test
+    void what_an_administrator_has_drained_is_his() throws IOException {
+        administrator("state=drain", "reason=disk \"swap\" | ann\nsince 9");
+        watch.rounded(CLEAN);
+        watch.ended(FAULT);
+        awaitLooks(3);
+        assertThat(slurm.machine()
+                        .command("scontrol", "show", "node", slurm.node())
+                        .succeed())
+                .contains("IDLE+DRAIN", "Reason=disk \"swap\" | ann");
+    }
+
+    @Test
+    void a_reason_that_an_administrator_has_changed_is_his() throws IOException {
+        watch.rounded(CLEAN);
+        watch.ended(FAULT);
+        await(CLEAN, "drained cloister: .*");
+        String changed = node.look().reason() + " - looked at by ann";
+        administrator("reason=" + changed);
+        long sinceMs = System.currentTimeMillis();
+        // Longer than what would be enough.
+        Poll.until("three seconds of looks", LIMIT, "read the test's output", Duration.ofMillis(100), () -> {
+            watch.rounded(CLEAN);
+            return System.currentTimeMillis() - sinceMs > 3000;
+        });
+        assertThat(sinfo()).isEqualTo("drained " + changed);
+    }
+
+    @Test
+    void slurm_that_does_not_answer_is_asked_again() throws IOException {
+        Poll.until("a look", LIMIT, "read the test's output", () -> looks.get() >= 1);
+        slurm.machine().signal("slurmctld", "STOP");
+        try {
+            watch.ended(FAULT);
+            Poll.until("failed looks", LIMIT, "read the test's output", () -> failures.get() >= 2);
+        } finally {
+            slurm.machine().signal("slurmctld", "CONT");
+        }
+        await(TROUBLE, "drained cloister: .*");
+    }
+}

@@ -1,0 +1,31 @@
+package org.cloister.lab.scenario;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.cloister.host.root.RootPart;
+import org.cloister.host.step.Entrance;
+import org.cloister.host.step.StepCgroup;
+
+/** What of a host's agent moves a VM into its step, as a process of a user without rights. */
+final class StepProgram {
+    private StepProgram() {}
+
+    /** Arguments: the root part's socket, the caller's process, the domain, its process. Says what came of each way. */
+    public static void main(String[] args) throws IOException {
+        StepCgroup step = StepCgroup.of(Long.parseLong(args[1]));
+        long pid = Long.parseLong(args[3]);
+        say("itself", step, Entrance.DIRECT, args[2], pid);
+        say("root part", step, new RootPart(Path.of(args[0]), Duration.ofSeconds(20)), args[2], pid);
+    }
+
+    private static void say(String how, StepCgroup step, Entrance entrance, String domain, long pid) {
+        long before = System.nanoTime();
+        try {
+            step.take(entrance, domain, pid);
+            System.out.println(how + ": taken after " + (System.nanoTime() - before) / 1_000_000 + " ms");
+        } catch (IOException e) {
+            System.out.println(how + ": " + e.getMessage());
+        }
+    }
+}

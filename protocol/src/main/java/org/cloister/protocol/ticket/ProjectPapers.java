@@ -1,0 +1,31 @@
+package org.cloister.protocol.ticket;
+
+import com.google.protobuf.ByteString;
+import java.util.List;
+
+/**
+ * What a host may believe of a project, as a relay has it, unread; docs/protocol.md, section 13.
+ *
+ * @param documents genesis and successors in order, envelopes
+ * @param approval the site's newest, an envelope
+ * @param list the newest revocation list, in DER, of the owner below whom the ticket's signer is; empty if there is none
+ */
+public record ProjectPapers(List<ByteString> documents, ByteString approval, ByteString list) {
+    /** Of all documents. */
+    public static final int MAX_DOCUMENTS = 1 << 20;
+
+    private static final ProjectPapers NONE = new ProjectPapers(List.of(), ByteString.EMPTY, ByteString.EMPTY);
+
+    public ProjectPapers {
+        documents = List.copyOf(documents);
+    }
+
+    /** Of a relay that has nothing of the project. */
+    public static ProjectPapers none() {
+        return NONE;
+    }
+
+    public long documentBytes() {
+        return documents.stream().mapToLong(ByteString::size).sum();
+    }
+}
