@@ -13,11 +13,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("ground")
 class LintTest {
     static List<Path> debs() {
-        return List.of(Packages.DEB, Packages.RELAY_DEB);
+        return List.of(Packages.DEB, Packages.RELAY_DEB, Packages.HOST_DEB);
     }
 
     static List<Path> rpms() {
-        return List.of(Packages.RPM, Packages.RELAY_RPM);
+        return List.of(Packages.RPM, Packages.RELAY_RPM, Packages.HOST_RPM);
     }
 
     @ParameterizedTest
@@ -55,7 +55,18 @@ class LintTest {
             "packaging/src/rpm/relay/post",
             "packaging/src/rpm/relay/preun",
             "packaging/src/rpm/relay/postun",
-            "packaging/src/rpm/relay/posttrans"
+            "packaging/src/rpm/relay/posttrans",
+            "packaging/target/scripts/host/agent-host",
+            "packaging/target/scripts/host/make-archive",
+            "packaging/src/agent-host/agent-host-root",
+            "packaging/src/build/stage-host",
+            "packaging/src/deb/host/postinst",
+            "packaging/src/deb/host/prerm",
+            "packaging/src/deb/host/postrm",
+            "packaging/src/rpm/host/post",
+            "packaging/src/rpm/host/preun",
+            "packaging/src/rpm/host/postun",
+            "packaging/src/rpm/host/posttrans"
         }) {
             Command.of("dash", "-n", Packages.ROOT.resolve(script).toString()).text();
         }

@@ -10,6 +10,8 @@ final class Packages {
     static final Path RPM = Path.of(property("cloister.rpm"));
     static final Path RELAY_DEB = Path.of(property("cloister.relay-deb"));
     static final Path RELAY_RPM = Path.of(property("cloister.relay-rpm"));
+    static final Path HOST_DEB = Path.of(property("cloister.host-deb"));
+    static final Path HOST_RPM = Path.of(property("cloister.host-rpm"));
     static final String VERSION = property("cloister.version");
     static final String ARCHIVE = "/var/cache/cloister/agentctl.jsa";
 

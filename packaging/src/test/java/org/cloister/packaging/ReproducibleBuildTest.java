@@ -24,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 class ReproducibleBuildTest {
     private static final String RESULTS =
-            "(protocol|ovs-bridge|agent-relay|agentctl|packaging)/target/[^/]+\\.(jar|deb|rpm)"
-                    + "|(protocol|ovs-bridge|agent-relay|agentctl)/target/sbom\\.json|agentctl/target/(man|completion)/.*";
+            "(protocol|ovs-bridge|agent-host|agent-relay|agentctl|packaging)/target/[^/]+\\.(jar|deb|rpm)"
+                    + "|(protocol|ovs-bridge|agent-host|agent-relay|agentctl)/target/sbom\\.json|agentctl/target/(man|completion)/.*";
 
     @TempDir
     Path folder = Path.of("");
@@ -37,8 +37,8 @@ class ReproducibleBuildTest {
         Map<String, String> second = build("a longer folder");
         first.forEach((name, sum) -> System.out.println("sha256 " + sum + " " + name));
         assertThat(first.keySet())
-                .filteredOn(name -> name.matches(".*cloister-(agentctl|agent-relay)[-_][^/]*\\.(deb|rpm)"))
-                .hasSize(4);
+                .filteredOn(name -> name.matches(".*cloister-(agentctl|agent-host|agent-relay)[-_][^/]*\\.(deb|rpm)"))
+                .hasSize(6);
         assertThat(second)
                 .as("after mvn clean: what an earlier build left here is no part of a clean one")
                 .isEqualTo(first);
