@@ -24,8 +24,9 @@ final class Course {
      * @param entries before: what they say may be gone was not made since
      * @param building UUIDs of those that this process was building before; they are left to it
      * @param after entries: what is new is no orphan
+     * @param died UUIDs of domains of which the hypervisor has told that they did
      */
-    record Books(List<Entry> entries, Set<String> building, List<Entry> after) {}
+    record Books(List<Entry> entries, Set<String> building, List<Entry> after, Set<String> died) {}
 
     private final Books books;
     private final Seen seen;
@@ -67,7 +68,7 @@ final class Course {
         }
         for (Part part : DOWN) {
             if (VITAL.contains(part) && entry.has(part) && isGone(entry, part)) {
-                finish(entry, part == Part.DOMAIN ? End.Why.DOMAIN_GONE : End.Why.LOST, part.name());
+                finish(entry, part == Part.DOMAIN ? withoutDomain(entry) : End.Why.LOST, part.name());
                 return;
             }
         }
@@ -93,6 +94,10 @@ final class Course {
         if (domain.isPresent() && !domain.get().runs()) {
             actions.add(new Action.Resume(entry.owner()));
         }
+    }
+
+    private End.Why withoutDomain(Entry entry) {
+        return books.died.contains(entry.owner().uuid()) ? End.Why.DIED : End.Why.DOMAIN_GONE;
     }
 
     private boolean isGone(Entry entry, Part part) {

@@ -17,8 +17,10 @@ public record End(Why why, String at, long atMs) {
         ASKED,
         /** It is not in a living step of its job: the step has ended, or the process left it. */
         STEP_GONE,
-        /** The guest powered off, crashed, or its process was killed. */
+        /** Its domain is gone: the guest powered off, or nobody saw how it ended. */
         DOMAIN_GONE,
+        /** Its domain was destroyed by somebody else, or its process crashed or was killed. */
+        DIED,
         /** The domain is there and its CPUs stand still, as after an error of its disk. */
         STOPPED,
         /** A part without which it cannot go on or be cleaned up after is gone. */

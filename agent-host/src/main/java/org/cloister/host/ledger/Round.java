@@ -8,6 +8,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.cloister.host.vm.VmOwner;
 
 /** Holds the ledger against what is there and puts it right: after a start, on events, and now and then. Of one thread. */
@@ -21,6 +23,9 @@ public final class Round {
     private final Times times;
     private final InstantSource clock;
     private final Set<Part> heard = EnumSet.noneOf(Part.class);
+    /** UUIDs; of domains that are in the ledger. */
+    private final Set<String> died = ConcurrentHashMap.newKeySet();
+
     private boolean heardSteps;
 
     public Round(Ledger ledger, Building building, Machine machine, Times times, InstantSource clock) {
@@ -86,13 +91,21 @@ public final class Round {
             if (!unheard().isEmpty()) {
                 break;
             }
-            Course.Books books = new Course.Books(entries, busy, ledger.entries());
+            Course.Books books = new Course.Books(entries, busy, ledger.entries(), Set.copyOf(died));
             again = act(Course.next(books, seen, times, clock.millis()), done, troubles);
             strays = new Matching(entries, seen).strays(books.after());
         }
+        Set<String> ours =
+                ledger.entries().stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());
+        died.removeIf(uuid -> !ours.contains(uuid));
         boolean unsettled = again && unheard().isEmpty();
         OptionalLong next = unsettled ? OptionalLong.of(clock.millis()) : times.next(ledger.entries());
         return new Outcome(List.copyOf(done), silent, unheard(), List.copyOf(troubles), strays, clock.millis(), next);
+    }
+
+    /** The hypervisor has told of a domain, whosever it is, that it died. From any thread. */
+    public void died(String uuid) {
+        died.add(uuid);
     }
 
     private void hear(Seen seen) {

@@ -30,7 +30,6 @@ public record Seen(Map<Part, Answer<Thing>> things, Answer<String> inStep) {
         return inStep.isKnown() && things.values().stream().allMatch(Answer::isKnown);
     }
 
-    /** Why nothing is known, of each source of which nothing is. */
     /** Sources that did not answer. */
     Set<Part> silent() {
         Set<Part> silent = EnumSet.allOf(Part.class);
@@ -38,6 +37,7 @@ public record Seen(Map<Part, Answer<Thing>> things, Answer<String> inStep) {
         return silent;
     }
 
+    /** Why nothing is known, of each source of which nothing is. */
     List<String> unknown() {
         List<String> unknown = new ArrayList<>();
         for (Part part : Part.values()) {

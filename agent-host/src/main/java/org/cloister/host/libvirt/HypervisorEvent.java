@@ -5,8 +5,13 @@ public sealed interface HypervisorEvent {
     /** A domain, ours or not, is no longer as it was: {@link Hypervisor#domains} says how it is. */
     record Changed(String uuid) implements HypervisorEvent {}
 
-    /** A domain, ours or not, has ended, for whatever reason. */
-    record Ended(String uuid) implements HypervisorEvent {}
+    /**
+     * A domain, ours or not, has ended.
+     *
+     * @param died it was destroyed, or its process crashed or was killed; otherwise its guest powered off, or its process was told
+     *     to end, or it is not known how
+     */
+    record Ended(String uuid, boolean died) implements HypervisorEvent {}
 
     /** It does not answer any more; domains run on. */
     record Lost(String why) implements HypervisorEvent {}

@@ -1,10 +1,12 @@
 package org.cloister.host.libvirt;
 
+import java.util.Set;
 import java.util.function.Consumer;
 import org.libvirt.Connect;
 import org.libvirt.LibvirtException;
 import org.libvirt.event.DomainEventType;
 import org.libvirt.event.LifecycleListener;
+import org.libvirt.event.StoppedDetail;
 import org.libvirt.jna.ConnectionPointer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +17,10 @@ import org.slf4j.LoggerFactory;
  */
 final class Session {
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+
+    /** virDomainEventStoppedDetailType; of a process that goes without a word it is FAILED. */
+    private static final Set<Enum<?>> DEATHS =
+            Set.of(StoppedDetail.DESTROYED, StoppedDetail.CRASHED, StoppedDetail.FAILED);
 
     private final Connection connection;
     private final LifecycleListener changes;
@@ -114,7 +120,7 @@ final class Session {
                 domain.free();
                 changes.accept(
                         event.getType() == DomainEventType.STOPPED
-                                ? new HypervisorEvent.Ended(uuid)
+                                ? new HypervisorEvent.Ended(uuid, DEATHS.contains(event.getDetail()))
                                 : new HypervisorEvent.Changed(uuid));
             } catch (LibvirtException e) {
                 throw new IllegalStateException("a domain's uuid, which libvirt sent: " + e.getMessage(), e);

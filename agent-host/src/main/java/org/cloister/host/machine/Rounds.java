@@ -83,6 +83,9 @@ public final class Rounds implements AutoCloseable {
 
     /** For {@link org.cloister.host.libvirt.Hypervisor#listen}. Between Lost and Found nothing was told. */
     public void heard(HypervisorEvent event) {
+        if (event instanceof HypervisorEvent.Ended ended && ended.died()) {
+            round.died(ended.uuid());
+        }
         if (!(event instanceof HypervisorEvent.Lost)) {
             ring();
         }

@@ -16,8 +16,9 @@ final class Ends {
     static VmEnd of(End.Why why) {
         return switch (why) {
             case ASKED, STEP_GONE -> VmEnd.STOPPED;
-            // Whether it powered off, crashed or was killed is not known.
+            // libvirt does not tell a guest that powers off from a process that was told to end.
             case DOMAIN_GONE -> VmEnd.GONE;
+            case DIED -> VmEnd.DIED;
             case NOT_REGISTERED -> VmEnd.UNREGISTERED;
             case STOPPED, LOST, INTERRUPTED, FAILED, ORPHAN -> VmEnd.FAILED;
         };

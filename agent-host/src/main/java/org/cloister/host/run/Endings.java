@@ -40,6 +40,12 @@ final class Endings {
                                 phase,
                                 "the guest has ended before it spoke",
                                 "see libvirt's log of the domain, and try the image with lab/guest");
+            case DIED ->
+                new Ending(
+                        Code.GUEST,
+                        phase,
+                        "its QEMU crashed, or was killed",
+                        "see libvirt's log of the domain and this host's kernel log, as for a lack of memory");
             case STOPPED ->
                 new Ending(
                         Code.HOST,

@@ -24,6 +24,7 @@ class CourseTest {
     private static final End ASKED = new End(Why.ASKED, "", NOW - 1);
 
     private final Map<Part, Answer<Thing>> answers = new EnumMap<>(Part.class);
+    private Set<String> died = Set.of(OTHER.uuid());
     private Answer<String> inStep = new Answer.Known<>(Set.of(OWNER.uuid()));
 
     CourseTest() {
@@ -50,7 +51,7 @@ class CourseTest {
 
     private List<Action> next(Entry... entries) {
         List<Entry> all = List.of(entries);
-        return Course.next(new Course.Books(all, Set.of(), all), new Seen(answers, inStep), Daemon.TIMES, NOW);
+        return Course.next(new Course.Books(all, Set.of(), all, died), new Seen(answers, inStep), Daemon.TIMES, NOW);
     }
 
     private static Action finish(Why why, String at) {
@@ -81,6 +82,8 @@ class CourseTest {
         has(Part.DOMAIN);
         has(Part.TAP);
         assertThat(next(REGISTERED)).containsExactly(finish(Why.DOMAIN_GONE, "DOMAIN"));
+        died = Set.of(OWNER.uuid());
+        assertThat(next(REGISTERED)).containsExactly(finish(Why.DIED, "DOMAIN"));
     }
 
     @Test
@@ -126,7 +129,7 @@ class CourseTest {
         }
         Entry entry = Entry.claim(OWNER, true, 0).at(Step.TAP);
         for (Entry each : List.of(entry, entry.ending(ASKED))) {
-            Course.Books books = new Course.Books(List.of(each), Set.of(OWNER.uuid()), List.of(each));
+            Course.Books books = new Course.Books(List.of(each), Set.of(OWNER.uuid()), List.of(each), died);
             assertThat(Course.next(books, new Seen(answers, inStep), Daemon.TIMES, NOW))
                     .isEmpty();
         }
@@ -201,7 +204,7 @@ class CourseTest {
 
     @Test
     void what_was_claimed_while_the_sources_were_asked_is_no_orphan() {
-        Course.Books books = new Course.Books(List.of(), Set.of(), List.of(REGISTERED));
+        Course.Books books = new Course.Books(List.of(), Set.of(), List.of(REGISTERED), died);
         assertThat(Course.next(books, new Seen(answers, inStep), Daemon.TIMES, NOW))
                 .isEmpty();
     }

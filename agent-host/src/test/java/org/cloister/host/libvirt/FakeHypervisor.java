@@ -148,7 +148,7 @@ public final class FakeHypervisor implements Hypervisor {
     private void end(String uuid) {
         domains.remove(uuid);
         if (answers) {
-            listener.accept(new HypervisorEvent.Ended(uuid));
+            listener.accept(new HypervisorEvent.Ended(uuid, true));
         }
     }
 

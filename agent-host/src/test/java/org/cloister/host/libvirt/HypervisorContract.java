@@ -100,7 +100,7 @@ public abstract class HypervisorContract {
         hypervisor().destroy(spec.owner().uuid());
         assertThat(hypervisor().domains().ours()).isEmpty();
         assertThat(isThere(spec.owner().name().domain())).isFalse();
-        await(new HypervisorEvent.Ended(spec.owner().uuid()));
+        await(new HypervisorEvent.Ended(spec.owner().uuid(), true));
         hypervisor().destroy(spec.owner().uuid());
         hypervisor().destroy(owner(7).uuid());
     }
@@ -128,9 +128,9 @@ public abstract class HypervisorContract {
         DomainSpec destroyed = started(0);
         DomainSpec crashed = started(1);
         destroyFromOutside(destroyed.owner().name().domain());
-        await(new HypervisorEvent.Ended(destroyed.owner().uuid()));
+        await(new HypervisorEvent.Ended(destroyed.owner().uuid(), true));
         crash(crashed.owner().name().domain());
-        await(new HypervisorEvent.Ended(crashed.owner().uuid()));
+        await(new HypervisorEvent.Ended(crashed.owner().uuid(), true));
         assertThat(hypervisor().domains().ours()).isEmpty();
     }
 
@@ -194,7 +194,7 @@ public abstract class HypervisorContract {
                         tuple(running.owner(), DomainState.RUNNING), tuple(paused.owner(), DomainState.PAUSED));
         hypervisor().resume(paused.owner().uuid());
         crash(running.owner().name().domain());
-        await(new HypervisorEvent.Ended(running.owner().uuid()));
+        await(new HypervisorEvent.Ended(running.owner().uuid(), true));
     }
 
     /** @param slot one of its own for each domain that is there at a time */

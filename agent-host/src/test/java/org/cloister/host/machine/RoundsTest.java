@@ -141,7 +141,7 @@ class RoundsTest {
             assertThat(outcomes.poll(1, TimeUnit.SECONDS)).as("nobody rang").isNull();
             rounds.ring();
             next();
-            rounds.heard(new HypervisorEvent.Ended("0b7c3f5e-9f8a-4a53-8d0e-6a3b9a1d2c4f"));
+            rounds.heard(new HypervisorEvent.Ended("0b7c3f5e-9f8a-4a53-8d0e-6a3b9a1d2c4f", true));
             next();
             rounds.heard(new HypervisorEvent.Lost("gone"));
             assertThat(outcomes.poll(1, TimeUnit.SECONDS)).as("nothing to see").isNull();

@@ -40,6 +40,7 @@ class PartsTest {
             End.Why.ASKED, VmEnd.STOPPED,
             End.Why.STEP_GONE, VmEnd.STOPPED,
             End.Why.DOMAIN_GONE, VmEnd.GONE,
+            End.Why.DIED, VmEnd.DIED,
             End.Why.NOT_REGISTERED, VmEnd.UNREGISTERED,
             End.Why.STOPPED, VmEnd.FAILED,
             End.Why.LOST, VmEnd.FAILED,

@@ -37,6 +37,7 @@ class EndingsTest {
     void a_guest_that_ended_after_it_spoke_is_done_and_one_that_never_did_is_at_fault() {
         assertThat(code(Why.DOMAIN_GONE, Phase.REGISTERED)).isEqualTo(Code.DONE);
         assertThat(code(Why.DOMAIN_GONE, Phase.RUNNING)).isEqualTo(Code.GUEST);
+        assertThat(code(Why.DIED, Phase.REGISTERED)).isEqualTo(Code.GUEST);
     }
 
     @Test

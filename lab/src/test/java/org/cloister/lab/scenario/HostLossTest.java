@@ -64,13 +64,13 @@ class HostLossTest {
     @Test
     void its_domain_destroyed_by_somebody() throws IOException {
         host.libvirt().virsh("destroy", owner.name().domain());
-        awaitGone("DOMAIN_GONE");
+        awaitGone("DIED");
     }
 
     @Test
     void its_process_killed() throws IOException {
         host.command("kill", "-KILL", process()).succeed();
-        awaitGone("DOMAIN_GONE");
+        awaitGone("DIED");
     }
 
     @Test
@@ -114,7 +114,7 @@ class HostLossTest {
         agent.await("settled 1");
         assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
         step.end();
-        awaitGone("DOMAIN_GONE|STEP_GONE");
+        awaitGone("DOMAIN_GONE|DIED|STEP_GONE");
     }
 
     @Test
