@@ -44,6 +44,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 @SuppressWarnings("NullAway.Init") // JUnit and start() set it
 class ChannelsTest {
+    private static final int PAUSE_MS = 20;
+
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
     private final BlockingQueue<VmOwner> firstWords = new LinkedBlockingQueue<>();
 
@@ -97,6 +99,8 @@ class ChannelsTest {
                 if (refusal.why() != EvidenceMessage.Why.BUSY) {
                     throw refusal;
                 }
+                // Who asks without a pause is cut off as a flood.
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
             }
         }
     }
