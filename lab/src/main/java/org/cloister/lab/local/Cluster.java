@@ -1,6 +1,7 @@
 package org.cloister.lab.local;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.cloister.lab.Machine;
@@ -66,9 +67,18 @@ public final class Cluster {
         head.signal("slurmctld", "TERM");
     }
 
-    /** kill -9: what it heard in its last seconds may be lost. */
-    public void killController() throws IOException {
+    /**
+     * kill -9.
+     *
+     * @return since when what it heard is lost, in milliseconds since the epoch: when it last wrote its jobs down
+     */
+    public long killController() throws IOException {
         head.signal("slurmctld", "KILL");
+        Path state = head.folder("var/spool/slurmctld");
+        Path jobs = state.resolve("job_state");
+        // As slurmctld does it, if it was killed while one took the place of the other.
+        return Files.getLastModifiedTime(Files.exists(jobs) ? jobs : state.resolve("job_state.old"))
+                .toMillis();
     }
 
     public void startController() throws IOException {

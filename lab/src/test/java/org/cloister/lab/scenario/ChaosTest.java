@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -18,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
 import org.cloister.lab.Command;
 import org.cloister.lab.Poll;
@@ -32,7 +34,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
@@ -44,11 +45,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("slurm")
 @Timeout(1800)
 @ExtendWith(SharedStage.class)
-@EnabledIfSystemProperty(
-        named = "cloister.sweep.all",
-        matches = "true",
-        disabledReason =
-                "what slurmctld may forget is not told apart from a fault in every run yet; lab/test --all runs it")
 class ChaosTest {
     private static final int WHOLE = 200;
     private static final int SAMPLE = 40;
@@ -59,6 +55,7 @@ class ChaosTest {
     private static final int QUOTA = 16;
 
     private static final int LAUNCH_MS = 5_000;
+    private static final int END_MS = 5_000;
     private static final int MAX_PAUSE_MS = 3_000;
     private static final Duration PAUSE = Duration.ofSeconds(2);
     private static final int STATE = 1;
@@ -70,8 +67,14 @@ class ChaosTest {
     private static final Path SCRIPT =
             Path.of(System.getProperty("cloister.root"), "lab/src/test/resources/chaos/job.sh");
 
-    /** The script's end by the signal may be all that slurmctld knows; seen on a plain cluster. */
-    private static final String FORGOTTEN_CANCEL = "CANCELLED 0:(0|15)|FAILED 15:0";
+    /** The script's end by the signal may come after a restart of slurmctld. */
+    private static final String CANCEL = "CANCELLED 0:(0|15)";
+
+    /**
+     * The script's end may be all that slurmctld knows, seen on a plain cluster, too; or that the job runs on a node which was taken
+     * away when it was cancelled.
+     */
+    private static final String FORGOTTEN_CANCEL = CANCEL + "|FAILED 15:0|NODE_FAIL 0:0";
 
     private final boolean whole = Boolean.getBoolean("cloister.sweep.all");
     private final Random random = new Random(Seed.of("chaos"));
@@ -172,7 +175,9 @@ class ChaosTest {
                             name + "-" + each.getKey().number())
                     .isBlank()) {
                 assertThat(storm.mayHaveForgotten(each.getValue()))
-                        .as("scancel %s was forgotten", number)
+                        .as(
+                                "scancel %s was forgotten: said at %s, %s%n%s",
+                                number, each.getValue(), storm, story(number))
                         .isTrue();
                 System.out.println("chaos: slurmctld forgot scancel " + number);
                 alice.succeed("scancel", number);
@@ -193,7 +198,7 @@ class ChaosTest {
                 }
             }
             Set<String> ended = marks().stream()
-                    .filter(mark -> mark.what().equals("end") && storm.mayHaveForgotten(mark.ms()))
+                    .filter(mark -> mark.what().equals("end") && storm.mayHaveForgotten(mark.heard()))
                     .map(Mark::key)
                     .collect(Collectors.toSet());
             if (left.stream().anyMatch(job -> job[STATE].equals("RUNNING") && ended.contains(key(job)))) {
@@ -224,19 +229,32 @@ class ChaosTest {
         return task < 0 ? number : number + "." + job[0].substring(task + 1);
     }
 
+    /** What slurmctld says of a job. */
+    private String story(String number) throws IOException {
+        try (Stream<String> lines = Files.lines(local.head().log("slurmctld"))) {
+            return lines.filter(line -> line.contains("=" + number + " ") || line.contains("Running as primary"))
+                    .collect(Collectors.joining("\n"));
+        }
+    }
+
     private long number(ChaosJob job) {
         return Objects.requireNonNull(numbers.get(job));
     }
 
     private record Mark(String key, String what, long ms) {
-        /** A script's first line comes some time after slurmctld's word that it starts. */
+        /** A script's first line comes some time after slurmctld's word that it starts, and slurmctld hears of its end some time later. */
         Storm.Span heard() {
-            return new Storm.Span(what.equals("begin") ? ms - LAUNCH_MS : ms, ms);
+            return what.equals("begin") ? new Storm.Span(ms - LAUNCH_MS, ms) : new Storm.Span(ms, ms + END_MS);
         }
     }
 
+    /** None before the first job has begun, which is after a storm that leaves none the time. */
     private List<Mark> marks() throws IOException {
-        return Files.readAllLines(folder.resolve("runs")).stream()
+        Path runs = folder.resolve("runs");
+        if (!Files.exists(runs)) {
+            return List.of();
+        }
+        return Files.readAllLines(runs).stream()
                 .map(line -> line.split(" ", 3))
                 .map(words -> new Mark(words[0], words[1], Long.parseLong(words[2])))
                 .toList();
@@ -261,9 +279,7 @@ class ChaosTest {
                     again.add(number);
                     all.assertThat(runs).as(what + " ran again").anyMatch(each -> storm.mayHaveForgotten(each.heard()));
                 }
-                String end = storm.mayHaveForgotten(cancelled.getOrDefault(job, Storm.Span.NEVER))
-                        ? FORGOTTEN_CANCEL
-                        : ending.state() + " " + ending.exit();
+                String end = end(storm, ending, Optional.ofNullable(cancelled.get(job)));
                 Accounted record = records.get(number);
                 all.assertThat(record).as(what).isNotNull();
                 if (record != null) {
@@ -276,6 +292,13 @@ class ChaosTest {
         System.out.println("chaos: ran again, for slurmctld forgot their start or end: " + again);
         all.assertAll();
         assertThat(local.nodes("all")).as("nodes").isZero();
+    }
+
+    /** @param cancelled when it was, if it was */
+    private static String end(Storm storm, ChaosJob.Ending ending, Optional<Storm.Span> cancelled) {
+        return cancelled
+                .map(at -> storm.mayHaveForgotten(at) ? FORGOTTEN_CANCEL : CANCEL)
+                .orElse(ending.state() + " " + ending.exit());
     }
 
     /** Of each job the last; an array's task whose start accounting was not told is the one that has no record of its own. */

@@ -14,11 +14,8 @@ import org.cloister.lab.local.ControllerProcess;
 
 /** {@code kill -9} of slurmctld, slurmdbd and agent-vm at drawn moments, each started again after a drawn pause. */
 final class Storm {
-    /**
-     * slurmctld writes down what it hears at most every 6 s: what it answered in its last 6 seconds is forgotten when it is killed,
-     * on a plain cluster, too.
-     */
-    private static final long FORGETS_MS = 7_000;
+    /** slurmctld writes down what it knew a moment before. */
+    private static final long WRITING_MS = 1_000;
 
     private static final int MAX_CALM_MS = 6_000;
     private static final int MAX_AWAY_MS = 2_000;
@@ -26,7 +23,7 @@ final class Storm {
     private final Cluster local;
     private final ControllerProcess agent;
     private final Random random;
-    private final List<Long> slurmctldKills = Collections.synchronizedList(new ArrayList<>());
+    private final List<Kill> slurmctldKills = Collections.synchronizedList(new ArrayList<>());
     private final Map<Target, Integer> kills = new EnumMap<>(Target.class);
 
     /** Who is killed, and of 20 kills how many are. */
@@ -74,8 +71,8 @@ final class Storm {
         kills.merge(target, 1, Integer::sum);
         List<Restart> restarts = new ArrayList<>();
         if (target.is(Target.SLURMCTLD)) {
-            slurmctldKills.add(System.currentTimeMillis());
-            local.killController();
+            long from = System.currentTimeMillis();
+            slurmctldKills.add(new Kill(from, Math.min(from, local.killController() - WRITING_MS)));
             restarts.add(local::startController);
         }
         if (target.is(Target.SLURMDBD)) {
@@ -99,26 +96,25 @@ final class Storm {
 
     /** Whether what slurmctld had yet to tell slurmdbd then may have been lost with it. */
     boolean struckSlurmctldAfter(long ms) {
-        return slurmctldKills.stream().anyMatch(kill -> kill >= ms);
+        return slurmctldKills.stream().anyMatch(kill -> kill.ms >= ms);
     }
 
-    /** Whether slurmctld may have forgotten what it heard then. */
-    boolean mayHaveForgotten(long heardMs) {
-        return mayHaveForgotten(new Span(heardMs, heardMs));
-    }
-
-    /** The same of what it heard at some moment between two. */
+    /**
+     * Whether slurmctld may have forgotten what it heard at some moment between two: what it answers and has not written down when it
+     * is killed is lost, on a plain cluster, too.
+     */
     boolean mayHaveForgotten(Span heard) {
-        return slurmctldKills.stream().anyMatch(kill -> kill >= heard.fromMs && kill - heard.toMs < FORGETS_MS);
+        return slurmctldKills.stream().anyMatch(kill -> kill.ms >= heard.fromMs && kill.writtenMs <= heard.toMs);
     }
+
+    /** @param writtenMs of what slurmctld knew until then it had written all down */
+    private record Kill(long ms, long writtenMs) {}
 
     /** In milliseconds since the epoch. */
-    record Span(long fromMs, long toMs) {
-        static final Span NEVER = new Span(Long.MAX_VALUE, Long.MAX_VALUE);
-    }
+    record Span(long fromMs, long toMs) {}
 
     @Override
     public String toString() {
-        return "kills=" + kills;
+        return "kills=" + kills + ", of slurmctld " + slurmctldKills;
     }
 }
