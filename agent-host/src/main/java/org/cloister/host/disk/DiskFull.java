@@ -7,7 +7,16 @@ import java.nio.file.Path;
 public final class DiskFull extends IOException {
     private static final long serialVersionUID = 1;
 
-    DiskFull(Path folder, String want, String have, String remedy) {
+    private final boolean promised;
+
+    /** @param promised what there may be is promised to other VMs, or is less than this one wants */
+    DiskFull(Path folder, boolean promised, String want, String have, String remedy) {
         super("scratch folder " + folder + ": disk full: want " + want + ", have " + have + "; " + remedy);
+        this.promised = promised;
+    }
+
+    /** Projects ask for more than this host gives; otherwise its file system has less than it was to have. */
+    public boolean isPromised() {
+        return promised;
     }
 }

@@ -83,6 +83,7 @@ public final class ScratchFolder {
         if (bytes > budget - promised) {
             throw new DiskFull(
                     folder,
+                    true,
                     bytes + " bytes more",
                     promised + " of " + budget + " promised to others",
                     "end VMs that have scratch disks, or raise the folder's budget");
@@ -91,6 +92,7 @@ public final class ScratchFolder {
         if (bytes > usable) {
             throw new DiskFull(
                     folder,
+                    false,
                     bytes + " bytes",
                     usable + " usable",
                     "free space on its file system, or lower the folder's budget to what is there");

@@ -3,6 +3,7 @@ package org.cloister.host.run;
 import org.cloister.host.desk.Ending;
 import org.cloister.host.desk.Ending.Code;
 import org.cloister.host.desk.Phase;
+import org.cloister.host.disk.DiskFull;
 import org.cloister.host.ledger.BuildFailed;
 import org.cloister.host.ledger.End;
 import org.cloister.host.libvirt.HypervisorUnavailable;
@@ -12,15 +13,23 @@ import org.cloister.host.step.StepGone;
 final class Endings {
     private Endings() {}
 
-    /** Of a VM that was not built, by what kept it from that. */
-    static Ending of(BuildFailed failure, Phase phase) {
-        String text = String.valueOf(failure.getMessage());
+    /**
+     * Of a VM that was not built, by what kept it from that.
+     *
+     * @param reached the last phase that was
+     */
+    static Ending of(BuildFailed failure, Phase reached) {
         Throwable cause = failure.getCause();
+        String text = String.valueOf((cause == null ? failure : cause).getMessage());
+        Phase phase = Phase.of(failure.step()).orElse(reached);
         if (cause instanceof StepGone) {
             return new Ending(Code.STOPPED, phase, text, "");
         }
         if (cause instanceof HypervisorUnavailable) {
             return new Ending(Code.UNAVAILABLE, phase, text, "see agentctl host status on this host");
+        }
+        if (cause instanceof DiskFull full && full.isPromised()) {
+            return new Ending(Code.UNAVAILABLE, phase, text, "ask for less scratch, or wait for other VMs to end");
         }
         return new Ending(Code.HOST, phase, text, "see agent-host's log on this host");
     }

@@ -2,6 +2,7 @@ package org.cloister.host.run;
 
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -101,6 +102,11 @@ final class Runs implements AutoCloseable {
                 gone(forget.owner().uuid(), forget.end());
             }
         }
+        List<VmRun> left;
+        synchronized (this) {
+            left = List.copyOf(waiting.values());
+        }
+        left.forEach(VmRun::left);
     }
 
     /** Nobody waits for it any more, whether it ever was or not. */

@@ -37,6 +37,8 @@ import org.slf4j.LoggerFactory;
 /** One job step's VM: made on a thread of its own, ended by whoever wishes it, and told of to the step until it is gone. */
 final class VmRun implements Work.Run {
     private static final Logger LOG = LoggerFactory.getLogger(VmRun.class);
+    /** After a step of its making failed: what a host then has not taken away, it may never. */
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
 
     private final RunParts parts;
     private final Runs runs;
@@ -46,6 +48,7 @@ final class VmRun implements Work.Run {
     private long sinceNs = System.nanoTime();
     private @Nullable String uuid;
     private @Nullable BuildFailed failure;
+    private long failedNs;
     private boolean stopped;
     private boolean over;
 
@@ -178,11 +181,12 @@ final class VmRun implements Work.Run {
         uuid = its;
     }
 
-    /** How it failed is told when nothing of it is left. */
+    /** How it failed is told when nothing of it is left, or that takes too long. */
     private void failed(BuildFailed e) {
         String its;
         synchronized (this) {
             failure = e;
+            failedNs = System.nanoTime();
             its = uuid;
         }
         if (its != null
@@ -228,6 +232,18 @@ final class VmRun implements Work.Run {
                 LOG.error("VM {}: that it is to end is not written down: {}", its, e.getMessage());
             }
         }
+    }
+
+    /** A round is over, and something of it is still there, as far as is known. Its job does not wait for the host to be mended. */
+    void left() {
+        Ending how;
+        synchronized (this) {
+            if (failure == null || System.nanoTime() - failedNs < PATIENCE.toNanos()) {
+                return;
+            }
+            how = Endings.of(failure, phase);
+        }
+        end(how);
     }
 
     /** Nothing of it is there any more. */

@@ -67,7 +67,8 @@ class ScratchFolderTest {
         assertThatThrownBy(() -> folder.make(Owners.owner(2), GIB + 1))
                 .isInstanceOf(DiskFull.class)
                 .hasMessageContaining(
-                        "disk full: want " + (GIB + 1) + " bytes more, have " + 3 * GIB + " of " + 4 * GIB);
+                        "disk full: want " + (GIB + 1) + " bytes more, have " + 3 * GIB + " of " + 4 * GIB)
+                .matches(e -> ((DiskFull) e).isPromised());
         assertThat(folder.list().all()).hasSize(1);
         folder.make(Owners.owner(2), GIB);
     }
