@@ -25,12 +25,14 @@ final class AgentHostProcess implements AutoCloseable {
 
     private final Host host;
     private final Path config;
+    private final String usual;
     private final Path agentctl;
     private Program program;
 
     private AgentHostProcess(Host host, Path config, Path agentctl) throws IOException {
         this.host = host;
         this.config = config;
+        this.usual = Files.readString(config);
         this.agentctl = agentctl;
         this.program = launch(host, config);
     }
@@ -120,6 +122,18 @@ final class AgentHostProcess implements AutoCloseable {
     void start() throws IOException {
         program = launch(host, config);
         awaitAnswer();
+    }
+
+    /**
+     * It takes work when this returns.
+     *
+     * @param times lines of its configuration's table {@code times}, beside the usual ones
+     */
+    void restartWith(String times) throws IOException {
+        kill();
+        Files.writeString(config, usual + times + "\n");
+        start();
+        awaitReady();
     }
 
     private static Program launch(Host host, Path config) throws IOException {

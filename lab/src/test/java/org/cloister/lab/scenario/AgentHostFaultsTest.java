@@ -1,0 +1,170 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Command;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.cloister.lab.Poll;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What agent-host does when something around it is not as it should be. */
+@Tag("scenario")
+@Tag("host")
+@Timeout(900)
+@ExtendWith(SharedLab.class)
+@SuppressWarnings("NullAway.Init") // set before all
+class AgentHostFaultsTest {
+    /** Above what the lab's hosts give to scratch disks. */
+    private static final int TOO_MUCH_MIB = 5000;
+
+    @TempDir
+    private static Path folder;
+
+    private static AgentHosts hosts;
+    private static Lab lab;
+    private static TicketStage stage;
+
+    @BeforeAll
+    static void begin(Lab of) throws Exception {
+        lab = of;
+        hosts = new AgentHosts(lab, folder);
+        stage = hosts.stage;
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        hosts.close();
+    }
+
+    @AfterEach
+    void nothing_is_left() throws IOException {
+        hosts.awaitNothingLeft();
+    }
+
+    @Test
+    void without_a_relay_vms_go_on_until_their_time_is_over_and_no_new_ones_begin() throws Exception {
+        String first = hosts.order(1);
+        int number = hosts.awaitRunning(first);
+        VmOwner owner = AgentHosts.owner(hosts.vms(number).get(0));
+        stage.hold();
+        String second = hosts.order(1);
+        long job = stage.vm.await(second, TicketState.QUEUED).job();
+        stage.killRelay();
+        stage.resume();
+        Poll.until(
+                "the end of a job that no relay has assigned",
+                AgentHosts.LIMIT.multipliedBy(2),
+                "read agent-host's log",
+                () -> lab.slurm()
+                        .client("sacct", "-X", "-n", "-P", "-j", Long.toString(job), "-o", "State")
+                        .startsWith("FAILED"));
+        assertThat(new HostEyes(lab.hosts().get(number)).of(owner)).isEqualTo(HostEyes.whole());
+        assertThat(hosts.reasons()).doesNotContain("cloister");
+        lab.slurm().client("scontrol", "update", "jobid=" + owner.globalJob(), "timelimit=1");
+        hosts.awaitNothingLeft();
+        stage.startRelay();
+        assertThat(stage.vm.awaitEnd(first)).isEqualTo(TicketEnd.TIMEOUT);
+        hosts.awaitPart(first);
+        assertThat(stage.vm.awaitEnd(second)).isEqualTo(TicketEnd.FAILED);
+    }
+
+    @Test
+    void a_second_step_for_a_ticket_gets_no_vm() throws Exception {
+        String ticket = hosts.order(1);
+        int number = hosts.awaitRunning(ticket);
+        VmOwner owner = AgentHosts.owner(hosts.vms(number).get(0));
+        Command.Output second = lab.onSite(
+                        "srun",
+                        "--jobid=" + owner.globalJob(),
+                        "--overlap",
+                        "--nodes=1",
+                        "--ntasks=1",
+                        "--mem=0",
+                        hosts.agentctl.toString(),
+                        "host",
+                        "run",
+                        ticket)
+                .run();
+        assertThat(second.exit()).isNotZero();
+        assertThat(second.err() + second.out()).contains("used");
+        assertThat(hosts.vms(number)).hasSize(1);
+        assertThat(new HostEyes(lab.hosts().get(number)).of(owner)).isEqualTo(HostEyes.whole());
+        stage.vm.withdraw(ticket);
+        assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.WITHDRAWN);
+    }
+
+    @Test
+    void a_guest_that_never_speaks_ends_and_its_host_is_not_to_blame() throws Exception {
+        for (AgentHostProcess agent : hosts.agents) {
+            agent.restartWith("register = 15");
+        }
+        try {
+            String ticket = hosts.order(1);
+            hosts.awaitRunning(ticket);
+            assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
+            hosts.awaitPart(ticket);
+            assertThat(hosts.reasons()).doesNotContain("cloister");
+        } finally {
+            for (AgentHostProcess agent : hosts.agents) {
+                agent.restartWith("");
+            }
+        }
+    }
+
+    @Test
+    void a_project_that_asks_for_too_much_scratch_is_refused_and_no_host_is_drained_for_it() throws Exception {
+        String ticket = hosts.order(1, TOO_MUCH_MIB);
+        assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
+        assertThat(hosts.reasons()).doesNotContain("cloister");
+    }
+
+    @Test
+    void a_host_whose_folder_of_scratch_disks_is_gone_is_drained_until_it_is_there_again() throws Exception {
+        List<Path> folders = new ArrayList<>();
+        for (Host host : lab.hosts()) {
+            folders.add(HostProcess.scratch(host));
+        }
+        for (Path scratch : folders) {
+            Files.move(scratch, aside(scratch));
+        }
+        try {
+            String ticket = hosts.order(1);
+            assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
+            Poll.until(
+                    "a node drained for its scratch folder",
+                    AgentHosts.LIMIT,
+                    "read agent-host's log",
+                    () -> hosts.reasons().contains("cloister: ")
+                            && hosts.reasons().contains("scratch"));
+        } finally {
+            for (Path scratch : folders) {
+                Files.move(aside(scratch), scratch);
+            }
+        }
+        hosts.resumeNodes();
+        String ticket = hosts.order(1);
+        hosts.awaitRunning(ticket);
+        stage.vm.withdraw(ticket);
+        assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.WITHDRAWN);
+    }
+
+    private static Path aside(Path folder) {
+        return folder.resolveSibling("scratch-aside");
+    }
+}
