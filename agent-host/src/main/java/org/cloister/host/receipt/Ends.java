@@ -15,11 +15,11 @@ final class Ends {
     /** @param why of a VM that was resumed */
     static VmEnd of(End.Why why) {
         return switch (why) {
-            case ASKED, STEP_GONE -> VmEnd.STOPPED;
+            case ASKED, STEP_GONE, DRIVE_TAKEN -> VmEnd.STOPPED;
             // Whether it powered off, crashed or was killed is not known.
             case DOMAIN_GONE -> VmEnd.GONE;
             case NOT_REGISTERED -> VmEnd.UNREGISTERED;
-            case STOPPED, LOST, INTERRUPTED, FAILED, ORPHAN -> VmEnd.FAILED;
+            case STOPPED, LOST, INTERRUPTED, FAILED, ORPHAN, DRIVE_SILENT -> VmEnd.FAILED;
         };
     }
 

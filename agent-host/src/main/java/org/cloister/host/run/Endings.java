@@ -61,6 +61,13 @@ final class Endings {
             case INTERRUPTED -> new Ending(Code.UNAVAILABLE, phase, "agent-host was restarted amid its start", "");
             case FAILED ->
                 new Ending(Code.HOST, phase, "its step " + end.at() + " failed", "see agent-host's log on this host");
+            case DRIVE_TAKEN -> new Ending(Code.STOPPED, phase, "its drive was taken by a later opening", "");
+            case DRIVE_SILENT ->
+                new Ending(
+                        Code.UNAVAILABLE,
+                        phase,
+                        "the storage of its drive gave no answer, and who writes to the drive was not known",
+                        "look at the folder vm.drives on this host");
             case ORPHAN -> new Ending(Code.HOST, phase, "nothing was known of it", "see agentctl host ledger");
         };
     }
