@@ -10,6 +10,9 @@ import org.cloister.host.step.StepGone;
 
 /** What a job step is told of its VM's end, from what the ledger says. */
 final class Endings {
+    /** As QEMU says it of a file that another QEMU has open. */
+    private static final String LOCKED = "Failed to get \"write\" lock";
+
     private Endings() {}
 
     /** Of a VM that was not built, by what kept it from that. */
@@ -21,6 +24,10 @@ final class Endings {
         }
         if (cause instanceof HypervisorUnavailable) {
             return new Ending(Code.UNAVAILABLE, phase, text, "see agentctl host status on this host");
+        }
+        if (text.contains(LOCKED)) {
+            // The disk of a VM whose agent-host is dead, elsewhere as a rule.
+            return new Ending(Code.UNAVAILABLE, phase, text, "end the VM that still writes to this drive");
         }
         return new Ending(Code.HOST, phase, text, "see agent-host's log on this host");
     }

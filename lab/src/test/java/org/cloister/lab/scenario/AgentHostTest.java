@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -16,8 +15,6 @@ import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
@@ -40,105 +37,37 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class AgentHostTest {
-    private static final Duration LIMIT = Duration.ofSeconds(90);
+    private static final Duration LIMIT = AgentHosts.LIMIT;
     private static final int MEMORY_MIB = 1500;
     private static final int SCRATCH_MIB = 64;
-    private static final String RELAY = "192.168.140.1:7443";
 
     @TempDir
     private static Path folder;
 
     private static Lab lab;
+    private static AgentHosts agents;
     private static TicketStage stage;
-    private static final List<Program> WIRES = new ArrayList<>();
-    private static final List<AgentHostProcess> AGENTS = new ArrayList<>();
 
     @BeforeAll
     static void begin(Lab of) throws Exception {
         lab = of;
-        lab.confine();
-        Path shared = lab.slurm().programs().folder();
-        Path agentctl = AgentHostProcess.agentctl(shared, lab.host(1));
-        stage = new TicketStage(lab, folder, List.of(RelaySite.HOST), Optional.of(agentctl + " host run"));
-        // The relay is outside of the lab: its address there leads to it through a socket.
-        Path wire = shared.resolve("wire");
-        WIRES.add(Program.start(
-                "wire-relay",
-                folder,
-                List.of("socat", "UNIX-LISTEN:" + wire + ",fork", "TCP:127.0.0.1:" + stage.port())));
-        WIRES.add(Program.start(
-                "wire-site",
-                folder,
-                lab.onSite("socat", "TCP-LISTEN:7443,fork,reuseaddr", "UNIX-CONNECT:" + wire)
-                        .argv()));
-        for (Host host : lab.hosts()) {
-            AGENTS.add(AgentHostProcess.start(host, stage.site, RELAY, agentctl));
-        }
-        for (AgentHostProcess agent : AGENTS) {
-            agent.awaitReady();
-        }
+        agents = new AgentHosts(lab, folder, Optional.empty());
+        stage = agents.stage;
     }
 
     @AfterAll
     static void end() throws IOException {
-        stage.close();
-        lab.slurm().client("scancel", "--user=root");
-        stage.awaitIdle();
-        for (AgentHostProcess agent : AGENTS) {
-            agent.close();
-        }
-        for (Program wire : WIRES) {
-            wire.close();
-        }
+        agents.close();
     }
 
     @AfterEach
     void nothing_is_left() throws IOException {
-        for (Host host : lab.hosts()) {
-            Poll.until(
-                    "nothing of a VM on " + host.name(),
-                    LIMIT,
-                    "read agent-host's log",
-                    () -> new HostEyes(host).all().isEmpty());
-            assertThat(new HostEyes(host).bridgeDifferences()).isEmpty();
-        }
-        stage.awaitIdle();
+        agents.awaitNothing();
     }
 
     private static String order(int nodes) throws Exception {
         return stage.vm.order(new ResourceRequest(
                 nodes, OptionalInt.of(nodes), 1, OptionalInt.of(1), MEMORY_MIB, SCRATCH_MIB, false, 10, List.of()));
-    }
-
-    private static List<JsonNode> vms(int agent) throws IOException {
-        List<JsonNode> vms = new ArrayList<>();
-        AGENTS.get(agent).answer("vms").path("vms").forEach(vms::add);
-        return vms;
-    }
-
-    /** @return the number of the agent whose host it runs on, from 0 */
-    private static int awaitRunning(String ticket) throws IOException {
-        int[] found = {-1};
-        Poll.until("a VM of ticket " + ticket, LIMIT, "read agent-host's logs", () -> {
-            for (int i = 0; i < AGENTS.size(); i++) {
-                if (vms(i).stream()
-                        .anyMatch(vm -> vm.path("ticket").asText().equals(ticket)
-                                && vm.path("state").asText().equals("running"))) {
-                    found[0] = i;
-                }
-            }
-            return found[0] >= 0;
-        });
-        return found[0];
-    }
-
-    private static VmOwner owner(JsonNode vm) {
-        return new VmOwner(
-                vm.path("project").asText(),
-                vm.path("ticket").asText(),
-                vm.path("slot").asInt(),
-                vm.path("job").asLong(),
-                vm.path("uuid").asText());
     }
 
     private static String cgroups(Host host, VmOwner owner) throws IOException {
@@ -151,16 +80,16 @@ class AgentHostTest {
     @Test
     void a_ticket_becomes_a_vm_in_its_jobs_step_and_a_withdrawal_leaves_nothing() throws Exception {
         String ticket = order(1);
-        int number = awaitRunning(ticket);
+        int number = agents.awaitRunning(ticket);
         Host host = lab.hosts().get(number);
-        VmOwner owner = owner(vms(number).get(0));
+        VmOwner owner = AgentHosts.owner(agents.vms(number).get(0));
         assertThat(new HostEyes(host).of(owner)).isEqualTo(HostEyes.whole());
         assertThat(cgroups(host, owner))
                 .contains("/slurm_" + host.name() + "/uid_0/job_" + owner.globalJob() + "/step_0");
-        JsonNode rendering = AGENTS.get(number).answer("render", ticket);
+        JsonNode rendering = agents.agent(number).answer("render", ticket);
         assertThat(rendering.path("xml").asText()).contains(owner.uuid());
         assertThat(rendering.path("flows")).isNotEmpty();
-        assertThat(AGENTS.get(number).answer("status").path("running").asInt()).isEqualTo(1);
+        assertThat(agents.agent(number).answer("status").path("running").asInt()).isEqualTo(1);
         stage.vm.withdraw(ticket);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.WITHDRAWN);
         awaitPart(ticket);
@@ -178,15 +107,15 @@ class AgentHostTest {
     @Test
     void a_vm_and_the_step_that_waits_for_it_outlast_an_agent_that_is_killed() throws Exception {
         String ticket = order(2);
-        awaitRunning(ticket);
+        agents.awaitRunning(ticket);
         Poll.until(
-                "VMs on both hosts", LIMIT, "read agent-host's logs", () -> vms(0).size() == 1 && vms(1).size() == 1);
-        VmOwner first = owner(vms(0).get(0));
-        AGENTS.get(0).kill();
+                "VMs on both hosts", LIMIT, "read agent-host's logs", () -> agents.vms(0).size() == 1 && agents.vms(1).size() == 1);
+        VmOwner first = AgentHosts.owner(agents.vms(0).get(0));
+        agents.agent(0).kill();
         assertThat(new HostEyes(lab.host(1)).of(first)).isEqualTo(HostEyes.whole());
-        AGENTS.get(0).start();
-        AGENTS.get(0).awaitReady();
-        assertThat(owner(vms(0).get(0))).isEqualTo(first);
+        agents.agent(0).start();
+        agents.agent(0).awaitReady();
+        assertThat(AgentHosts.owner(agents.vms(0).get(0))).isEqualTo(first);
         assertThat(stage.vm.await(ticket, TicketState.RUNNING).state()).isEqualTo(TicketState.RUNNING);
         // The site's hand: by Slurm alone.
         lab.slurm().client("scancel", Long.toString(first.globalJob()));
@@ -197,13 +126,13 @@ class AgentHostTest {
     @Test
     void a_vm_that_crashes_ends_its_job_and_an_operator_can_stop_one() throws Exception {
         String crashed = order(1);
-        int number = awaitRunning(crashed);
+        int number = agents.awaitRunning(crashed);
         lab.hosts().get(number).command("pkill", "-KILL", "qemu-system").succeed();
         assertThat(stage.vm.awaitEnd(crashed)).isEqualTo(TicketEnd.FAILED);
         awaitPart(crashed);
         String stopped = order(1);
-        number = awaitRunning(stopped);
-        AGENTS.get(number).ask("stop", owner(vms(number).get(0)).uuid()).succeed();
+        number = agents.awaitRunning(stopped);
+        agents.agent(number).ask("stop", AgentHosts.owner(agents.vms(number).get(0)).uuid()).succeed();
         assertThat(stage.vm.awaitEnd(stopped)).isEqualTo(TicketEnd.FAILED);
     }
 
