@@ -34,6 +34,7 @@ public final class HostMetrics {
     private final Map<End.Why, Counter> ends = new EnumMap<>(End.Why.class);
     private final Timer start = registry.timer(PREFIX + "start.seconds");
     private final Timer round = registry.timer(PREFIX + "round.seconds");
+    private final Timer drive = registry.timer(PREFIX + "drive.seconds");
     private final Counter refused = registry.counter(PREFIX + "runs.refused");
     private final Counter adopted = registry.counter(PREFIX + "vms.adopted");
     private final Counter forgotten = registry.counter(PREFIX + "vms.forgotten");
@@ -88,6 +89,16 @@ public final class HostMetrics {
     public void show(Channels made) {
         gauge("channels", made::count);
         gauge("channels.attached", made::attached);
+    }
+
+    /** Once, when there may be some. */
+    public void showDrives(Gauge<Integer> held) {
+        gauge("drives", held);
+    }
+
+    /** A drive is a controlling VM's; with the time for earlier holders. */
+    public void taken(Duration took) {
+        drive.update(took);
     }
 
     /** A call of a job step was refused before anything was made. */

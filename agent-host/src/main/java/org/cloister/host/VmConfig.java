@@ -1,5 +1,6 @@
 package org.cloister.host;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
@@ -13,6 +14,7 @@ import org.cloister.host.domain.MemoryBacking;
 import org.cloister.host.domain.MemoryReserves;
 import org.cloister.host.domain.Reserve;
 import org.cloister.host.domain.SevDecision;
+import org.cloister.host.drive.Holder;
 import org.cloister.host.ledger.Times;
 import org.cloister.protocol.ticket.ResourceRequest;
 
@@ -24,6 +26,8 @@ import org.cloister.protocol.ticket.ResourceRequest;
  * @param erasing of scratch disks
  * @param debugConsole whether each has a serial console in a file; of no VM in production
  * @param round the longest from one look at all to the next
+ * @param drives of controlling VMs, on storage that other hosts share; none are opened here if empty
+ * @param driveAge how long a VM here may go on without a look at its drive's lease; who takes the drive waits as long
  */
 public record VmConfig(
         Optional<Accelerator> accelerator,
@@ -34,7 +38,9 @@ public record VmConfig(
         MemoryBacking backing,
         Reserves reserves,
         Times times,
-        Duration round) {
+        Duration round,
+        Optional<Path> drives,
+        Duration driveAge) {
     private static final int HOUR_S = 3600;
 
     /** What the file says of {@link MemoryReserves}; what it does not say is as measured. */
@@ -72,7 +78,9 @@ public record VmConfig(
                 new Times(
                         toml.seconds("times.register", Duration.ofMinutes(5), 10, HOUR_S),
                         toml.seconds("times.power-off", Duration.ofSeconds(20), 0, HOUR_S)),
-                toml.seconds("times.round", Duration.ofSeconds(60), 1, 60));
+                toml.seconds("times.round", Duration.ofSeconds(60), 1, 60),
+                HostConfig.path(toml, "vm.drives"),
+                toml.seconds("times.drive", Duration.ofSeconds(60), Holder.LEAST_SECONDS, Holder.MOST_SECONDS));
     }
 
     private static Optional<Accelerator> accelerator(TomlReader toml) {

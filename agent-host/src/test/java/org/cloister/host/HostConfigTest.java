@@ -82,6 +82,7 @@ class HostConfigTest {
                         guest-mib = -1
                         [times]
                         round = 61
+                        drive = 11
                         """))
                 .satisfiesExactly(
                         each -> assertThat(each)
@@ -105,7 +106,8 @@ class HostConfigTest {
                         each -> assertThat(each)
                                 .isEqualTo("18: memory.hugepages-kib: hugepages: want 2048 or 1048576 KiB, have 64"),
                         each -> assertThat(each).isEqualTo("19: memory.guest-mib: want 0 to 16777216, have -1"),
-                        each -> assertThat(each).isEqualTo("21: times.round: want 1 to 60, have 61"));
+                        each -> assertThat(each).isEqualTo("21: times.round: want 1 to 60, have 61"),
+                        each -> assertThat(each).isEqualTo("22: times.drive: want 12 to 3600, have 11"));
     }
 
     @Test
@@ -160,6 +162,9 @@ class HostConfigTest {
         assertThat(opened.vm().round()).isEqualTo(asIs.vm().round()).isEqualTo(Duration.ofSeconds(60));
         assertThat(opened.vm().launchSecurity()).isEqualTo(asIs.vm().launchSecurity());
         assertThat(opened.vm().tpm()).isEqualTo(asIs.vm().tpm());
+        assertThat(opened.vm().driveAge()).isEqualTo(asIs.vm().driveAge()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(asIs.vm().drives()).isEmpty();
+        assertThat(opened.vm().drives()).contains(Path.of("/srv/cloister/drives"));
         assertThat(asIs.scratchMib()).isEmpty();
         assertThat(opened.scratchMib()).isEqualTo(OptionalInt.of(1 << 20));
         assertThat(asIs.relayNames()).isEqualTo(Set.of());

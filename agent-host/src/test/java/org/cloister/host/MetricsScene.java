@@ -50,6 +50,7 @@ final class MetricsScene implements AutoCloseable {
         host = new HostEnd(
                 loops, HostEnd.key(Curve.P256), Files.createDirectory(folder.resolve("statements")), owner -> {});
         metrics.show(host.channels());
+        metrics.showDrives(() -> 0);
         listener = HttpListener.on(
                 folder.resolve("metrics.sock"),
                 new MetricsRequests(metrics.registry(), () -> unready),

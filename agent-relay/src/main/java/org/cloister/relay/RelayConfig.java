@@ -68,6 +68,7 @@ record RelayConfig(
     }
 
     Optional<Relay.Slurm> globalSlurm() {
-        return slurm.map(each -> new Relay.Slurm(new SlurmCommands(each), each.user(), each.partition()));
+        return slurm.map(each -> new Relay.Slurm(
+                new SlurmCommands(each), each.user(), each.partitions().workers()));
     }
 }

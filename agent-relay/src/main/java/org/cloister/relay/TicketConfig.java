@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.cloister.daemon.TomlReader;
+import org.cloister.relay.slurm.Partitions;
 import org.cloister.relay.slurm.SlurmSettings;
 import org.cloister.relay.state.Network;
 import org.cloister.relay.state.NetworkPool;
@@ -17,10 +18,13 @@ final class TicketConfig {
 
     private TicketConfig() {}
 
-    /** Without a partition the relay takes no tickets. */
+    /** Without a partition the relay takes no tickets, without one of controlling VMs no openings. */
     static Optional<SlurmSettings> slurm(TomlReader toml) {
         boolean given = toml.has("slurm.partition");
         String partition = toml.text("slurm.partition", "none");
+        Optional<String> controllers = toml.has("slurm.controllers")
+                ? Optional.of(toml.text("slurm.controllers", partition))
+                : Optional.empty();
         String user = toml.text("slurm.user", System.getProperty("user.name"));
         List<String> step = List.of(toml.text("slurm.step", String.join(" ", SlurmSettings.DEFAULT_STEP))
                 .split(" "));
@@ -32,7 +36,7 @@ final class TicketConfig {
                     programs,
                     configuration,
                     user,
-                    partition,
+                    new Partitions(partition, controllers),
                     step,
                     toml.seconds("slurm.limit", SlurmSettings.DEFAULT_LIMIT, 1, HOUR_S));
         } catch (IllegalArgumentException e) {

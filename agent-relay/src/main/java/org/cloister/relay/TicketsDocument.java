@@ -36,6 +36,7 @@ final class TicketsDocument {
                 .put("cpus", row.request().cpus())
                 .put("memory_mib", row.request().memoryMib())
                 .put("seconds", Duration.between(row.request().accepted(), now).toSeconds());
+        row.request().drive().ifPresent(drive -> json.put("drive", drive));
         row.job().ifPresent(job -> json.put("job", job));
         ArrayNode nodes = json.putArray("node_names");
         row.nodes().forEach(nodes::add);

@@ -10,9 +10,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.daemon.BadConfigException;
+import org.cloister.relay.slurm.Partitions;
 import org.cloister.relay.slurm.SlurmSettings;
 import org.cloister.relay.state.NetworkPool;
 import org.cloister.relay.ticket.TicketTimes;
@@ -70,6 +72,18 @@ class RelayConfigTest {
     }
 
     @Test
+    void without_a_partition_for_controlling_VMs_there_is_none() throws IOException {
+        SlurmSettings without = RelayConfig.load(file("[slurm]\npartition = \"secure\"\n"))
+                .slurm()
+                .orElseThrow();
+        assertThat(without.partitions()).isEqualTo(new Partitions("secure", Optional.empty()));
+        Path file = file("[slurm]\npartition = \"secure\"\ncontrollers = \"no good\"\n");
+        assertThatThrownBy(() -> RelayConfig.load(file))
+                .isInstanceOf(BadConfigException.class)
+                .hasMessageContaining("controllers: want ");
+    }
+
+    @Test
     void a_key_twice_and_a_torn_line_are_problems() throws IOException {
         Path file = file("state = \"/a\"\nstate = \"/b\"\nsocket =\n");
         assertThatThrownBy(() -> RelayConfig.load(file))
@@ -99,6 +113,7 @@ class RelayConfigTest {
         assertThat(asIs.slurm()).isEmpty();
         SlurmSettings slurm = opened.slurm().orElseThrow();
         assertThat(slurm.step()).isEqualTo(SlurmSettings.DEFAULT_STEP);
+        assertThat(slurm.partitions().controllers()).contains("controllers");
         assertThat(slurm.limit()).isEqualTo(SlurmSettings.DEFAULT_LIMIT);
         assertThat(asIs.metrics()).isNull();
         assertThat(opened.metrics()).isNotNull();

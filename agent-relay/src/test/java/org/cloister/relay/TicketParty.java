@@ -19,6 +19,7 @@ import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Link;
 import org.cloister.protocol.ticket.OfficeMessage;
+import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.PartyMessage;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
@@ -126,6 +127,47 @@ final class TicketParty implements TicketStream.Events {
     void withdraw(String ticket) throws Exception {
         say(new PartyMessage.Withdraw(ByteString.copyFrom(
                 new Withdrawal(ticket, name.project()).sign(key).bytes())));
+    }
+
+    /** What a device brings for its person. */
+    void open(Credential opener, Opening opening) throws Exception {
+        say(new PartyMessage.Open(
+                chain(opener), ByteString.copyFrom(opening.sign(key(opener)).bytes())));
+    }
+
+    void close(Credential opener, String opening) throws Exception {
+        say(new PartyMessage.Close(
+                chain(opener),
+                ByteString.copyFrom(new Withdrawal(opening, name.project())
+                        .sign(key(opener))
+                        .bytes())));
+    }
+
+    static List<ByteString> chain(Credential own) throws Exception {
+        List<ByteString> chain = new ArrayList<>();
+        for (X509Certificate each : own.chain()) {
+            chain.add(ByteString.copyFrom(each.getEncoded()));
+        }
+        return chain;
+    }
+
+    Opening opening(long epoch) {
+        return opening(epoch, 1);
+    }
+
+    Opening opening(long epoch, int cpus) {
+        Instant now = Instant.now();
+        return new Opening(
+                Ticket.newId(RANDOM),
+                name.project(),
+                epoch,
+                now,
+                now.plus(Duration.ofMinutes(30)),
+                "main",
+                1024,
+                cpus,
+                512,
+                10_080);
     }
 
     SigningKey key() {

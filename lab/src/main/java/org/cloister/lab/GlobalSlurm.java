@@ -208,6 +208,7 @@ public final class GlobalSlurm {
                 SchedulerParameters=sched_interval=5,batch_sched_delay=0
                 %s
                 PartitionName=secure Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+                PartitionName=controllers Nodes=ALL MaxTime=INFINITE State=UP
                 """.formatted(
                 site.name(), site.address(), confined ? StepCgroups.PLUGINS : StepCgroups.NO_PLUGINS, storage, nodes);
     }

@@ -94,7 +94,8 @@ final class TicketsBench implements Benches.Bench {
                 1,
                 1024,
                 "lab",
-                Instant.now());
+                Instant.now(),
+                Optional.empty());
         transaction.tickets().usage(PROJECT);
         transaction.<Lease, Refusal>attempt(part -> {
             part.tickets().insert(request, paper, paper);

@@ -13,6 +13,8 @@ public enum Phase {
     TICKET,
     /** The image is what its manifest says. */
     IMAGE,
+    /** A controlling VM's drive is its own: nobody else writes to it. Others have none. */
+    DRIVE,
     OVERLAY,
     SCRATCH,
     TAP,

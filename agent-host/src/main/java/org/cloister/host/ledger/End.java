@@ -32,7 +32,11 @@ public record End(Why why, String at, long atMs) {
         /** A step failed. */
         FAILED,
         /** Nothing was written of it, and it is not whole. */
-        ORPHAN
+        ORPHAN,
+        /** Its drive is somebody's by a later epoch. */
+        DRIVE_TAKEN,
+        /** For too long nobody could see whether its drive is still its own. */
+        DRIVE_SILENT
     }
 
     /** @throws IllegalArgumentException if a value is out of its range */

@@ -3,9 +3,12 @@ package org.cloister.host.machine;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.drive.DriveName;
+import org.cloister.host.drive.DriveUse;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
@@ -38,6 +41,9 @@ final class PlanDocument {
         json.put("mtu", plan.mtu());
         plan.scratchBytes().ifPresent(bytes -> json.put("scratchBytes", bytes));
         json.put("image", plan.image().hex()).put("sharing", plan.sharing().toString());
+        plan.drive()
+                .ifPresent(use ->
+                        json.putObject("drive").put("name", use.drive().name()).put("epoch", use.epoch()));
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
@@ -56,12 +62,20 @@ final class PlanDocument {
                             ? OptionalLong.of(json.number("scratchBytes", 1, Long.MAX_VALUE))
                             : OptionalLong.empty(),
                     json.digest("image", Digest.Algorithm.SHA384),
-                    Sharing.read(json, "sharing"));
+                    Sharing.read(json, "sharing"),
+                    json.has("drive") ? Optional.of(drive(owner, json.object("drive"))) : Optional.empty());
             json.requireNothingElse();
             return plan;
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);
         }
+    }
+
+    private static DriveUse drive(VmOwner owner, StrictJson json) throws MalformedException {
+        DriveUse use = new DriveUse(
+                new DriveName(owner.project(), json.text("name", WORD)), json.number("epoch", 1, Ticket.MAX_COUNT));
+        json.requireNothingElse();
+        return use;
     }
 
     private static VmOwner owner(StrictJson json) throws MalformedException {

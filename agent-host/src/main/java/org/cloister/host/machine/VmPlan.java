@@ -1,10 +1,13 @@
 package org.cloister.host.machine;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.cloister.host.disk.ScratchName;
 import org.cloister.host.domain.Disk;
 import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.drive.DriveName;
+import org.cloister.host.drive.DriveUse;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.Role;
@@ -23,9 +26,19 @@ import org.cloister.protocol.policy.VmRole;
  * @param scratchBytes of its scratch disk, in whole MiB; the one whose file is called as {@link ScratchName} does
  * @param image the identity of what it starts from, SHA-384
  * @param sharing with whom it may share this host
+ * @param drive of a controlling VM, among the domain's disks by {@link #DRIVE_SERIAL}; kept when the VM ends
  */
 public record VmPlan(
-        DomainSpec domain, PortPlan port, int mtu, OptionalLong scratchBytes, Digest image, Sharing sharing) {
+        DomainSpec domain,
+        PortPlan port,
+        int mtu,
+        OptionalLong scratchBytes,
+        Digest image,
+        Sharing sharing,
+        Optional<DriveUse> drive) {
+    /** Of the disk that the controlling VM finds by it. */
+    public static final String DRIVE_SERIAL = "drive";
+
     static final int LEAST_MTU = 576;
     static final int MOST_MTU = 9216;
 
@@ -57,6 +70,30 @@ public record VmPlan(
         if (!isAsSaid) {
             throw new IllegalArgumentException("scratch disk: want " + (scratchBytes.isPresent() ? "one" : "none")
                     + " to write to among the domain's disks, have " + scratch);
+        }
+        requireDrive(domain, port, drive);
+    }
+
+    private static void requireDrive(DomainSpec domain, PortPlan port, Optional<DriveUse> drive) {
+        List<Disk> disks = domain.disks().stream()
+                .filter(disk -> disk.serial().equals(DRIVE_SERIAL))
+                .toList();
+        if (drive.isEmpty() && !disks.isEmpty()) {
+            throw new IllegalArgumentException("drive: want none among the domain's disks, have " + disks);
+        }
+        if (drive.isPresent()) {
+            DriveName name = drive.get().drive();
+            requireSame("drive's project", domain.owner().project(), name.project());
+            requireSame(
+                    "role of a VM with a drive",
+                    Role.CONTROLLER.name(),
+                    port.role().name());
+            if (disks.size() != 1
+                    || disks.get(0).use() != Disk.Use.WRITABLE
+                    || !disks.get(0).file().endsWith(name.file())) {
+                throw new IllegalArgumentException(
+                        "drive: want " + name.file() + " to write to among the domain's disks, have " + disks);
+            }
         }
     }
 

@@ -2,7 +2,7 @@ package org.cloister.host.plan;
 
 import java.io.IOException;
 
-/** A ticket's VM cannot be what it would have to be here. */
+/** A VM cannot be what it would have to be here. */
 public final class PlanImpossible extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -15,12 +15,12 @@ final class Ends {
     /** @param why of a VM that was resumed */
     static VmEnd of(End.Why why) {
         return switch (why) {
-            case ASKED, STEP_GONE -> VmEnd.STOPPED;
+            case ASKED, STEP_GONE, DRIVE_TAKEN -> VmEnd.STOPPED;
             // libvirt does not tell a guest that powers off from a process that was told to end.
             case DOMAIN_GONE -> VmEnd.GONE;
             case DIED -> VmEnd.DIED;
             case NOT_REGISTERED -> VmEnd.UNREGISTERED;
-            case STOPPED, LOST, INTERRUPTED, FAILED, ORPHAN -> VmEnd.FAILED;
+            case STOPPED, LOST, INTERRUPTED, FAILED, ORPHAN, DRIVE_SILENT -> VmEnd.FAILED;
         };
     }
 

@@ -11,6 +11,9 @@ import org.cloister.host.step.StepGone;
 
 /** What a job step is told of its VM's end, from what the ledger says. */
 final class Endings {
+    /** As QEMU says it of a file that another QEMU has open. */
+    private static final String LOCKED = "Failed to get \"write\" lock";
+
     private Endings() {}
 
     /**
@@ -30,6 +33,10 @@ final class Endings {
         }
         if (cause instanceof DiskFull full && full.isPromised()) {
             return new Ending(Code.UNAVAILABLE, phase, text, "ask for less scratch, or wait for other VMs to end");
+        }
+        if (text.contains(LOCKED)) {
+            // The disk of a VM whose agent-host is dead, elsewhere as a rule.
+            return new Ending(Code.UNAVAILABLE, phase, text, "end the VM that still writes to this drive");
         }
         return new Ending(Code.HOST, phase, text, "see agent-host's log on this host");
     }
@@ -76,6 +83,13 @@ final class Endings {
             case INTERRUPTED -> new Ending(Code.UNAVAILABLE, phase, "agent-host was restarted amid its start", "");
             case FAILED ->
                 new Ending(Code.HOST, phase, "its step " + end.at() + " failed", "see agent-host's log on this host");
+            case DRIVE_TAKEN -> new Ending(Code.STOPPED, phase, "its drive was taken by a later opening", "");
+            case DRIVE_SILENT ->
+                new Ending(
+                        Code.UNAVAILABLE,
+                        phase,
+                        "the storage of its drive gave no answer, and who writes to the drive was not known",
+                        "look at the folder vm.drives on this host");
             case ORPHAN -> new Ending(Code.HOST, phase, "nothing was known of it", "see agentctl host ledger");
         };
     }

@@ -13,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.cloister.daemon.http.HttpListener;
@@ -25,6 +26,7 @@ import org.cloister.host.channel.Evidence;
 import org.cloister.host.desk.Desk;
 import org.cloister.host.desk.Steps;
 import org.cloister.host.disk.ScratchFolder;
+import org.cloister.host.drive.Drives;
 import org.cloister.host.health.NodeHealth;
 import org.cloister.host.health.NodeWatch;
 import org.cloister.host.health.SlurmNode;
@@ -119,7 +121,8 @@ final class Host implements AutoCloseable {
             HostParts machine,
             Parts receipts,
             Building building,
-            Rounds rounds) {}
+            Rounds rounds,
+            Ender ender) {}
 
     private void begin(Enrolled self) throws IOException {
         InstantSource clock = InstantSource.system();
@@ -150,6 +153,8 @@ final class Host implements AutoCloseable {
                 () -> readiness.unfit().stream().toList(),
                 clock,
                 RETRY));
+        Optional<DriveWatch> drives = config.vm().drives().map(folder -> keep(drives(folder, here)));
+        here.metrics.showDrives(() -> drives.map(DriveWatch::held).orElse(0));
         RunParts parts = new RunParts(
                 here.ledger,
                 here.building,
@@ -163,6 +168,8 @@ final class Host implements AutoCloseable {
                 readiness,
                 watch,
                 here.metrics,
+                here.ender,
+                drives,
                 clock);
         Runs runs = keep(new Runs(parts));
 
@@ -189,7 +196,19 @@ final class Host implements AutoCloseable {
         Round round = new Round(ledger, building, witnessed, config.vm().times(), clock);
         Rounds rounds =
                 keep(new Rounds(round, machine.ports()::tell, config.vm().round(), clock));
-        return new Here(ledger, metrics, hypervisor, machine, receipts, building, rounds);
+        Ender ender = new Ender(ledger, metrics, rounds, clock);
+        return new Here(ledger, metrics, hypervisor, machine, receipts, building, rounds, ender);
+    }
+
+    private DriveWatch drives(Path folder, Here here) {
+        Duration age = config.vm().driveAge();
+        return new DriveWatch(
+                new Drives(folder, name.toString(), age),
+                here.ledger::entries,
+                here.machine.folders()::plan,
+                here.ender::end,
+                age,
+                System::nanoTime);
     }
 
     /** What VMs say, and what is heard of it in each round. */
@@ -221,9 +240,11 @@ final class Host implements AutoCloseable {
             if (outcome.unheard().isEmpty()) {
                 listening.accept(here.ledger);
             }
+            parts.drives().ifPresent(drives -> drives.rounded(outcome.unheard().isEmpty()));
             runs.rounded(outcome);
         });
         parts.watch().start();
+        parts.drives().ifPresent(DriveWatch::start);
         parts.preflight().start();
     }
 

@@ -1,6 +1,7 @@
 package org.cloister.host.run;
 
 import java.time.InstantSource;
+import java.util.Optional;
 import org.cloister.host.HostMetrics;
 import org.cloister.host.health.NodeWatch;
 import org.cloister.host.ledger.Building;
@@ -12,7 +13,11 @@ import org.cloister.host.receipt.Parts;
 import org.cloister.host.step.GlobalJobs;
 import org.cloister.host.ticket.Claims;
 
-/** With what a VM is made, watched and ended. */
+/**
+ * With what a VM is made, watched and ended.
+ *
+ * @param drives empty on a host that runs no controlling VMs
+ */
 record RunParts(
         Ledger ledger,
         Building building,
@@ -26,4 +31,6 @@ record RunParts(
         Readiness readiness,
         NodeWatch watch,
         HostMetrics metrics,
+        Ender ender,
+        Optional<DriveWatch> drives,
         InstantSource clock) {}

@@ -69,11 +69,7 @@ final class Runs implements AutoCloseable {
 
     /** Somebody wishes it; it is on disk when this returns. */
     void end(String uuid) throws IOException {
-        End asked = new End(End.Why.ASKED, "", parts.clock().millis());
-        if (parts.ledger().end(uuid, asked)) {
-            parts.metrics().ended(End.Why.ASKED);
-        }
-        parts.rounds().ring();
+        parts.ender().end(uuid, End.Why.ASKED);
     }
 
     /** For {@code FirstWord}. */

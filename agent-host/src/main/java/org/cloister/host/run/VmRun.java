@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.cloister.host.TimedMaker;
 import org.cloister.host.desk.Caller;
 import org.cloister.host.desk.Ending;
@@ -11,22 +13,26 @@ import org.cloister.host.desk.Phase;
 import org.cloister.host.desk.Phases;
 import org.cloister.host.desk.Work;
 import org.cloister.host.desk.WorkRefused;
+import org.cloister.host.drive.DriveName;
+import org.cloister.host.drive.DriveRefused;
+import org.cloister.host.drive.DriveUse;
+import org.cloister.host.drive.Patience;
+import org.cloister.host.drive.StorageSilent;
 import org.cloister.host.ledger.BuildFailed;
 import org.cloister.host.ledger.ClaimRefused;
 import org.cloister.host.ledger.End;
 import org.cloister.host.ledger.Entry;
-import org.cloister.host.machine.VmMaker;
 import org.cloister.host.machine.VmPlan;
 import org.cloister.host.plan.GuestImage;
 import org.cloister.host.plan.HostTerms;
 import org.cloister.host.plan.PlanImpossible;
-import org.cloister.host.plan.WorkerPlan;
-import org.cloister.host.receipt.PartMaker;
 import org.cloister.host.step.NoStep;
 import org.cloister.host.step.StepCgroup;
 import org.cloister.host.step.StepGone;
 import org.cloister.host.ticket.Assigned;
 import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.protocol.ticket.SignedOpening;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
 import org.cloister.slurm.SlurmUnavailable;
@@ -43,13 +49,13 @@ final class VmRun implements Work.Run {
     private final RunParts parts;
     private final Runs runs;
     private final Phases phases;
+    private final CountDownLatch stopped = new CountDownLatch(1);
     // Guarded by this object's monitor.
     private Phase phase;
     private long sinceNs = System.nanoTime();
     private @Nullable String uuid;
     private @Nullable BuildFailed failure;
     private long failedNs;
-    private boolean stopped;
     private boolean over;
 
     /** @param phase that was reached before, of a VM that is there */
@@ -79,6 +85,10 @@ final class VmRun implements Work.Run {
             refuse(Ending.Code.HOST, e, e.hint());
         } catch (WorkRefused e) {
             refuse(Ending.Code.REFUSED, e, e.hint());
+        } catch (DriveRefused e) {
+            refuse(Ending.Code.REFUSED, e, e.hint());
+        } catch (StorageSilent e) {
+            refuse(Ending.Code.UNAVAILABLE, e, "look at the folder vm.drives on this host");
         } catch (BuildFailed e) {
             LOG.warn("{}", e.getMessage());
             failed(e);
@@ -108,7 +118,7 @@ final class VmRun implements Work.Run {
     }
 
     private void build(Caller caller, String ticket)
-            throws IOException, InterruptedException, ClaimRefused, BuildFailed, WorkRefused {
+            throws IOException, InterruptedException, ClaimRefused, BuildFailed, WorkRefused, DriveRefused {
         if (!parts.jobs().isTickets(caller.job(), ticket)) {
             throw new WorkRefused(
                     "ticket " + ticket
@@ -133,30 +143,63 @@ final class VmRun implements Work.Run {
                 assigned.slot().slot(),
                 step.job(),
                 UUID.randomUUID().toString());
-        WorkerPlan.Places places = new WorkerPlan.Places(
-                parts.host().folders().folder(owner), parts.host().scratch().file(owner));
-        VmPlan plan = WorkerPlan.of(
-                new WorkerPlan.Asked(assigned.request(), assigned.allocation(), assigned.slot()),
-                owner,
-                step.allotment(),
-                image,
-                terms,
-                places);
-        if (!begin(owner)) {
+        PlannedVm planned = new PlannedVm(parts, assigned, owner, step, image, terms);
+        if (assigned.signed() instanceof SignedOpening signed) {
+            open(planned, signed.opening());
+        } else if (begin(owner)) {
+            make(planned, planned.worker());
+        }
+    }
+
+    /** The drive is its own before anything of the VM is made. */
+    private void open(PlannedVm planned, Opening opening)
+            throws IOException, InterruptedException, ClaimRefused, BuildFailed, WorkRefused, DriveRefused {
+        DriveWatch drives = parts.drives()
+                .orElseThrow(() -> new WorkRefused(
+                        "opening " + opening.id()
+                                + ": want a host that runs controlling VMs, have one without vm.drives",
+                        "set it on each host of the partition that slurm.controllers of the relay names"));
+        DriveUse use = new DriveUse(new DriveName(opening.project(), opening.drive()), opening.epoch());
+        VmPlan plan = planned.controller(use, drives.image(use));
+        if (!begin(planned.owner())) {
             return;
         }
+        long beganNs = System.nanoTime();
+        try {
+            if (drives.take(planned.owner(), use, opening.driveMib(), new Waiting())) {
+                parts.metrics().taken(Duration.ofNanos(System.nanoTime() - beganNs));
+                reached(Phase.DRIVE);
+                make(planned, plan);
+            } else {
+                end(new Ending(Ending.Code.STOPPED, phase, "it was asked to end while it waited for its drive", ""));
+            }
+        } finally {
+            drives.built(planned.owner());
+        }
+    }
+
+    /** Until somebody wishes that the VM ends. */
+    private final class Waiting implements Patience {
+        @Override
+        public long nowNs() {
+            return System.nanoTime();
+        }
+
+        @Override
+        public boolean pause(Duration time) throws InterruptedException {
+            return !stopped.await(time.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void make(PlannedVm planned, VmPlan plan) throws IOException, ClaimRefused, BuildFailed {
         parts.building()
                 .build(
                         Entry.claim(
-                                owner,
+                                plan.owner(),
                                 plan.scratchBytes().isPresent(),
                                 parts.clock().millis()),
                         new TimedMaker(
-                                new PartMaker(
-                                        new VmMaker(parts.host(), plan, step),
-                                        parts.receipts(),
-                                        plan,
-                                        assigned.ticket().digest()),
+                                planned.maker(plan),
                                 parts.metrics(),
                                 (made, took) -> Phase.of(made).ifPresent(this::reached)));
         // Its channel is opened after a look that has seen it.
@@ -166,7 +209,7 @@ final class VmRun implements Work.Run {
     /** @return false if it was ended before anything was made */
     private boolean begin(VmOwner owner) {
         synchronized (this) {
-            if (!stopped) {
+            if (stopped.getCount() > 0) {
                 uuid = owner.uuid();
                 runs.begun(owner.uuid(), this);
                 return true;
@@ -222,7 +265,7 @@ final class VmRun implements Work.Run {
     public void stop() {
         String its;
         synchronized (this) {
-            stopped = true;
+            stopped.countDown();
             its = uuid;
         }
         if (its != null) {

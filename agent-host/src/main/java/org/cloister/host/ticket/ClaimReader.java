@@ -11,7 +11,7 @@ import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.ClaimCheck;
 import org.cloister.protocol.ticket.OfficeMessage;
-import org.cloister.protocol.ticket.SignedTicket;
+import org.cloister.protocol.ticket.SignedRequest;
 import org.cloister.protocol.ticket.Slot;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
@@ -25,7 +25,7 @@ import org.cloister.protocol.ticket.TicketRefused;
  */
 public record ClaimReader(VerificationKey key, Beliefs beliefs, EpochBook epochs, Predicate<String> used) {
     /**
-     * When it returns, the ticket's epoch is on disk.
+     * When it returns, the epoch of the ticket or the opening is on disk.
      *
      * @param relay whom the link showed
      * @param ticket its id, as the caller's job has it
@@ -44,18 +44,18 @@ public record ClaimReader(VerificationKey key, Beliefs beliefs, EpochBook epochs
                         "bring both ends to one release"));
         ProjectReader projects = new ProjectReader(beliefs, epochs);
         projects.read(subject, project, claimed.project());
-        SignedTicket signed = SignedTicket.read(asked, projects.controller(subject, chain(subject, claimed)));
-        requireSame(subject, "project " + project, project, signed.ticket().project());
-        requireSame(subject, "it as the relay's answer", ticket, signed.ticket().id());
+        SignedRequest signed = SignedRequest.read(asked, projects.signer(subject, chain(subject, claimed)));
+        requireSame(subject, "project " + project, project, signed.project());
+        requireSame(subject, "it as the relay's answer", ticket, signed.id());
         byte[] envelope = claimed.allocation().toByteArray();
         Slot slot = ClaimCheck.require(
                 signed,
                 envelope,
                 relay,
-                new ClaimCheck.Claimant(key, job, epochs.of(project), used.test(ticket)),
+                new ClaimCheck.Claimant(key, job, epochs.before(signed), used.test(ticket)),
                 beliefs.now());
         Allocation allocation = ClaimCheck.read(envelope, relay);
-        epochs.raise(signed.ticket());
+        epochs.raise(signed);
         return new Assigned(slot, allocation, signed, relay);
     }
 
@@ -78,7 +78,7 @@ public record ClaimReader(VerificationKey key, Beliefs beliefs, EpochBook epochs
             throw new TicketRefused(
                     TicketClause.SIGNATURE,
                     subject,
-                    "the chain of its controlling VM",
+                    "the chain of its signer",
                     String.valueOf(e.getMessage()),
                     "look at the relay");
         }

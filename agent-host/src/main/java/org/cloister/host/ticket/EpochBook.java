@@ -12,13 +12,14 @@ import java.util.TreeMap;
 import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.WholeFile;
-import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.SignedOpening;
+import org.cloister.protocol.ticket.SignedRequest;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
 
 /**
- * The highest epoch of each project that this host has started a VM for, so that a controlling VM that was left behind
- * starts no more; and the newest of the project's papers that it was shown. On disk before a call returns. Any thread may
+ * The highest epoch of each project that this host has started a VM for, of its tickets and of its openings, so that a
+ * controlling VM that was left behind starts no more and is opened no more; and the newest of the project's papers that it was shown. On disk before a call returns. Any thread may
  * call.
  */
 public final class EpochBook {
@@ -56,9 +57,19 @@ public final class EpochBook {
         return new EpochBook(file, projects);
     }
 
-    /** The highest epoch; 0 for a project of which no VM was started here. */
+    /** The highest epoch of the project's requests of its kind; 0 if no VM was started here for one. */
+    public long before(SignedRequest signed) {
+        return signed instanceof SignedOpening ? opened(signed.project()) : of(signed.project());
+    }
+
+    /** Of its tickets. */
     public long of(String project) {
         return standing(project).map(Standing::epoch).orElse(0L);
+    }
+
+    /** Of its openings. */
+    public long opened(String project) {
+        return standing(project).map(Standing::opened).orElse(0L);
     }
 
     synchronized Optional<Standing> standing(String project) {
@@ -94,6 +105,7 @@ public final class EpochBook {
         Standing now = new Standing(
                 history.id(),
                 before.map(Standing::epoch).orElse(0L),
+                before.map(Standing::opened).orElse(0L),
                 history.number(),
                 history.documentId(history.number()),
                 approval.number(),
@@ -115,25 +127,26 @@ public final class EpochBook {
     }
 
     /**
-     * Before anything is made of the ticket's VM.
+     * Before anything is made of its VM.
      *
      * @throws TicketRefused if a higher one came meanwhile
      * @throws IllegalStateException if the project's papers were not seen before
      * @throws IOException if it is not on disk; then it may have been written or not
      */
-    public synchronized void raise(Ticket ticket) throws IOException {
-        Standing seen = standing(ticket.project())
+    public synchronized void raise(SignedRequest signed) throws IOException {
+        Standing seen = standing(signed.project())
                 .orElseThrow(() -> new IllegalStateException("epoch of a project of which nothing was seen"));
-        if (ticket.epoch() < seen.epoch()) {
+        long before = before(signed);
+        if (signed.epoch() < before) {
             throw new TicketRefused(
                     TicketClause.SEQUENCE,
-                    "ticket " + ticket.id(),
-                    "epoch " + seen.epoch() + " or later",
-                    Long.toString(ticket.epoch()),
-                    "a newer life of the controlling VM has asked since; it signs a new ticket");
+                    signed.subject(),
+                    "epoch " + before + " or later",
+                    Long.toString(signed.epoch()),
+                    "a newer life of the controlling VM was opened since; sign anew");
         }
-        if (ticket.epoch() > seen.epoch()) {
-            write(seen.withEpoch(ticket.epoch()));
+        if (signed.epoch() > before) {
+            write(signed instanceof SignedOpening ? seen.withOpened(signed.epoch()) : seen.withEpoch(signed.epoch()));
         }
     }
 

@@ -67,12 +67,12 @@ public record ProjectReader(Beliefs beliefs, EpochBook book) {
      *
      * @throws TicketRefused by {@code signature}, or by {@code sequence} if the list is older than one that was seen
      */
-    public Identity controller(String subject, Chain chain) throws IOException {
+    public Identity signer(String subject, Chain chain) throws IOException {
         try {
-            Identity controller = beliefs.verify(chain, Set.of(Role.CONTROLLER));
-            VerificationKey owner = controller.anchor();
+            Identity signer = beliefs.verify(chain, Set.of(Role.CONTROLLER, Role.OPENER));
+            VerificationKey owner = signer.anchor();
             BigInteger have = held(owner).map(RevocationList::number).orElseThrow();
-            BigInteger seen = book.standing(controller.name().project())
+            BigInteger seen = book.standing(signer.name().project())
                     .map(standing -> standing.list(owner.id()))
                     .orElse(BigInteger.ONE.negate());
             if (have.compareTo(seen) < 0) {
@@ -83,9 +83,9 @@ public record ProjectReader(Beliefs beliefs, EpochBook book) {
                         have.toString(),
                         DELIVER);
             }
-            return controller;
+            return signer;
         } catch (IdentityRefused e) {
-            throw refused(subject, "a controlling VM of its project that is not revoked", e);
+            throw refused(subject, "a controlling VM or an opener of its project who is not revoked", e);
         }
     }
 

@@ -13,16 +13,24 @@ import org.cloister.protocol.ticket.Ticket;
  * The highest that this host has seen of a project, so that nothing of it goes backwards.
  *
  * @param epoch of the tickets that it has started a VM for; 0 if none
+ * @param opened the same of the openings
  * @param number of the newest document
  * @param document the id of its payload: another one of that number is a fork
  * @param approval its number
  * @param lists numbers of the revocation lists, by the key id of their owner; of those who are owners by that document
  */
-record Standing(String project, long epoch, int number, String document, long approval, Map<String, BigInteger> lists) {
+record Standing(
+        String project,
+        long epoch,
+        long opened,
+        int number,
+        String document,
+        long approval,
+        Map<String, BigInteger> lists) {
     /** Owners of a document. */
     static final int MAX_LISTS = 16;
     /** Of a line. */
-    static final int MAX_BYTES = 150 + MAX_LISTS * 103;
+    static final int MAX_BYTES = 170 + MAX_LISTS * 103;
 
     private static final String ID = "[a-z2-7]{52}";
     private static final int MAX_NUMBER = 1000;
@@ -31,8 +39,9 @@ record Standing(String project, long epoch, int number, String document, long ap
 
     private static final Pattern LIST_PARTS = Pattern.compile("(" + ID + "):([0-9]+)");
 
-    private static final Pattern LINE = Pattern.compile("(" + ID + ") (0|[1-9][0-9]{0,15}) (0|[1-9][0-9]{0,3}) (" + ID
-            + ") ([1-9][0-9]{0,18})((?:" + LIST + "){0," + MAX_LISTS + "})");
+    private static final String EPOCH = "(0|[1-9][0-9]{0,15})";
+    private static final Pattern LINE = Pattern.compile("(" + ID + ") " + EPOCH + " " + EPOCH + " (0|[1-9][0-9]{0,3}) ("
+            + ID + ") ([1-9][0-9]{0,18})((?:" + LIST + "){0," + MAX_LISTS + "})");
 
     Standing {
         lists = Map.copyOf(lists);
@@ -43,11 +52,11 @@ record Standing(String project, long epoch, int number, String document, long ap
         Matcher form = LINE.matcher(line);
         if (!form.matches()
                 || !ProjectDocument.ID.matcher(form.group(1)).matches()
-                || !ProjectDocument.ID.matcher(form.group(4)).matches()) {
+                || !ProjectDocument.ID.matcher(form.group(5)).matches()) {
             return Optional.empty();
         }
         Map<String, BigInteger> lists = new TreeMap<>();
-        Matcher list = LIST_PARTS.matcher(form.group(6));
+        Matcher list = LIST_PARTS.matcher(form.group(7));
         while (list.find()) {
             if (lists.put(list.group(1), new BigInteger(list.group(2))) != null) {
                 return Optional.empty();
@@ -57,11 +66,14 @@ record Standing(String project, long epoch, int number, String document, long ap
             Standing read = new Standing(
                     form.group(1),
                     Long.parseLong(form.group(2)),
-                    Integer.parseInt(form.group(3)),
-                    form.group(4),
-                    Long.parseLong(form.group(5)),
+                    Long.parseLong(form.group(3)),
+                    Integer.parseInt(form.group(4)),
+                    form.group(5),
+                    Long.parseLong(form.group(6)),
                     lists);
-            return read.epoch <= Ticket.MAX_COUNT && read.number <= MAX_NUMBER ? Optional.of(read) : Optional.empty();
+            return read.epoch <= Ticket.MAX_COUNT && read.opened <= Ticket.MAX_COUNT && read.number <= MAX_NUMBER
+                    ? Optional.of(read)
+                    : Optional.empty();
         } catch (NumberFormatException e) {
             return Optional.empty();
         }
@@ -69,7 +81,7 @@ record Standing(String project, long epoch, int number, String document, long ap
 
     String line() {
         StringBuilder line = new StringBuilder(
-                String.join(" ", project, Long.toString(epoch), Integer.toString(number), document) + " " + approval);
+                String.join(" ", project, epoch + " " + opened, Integer.toString(number), document) + " " + approval);
         new TreeMap<>(lists)
                 .forEach((owner, list) ->
                         line.append(' ').append(owner).append(':').append(list));
@@ -77,7 +89,11 @@ record Standing(String project, long epoch, int number, String document, long ap
     }
 
     Standing withEpoch(long next) {
-        return new Standing(project, next, number, document, approval, lists);
+        return new Standing(project, next, opened, number, document, approval, lists);
+    }
+
+    Standing withOpened(long next) {
+        return new Standing(project, epoch, next, number, document, approval, lists);
     }
 
     /** Of an owner's list; -1 if none was seen. */

@@ -16,6 +16,8 @@ import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.LaunchSecurity;
 import org.cloister.host.domain.MemoryBacking;
 import org.cloister.host.domain.Protection;
+import org.cloister.host.drive.DriveName;
+import org.cloister.host.drive.DriveUse;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.ovs.Destination;
 import org.cloister.ovs.Egress;
@@ -74,7 +76,7 @@ public final class PlanSamples {
                 new Egress(gateway, Set.of(Destination.parse("192.0.2.7:tcp:27000"))),
                 new Rate(100_000, 5_000),
                 PortMark.owner(OWNER));
-        return new VmPlan(domain, port, MTU, OptionalLong.of(1L << 40), IDENTITY, Sharing.NONE);
+        return new VmPlan(domain, port, MTU, OptionalLong.of(1L << 40), IDENTITY, Sharing.NONE, Optional.empty());
     }
 
     public static VmPlan plain(VmOwner owner) {
@@ -91,7 +93,42 @@ public final class PlanSamples {
                 false,
                 Optional.empty(),
                 Optional.empty());
-        return new VmPlan(domain, port(owner, PortMark.owner(owner)), MTU, OptionalLong.empty(), IDENTITY, Sharing.ANY);
+        return new VmPlan(
+                domain,
+                port(owner, PortMark.owner(owner)),
+                MTU,
+                OptionalLong.empty(),
+                IDENTITY,
+                Sharing.ANY,
+                Optional.empty());
+    }
+
+    /** A controlling VM with its drive. */
+    public static VmPlan withDrive(VmOwner owner) {
+        VmPlan plain = plain(owner);
+        DriveName name = new DriveName(owner.project(), "main");
+        DomainSpec domain = plain.domain();
+        return new VmPlan(
+                new DomainSpec(
+                        owner,
+                        domain.accelerator(),
+                        domain.boot(),
+                        domain.cpus(),
+                        domain.memoryMib(),
+                        domain.backing(),
+                        List.of(new Disk(
+                                Path.of("/drives").resolve(name.file()), VmPlan.DRIVE_SERIAL, Disk.Use.WRITABLE)),
+                        domain.mac(),
+                        domain.channel(),
+                        domain.tpm(),
+                        domain.launchSecurity(),
+                        domain.debugConsole()),
+                plain.port(),
+                plain.mtu(),
+                plain.scratchBytes(),
+                plain.image(),
+                plain.sharing(),
+                Optional.of(new DriveUse(name, 9)));
     }
 
     static PortPlan port(VmOwner owner, String label) {

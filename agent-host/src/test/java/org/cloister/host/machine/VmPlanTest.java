@@ -21,7 +21,7 @@ class VmPlanTest {
 
     @Test
     void what_is_written_is_read_again() throws MalformedException {
-        for (VmPlan plan : new VmPlan[] {PlanSamples.full(), PlanSamples.plain(OWNER)}) {
+        for (VmPlan plan : new VmPlan[] {PlanSamples.full(), PlanSamples.plain(OWNER), PlanSamples.withDrive(OWNER)}) {
             assertThat(PlanDocument.read(PlanDocument.write(plan))).isEqualTo(plan);
         }
     }
@@ -54,6 +54,25 @@ class VmPlanTest {
                 .hasMessageContaining(why);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    "role":"CONTROLLER"  | "role":"WORKER"      | want CONTROLLER, have WORKER
+                    "name":"main"        | "name":"other"       | other.img to write to
+                    "name":"main"        | "name":"../main"     | drive.name
+                    "epoch":9            | "epoch":0            | drive.epoch
+                    "epoch":9            | "epoch":9,"more":1   | unknown key
+                    "use":"WRITABLE"     | "use":"LAYER"        | main.img to write to
+                    "serial":"drive"     | "serial":"other"     | main.img to write to
+                    "drive":{            | "drives":{           | want none among the domain's disks
+                    """)
+    void a_plan_with_another_drive_than_its_disk_is_refused(String from, String to, String why) {
+        String text = new String(PlanDocument.write(PlanSamples.withDrive(OWNER)), StandardCharsets.UTF_8);
+        assertThat(text).contains(from);
+        assertThatThrownBy(() -> PlanDocument.read(text.replace(from, to).getBytes(StandardCharsets.UTF_8)))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining(why);
+    }
+
     @Test
     void every_beginning_of_a_plan_is_refused() {
         byte[] whole = PlanDocument.write(PlanSamples.full());
@@ -73,10 +92,17 @@ class VmPlanTest {
                         plan.mtu(),
                         OptionalLong.empty(),
                         plan.image(),
-                        plan.sharing()))
+                        plan.sharing(),
+                        Optional.empty()))
                 .hasMessageContaining("port's owner");
         assertThatThrownBy(() -> new VmPlan(
-                        plan.domain(), plan.port(), plan.mtu(), OptionalLong.of(1 << 20), plan.image(), plan.sharing()))
+                        plan.domain(),
+                        plan.port(),
+                        plan.mtu(),
+                        OptionalLong.of(1 << 20),
+                        plan.image(),
+                        plan.sharing(),
+                        Optional.empty()))
                 .hasMessageContaining("scratch disk: want one");
     }
 

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class WorkerPlanTest {
-    private static final VmOwner OWNER = new VmOwner(
+    static final VmOwner OWNER = new VmOwner(
             "mfrggzdfmztwq2lknnwg23tpobmfrggzdfmztwq2lknnwg23tpoq",
             "mfrggzdfmztwq2lknnwg23tpob",
             1,
@@ -51,7 +51,7 @@ class WorkerPlanTest {
     private static final MemoryReserves RESERVES =
             new MemoryReserves(new Reserve(200, 1 << 20), new Reserve(100, 1 << 20));
 
-    private static final Path FOLDER = Path.of("/var/lib/cloister/host/vms/x");
+    static final Path FOLDER = Path.of("/var/lib/cloister/host/vms/x");
     private static final long MIB = 1 << 20;
 
     private GuestImage image;
@@ -59,10 +59,7 @@ class WorkerPlanTest {
 
     @BeforeEach
     void sign() throws Exception {
-        Path manifest =
-                Path.of(System.getProperty("cloister.root")).resolve("protocol/src/test/resources/manifest/whole.json");
-        image = new GuestImage(
-                ImageManifest.parse(Files.readAllBytes(manifest)), Path.of("/var/lib/cloister/images/1.4.2"));
+        image = image();
         List<Slot> slots = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             slots.add(new Slot(
@@ -86,7 +83,14 @@ class WorkerPlanTest {
                 slots);
     }
 
-    private static VerificationKey key() throws GeneralSecurityException, IOException {
+    static GuestImage image() throws IOException {
+        Path manifest =
+                Path.of(System.getProperty("cloister.root")).resolve("protocol/src/test/resources/manifest/whole.json");
+        return new GuestImage(
+                ImageManifest.parse(Files.readAllBytes(manifest)), Path.of("/var/lib/cloister/images/1.4.2"));
+    }
+
+    static VerificationKey key() throws GeneralSecurityException, IOException {
         KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
         generator.initialize(new ECGenParameterSpec("secp256r1"));
         return VerificationKey.parse(generator.generateKeyPair().getPublic().getEncoded());
@@ -97,7 +101,7 @@ class WorkerPlanTest {
                 3, OptionalInt.empty(), 2, OptionalInt.empty(), 4000, scratchMib, exclusive, 60, List.of());
     }
 
-    private static Allotment given(String cpus, long mib) {
+    static Allotment given(String cpus, long mib) {
         return new Allotment(Optional.of(CpuSet.parse(cpus)), OptionalInt.of(1), OptionalLong.of(mib * MIB));
     }
 
@@ -115,7 +119,7 @@ class WorkerPlanTest {
                 new WorkerPlan.Places(FOLDER, Path.of("/scratch").resolve(ScratchName.of(OWNER))));
     }
 
-    private static HostTerms plain() {
+    static HostTerms plain() {
         return terms(MemoryBacking.PLAIN, SevDecision.Mode.OFF);
     }
 

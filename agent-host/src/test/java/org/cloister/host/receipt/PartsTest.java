@@ -36,17 +36,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PartsTest {
     private static final VmOwner OWNER = Samples.OWNER;
-    private static final Map<End.Why, VmEnd> ENDS = Map.of(
-            End.Why.ASKED, VmEnd.STOPPED,
-            End.Why.STEP_GONE, VmEnd.STOPPED,
-            End.Why.DOMAIN_GONE, VmEnd.GONE,
-            End.Why.DIED, VmEnd.DIED,
-            End.Why.NOT_REGISTERED, VmEnd.UNREGISTERED,
-            End.Why.STOPPED, VmEnd.FAILED,
-            End.Why.LOST, VmEnd.FAILED,
-            End.Why.INTERRUPTED, VmEnd.FAILED,
-            End.Why.FAILED, VmEnd.FAILED,
-            End.Why.ORPHAN, VmEnd.FAILED);
+    private static final Map<End.Why, VmEnd> ENDS = Map.ofEntries(
+            Map.entry(End.Why.ASKED, VmEnd.STOPPED),
+            Map.entry(End.Why.STEP_GONE, VmEnd.STOPPED),
+            Map.entry(End.Why.DOMAIN_GONE, VmEnd.GONE),
+            Map.entry(End.Why.DIED, VmEnd.DIED),
+            Map.entry(End.Why.NOT_REGISTERED, VmEnd.UNREGISTERED),
+            Map.entry(End.Why.STOPPED, VmEnd.FAILED),
+            Map.entry(End.Why.LOST, VmEnd.FAILED),
+            Map.entry(End.Why.INTERRUPTED, VmEnd.FAILED),
+            Map.entry(End.Why.FAILED, VmEnd.FAILED),
+            Map.entry(End.Why.ORPHAN, VmEnd.FAILED),
+            Map.entry(End.Why.DRIVE_TAKEN, VmEnd.STOPPED),
+            Map.entry(End.Why.DRIVE_SILENT, VmEnd.FAILED));
 
     @TempDir
     private Path folder;

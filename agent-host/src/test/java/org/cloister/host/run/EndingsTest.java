@@ -51,6 +51,8 @@ class EndingsTest {
         wanted.put(Why.LOST, Code.HOST);
         wanted.put(Why.FAILED, Code.HOST);
         wanted.put(Why.ORPHAN, Code.HOST);
+        wanted.put(Why.DRIVE_TAKEN, Code.STOPPED);
+        wanted.put(Why.DRIVE_SILENT, Code.UNAVAILABLE);
         wanted.forEach((why, code) ->
                 assertThat(code(why, Phase.RUNNING)).as(why.toString()).isEqualTo(code));
     }

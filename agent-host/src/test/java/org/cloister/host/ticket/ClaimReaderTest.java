@@ -10,6 +10,7 @@ import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Beliefs;
@@ -17,6 +18,8 @@ import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.ClaimCheck;
 import org.cloister.protocol.ticket.OfficeMessage;
+import org.cloister.protocol.ticket.SignedOpening;
+import org.cloister.protocol.ticket.SignedTicket;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
@@ -75,10 +78,10 @@ class ClaimReaderTest {
         assertThat(assigned.slot().slot()).isZero();
         assertThat(assigned.slot().address()).hasToString("10.64.12.2");
         assertThat(assigned.allocation().vlan()).isEqualTo(103);
-        assertThat(assigned.request().cpusPerTask()).isEqualTo(12);
-        assertThat(assigned.ticket().signer().role()).isEqualTo(Role.CONTROLLER);
+        assertThat(assigned.signed().request().cpusPerTask()).isEqualTo(12);
+        assertThat(assigned.signed().signer().role()).isEqualTo(Role.CONTROLLER);
         assertThat(assigned.relay()).isEqualTo(world.relay);
-        String project = assigned.ticket().ticket().project();
+        String project = assigned.signed().project();
         assertThat(EpochBook.open(folder.resolve("epochs")).of(project)).isEqualTo(3);
         assertThat(reader.beliefs().anchors().of(project))
                 .isEqualTo(world.genesis.ownerKeys().stream().collect(Collectors.toSet()));
@@ -108,9 +111,41 @@ class ClaimReaderTest {
     void a_ticket_of_an_epoch_that_was_left_behind_starts_nothing() throws Exception {
         read();
         Ticket ticket = world.ticket;
-        epochs.raise(
-                new Ticket(ticket.id(), ticket.project(), 4, 1, ticket.issued(), ticket.expires(), ticket.request()));
+        Ticket later =
+                new Ticket(ticket.id(), ticket.project(), 4, 1, ticket.issued(), ticket.expires(), ticket.request());
+        epochs.raise(new SignedTicket(later, Digest.sha256(later.payload()), world.relay));
         refused(TicketClause.SEQUENCE, world.claimed(world.papers()));
+    }
+
+    @Test
+    void an_openers_opening_is_a_claim_and_its_epoch_is_not_the_tickets() throws Exception {
+        read();
+        Assigned assigned =
+                reader().read(world.opened(5, "10.64.12.1"), world.relay, ClaimWorld.OPENING, ClaimWorld.JOB);
+        assertThat(assigned.signed()).isInstanceOfSatisfying(SignedOpening.class, opening -> {
+            assertThat(opening.opening().drive()).isEqualTo("main");
+            assertThat(opening.signer().role()).isEqualTo(Role.OPENER);
+        });
+        assertThat(assigned.slot().address())
+                .isEqualTo(assigned.allocation().network().controller());
+        EpochBook onDisk = EpochBook.open(folder.resolve("epochs"));
+        assertThat(onDisk.opened(world.genesis.id())).isEqualTo(5);
+        assertThat(onDisk.of(world.genesis.id())).isEqualTo(3);
+        refused(TicketClause.SEQUENCE, reader(), world.opened(4, "10.64.12.1"), ClaimWorld.OPENING, ClaimWorld.JOB);
+    }
+
+    @Test
+    void an_opening_with_a_workers_address_or_by_who_is_no_opener_is_refused() throws Exception {
+        refused(TicketClause.PROJECT, reader(), world.opened(5, "10.64.12.2"), ClaimWorld.OPENING, ClaimWorld.JOB);
+        OfficeMessage.Claimed opened = world.opened(5, "10.64.12.1");
+        OfficeMessage.Claimed swapped = new OfficeMessage.Claimed(
+                opened.ticket(),
+                world.claimed(world.papers()).chain(),
+                opened.allocation(),
+                opened.head(),
+                opened.project());
+        refused(TicketClause.SIGNATURE, reader(), swapped, ClaimWorld.OPENING, ClaimWorld.JOB);
+        assertThat(epochs.opened(world.genesis.id())).isZero();
     }
 
     @Test

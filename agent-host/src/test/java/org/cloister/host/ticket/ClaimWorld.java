@@ -31,6 +31,7 @@ import org.cloister.protocol.ticket.Address;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.Network;
 import org.cloister.protocol.ticket.OfficeMessage;
+import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.ProjectPapers;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Slot;
@@ -40,6 +41,7 @@ import org.cloister.protocol.ticket.Ticket;
 final class ClaimWorld {
     static final Instant NOW = Instant.parse("2026-11-21T10:00:00Z");
     static final long JOB = 4711;
+    static final String OPENING = "o".repeat(26);
     private static final Duration DAY = Duration.ofHours(24);
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -49,6 +51,8 @@ final class ClaimWorld {
     final SigningKey ben = key(Curve.P384);
     final SigningKey eve = key(Curve.P384);
     final SigningKey controllerKey = key(Curve.P384);
+    final SigningKey openerKey = key(Curve.P384);
+    final List<byte[]> opener;
     private final SigningKey relayKey = key(Curve.P256);
     final ProjectHistory genesis;
     final Authority annsOwn;
@@ -73,6 +77,11 @@ final class ClaimWorld {
         controller = List.of(annsOwn.issue(
                 new Name("c1", "controller", genesis.id()),
                 SubjectKey.of(controllerKey.verificationKey()),
+                NOW,
+                DAY.minusHours(1)));
+        opener = List.of(annsOwn.issue(
+                new Name("olga", "opener", genesis.id()),
+                SubjectKey.of(openerKey.verificationKey()),
                 NOW,
                 DAY.minusHours(1)));
         Name name = new Name("r1", "relay", Name.SITE);
@@ -169,6 +178,35 @@ final class ClaimWorld {
                 ByteString.copyFrom(allocation.sign(relayKey).bytes()),
                 ByteString.EMPTY,
                 papers);
+    }
+
+    /** The same for an opening of the project's drive. */
+    OfficeMessage.Claimed opened(long epoch, String address) throws GeneralSecurityException {
+        Opening opening = new Opening(
+                OPENING, genesis.id(), epoch, NOW, NOW.plus(Duration.ofMinutes(10)), "main", 16, 2, 2048, 600);
+        Allocation its = new Allocation(
+                allocation.relay(),
+                genesis.id(),
+                OPENING,
+                Digest.sha256(opening.payload()),
+                JOB,
+                NOW.plusSeconds(30),
+                103,
+                allocation.network(),
+                List.of(new Slot(
+                        0,
+                        "n0",
+                        new Name("h1", "host", Name.SITE),
+                        host.verificationKey(),
+                        Address.parse(address),
+                        2,
+                        2048)));
+        return new OfficeMessage.Claimed(
+                ByteString.copyFrom(opening.sign(openerKey).bytes()),
+                opener.stream().map(ByteString::copyFrom).toList(),
+                ByteString.copyFrom(its.sign(relayKey).bytes()),
+                ByteString.EMPTY,
+                papers());
     }
 
     static SigningKey key(Curve curve) {

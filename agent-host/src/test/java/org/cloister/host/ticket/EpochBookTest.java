@@ -13,8 +13,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.SignedOpening;
+import org.cloister.protocol.ticket.SignedTicket;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
@@ -40,10 +44,17 @@ class EpochBookTest {
         project = world.genesis.id();
     }
 
-    private static Ticket ticket(String project, long epoch) {
+    private SignedTicket ticket(String project, long epoch) {
         ResourceRequest request =
                 new ResourceRequest(1, OptionalInt.empty(), 1, OptionalInt.empty(), 64, 0, false, 10, List.of());
-        return new Ticket("c".repeat(26), project, epoch, 1, NOW, NOW.plus(Duration.ofMinutes(1)), request);
+        Ticket ticket = new Ticket("c".repeat(26), project, epoch, 1, NOW, NOW.plus(Duration.ofMinutes(1)), request);
+        return new SignedTicket(ticket, Digest.sha256(ticket.payload()), world.relay);
+    }
+
+    private SignedOpening opening(long epoch) {
+        Opening opening =
+                new Opening("d".repeat(26), project, epoch, NOW, NOW.plus(Duration.ofMinutes(1)), "main", 0, 1, 64, 10);
+        return new SignedOpening(opening, Digest.sha256(opening.payload()), world.relay);
     }
 
     private void see(EpochBook book, ClaimWorld of, long approval, Map<String, BigInteger> lists) throws IOException {
@@ -87,6 +98,23 @@ class EpochBookTest {
     }
 
     @Test
+    void openings_and_tickets_of_a_project_count_apart() throws IOException {
+        Path file = folder.resolve("epochs");
+        EpochBook book = EpochBook.open(file);
+        see(book, world, 1, Map.of());
+        book.raise(ticket(project, 7));
+        book.raise(opening(2));
+        book.raise(ticket(project, 8));
+        see(book, world, 2, Map.of());
+        TicketRefused refused = catchThrowableOfType(TicketRefused.class, () -> book.raise(opening(1)));
+        assertThat(refused).hasMessageContaining("opening").hasMessageContaining("want epoch 2 or later, have 1");
+        assertThat(EpochBook.open(file).of(project)).isEqualTo(8);
+        assertThat(EpochBook.open(file).opened(project)).isEqualTo(2);
+        assertThat(book.before(opening(9))).isEqualTo(2);
+        assertThat(book.before(ticket(project, 9))).isEqualTo(8);
+    }
+
+    @Test
     void an_epoch_that_was_left_behind_is_refused_and_changes_nothing() throws IOException {
         Path file = folder.resolve("epochs");
         EpochBook book = EpochBook.open(file);
@@ -117,19 +145,21 @@ class EpochBookTest {
                 "x 1",
                 "%s",
                 "%s 1",
-                "%s 01 0 %<s 1",
-                "%s 9999999999999999 0 %<s 1",
-                "%s 1 1001 %<s 1",
-                "%s 1 0 x 1",
-                "%s 1 0 %<s 0",
-                "%s 1 0 %<s 9999999999999999999",
-                "%s 1 0 %<s 1 1",
-                "%s 1 0 %<s 1 %<s",
-                "%s 1 0 %<s 1 %<s:1 %<s:2",
-                "%s 1 0 %<s 1 ",
-                "%s 1 0 %<s 1\n%<s 2 0 %<s 1",
-                " %s 1 0 %<s 1",
-                "\n%s 1 0 %<s 1"
+                "%s 01 0 0 %<s 1",
+                "%s 9999999999999999 0 0 %<s 1",
+                "%s 0 9999999999999999 0 %<s 1",
+                "%s 1 0 %<s 1",
+                "%s 1 0 1001 %<s 1",
+                "%s 1 0 0 x 1",
+                "%s 1 0 0 %<s 0",
+                "%s 1 0 0 %<s 9999999999999999999",
+                "%s 1 0 0 %<s 1 1",
+                "%s 1 0 0 %<s 1 %<s",
+                "%s 1 0 0 %<s 1 %<s:1 %<s:2",
+                "%s 1 0 0 %<s 1 ",
+                "%s 1 0 0 %<s 1\n%<s 2 0 0 %<s 1",
+                " %s 1 0 0 %<s 1",
+                "\n%s 1 0 0 %<s 1"
             })
     void a_file_that_is_not_ours_is_refused(String text) throws IOException {
         Path file = Files.writeString(folder.resolve("epochs"), String.format(text, A) + "\n");

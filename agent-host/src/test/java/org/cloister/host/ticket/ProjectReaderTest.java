@@ -50,7 +50,7 @@ class ProjectReaderTest {
     private Identity read(ProjectPapers papers) throws IOException {
         ProjectReader reader = new ProjectReader(beliefs, book);
         reader.read("ticket", world.genesis.id(), papers);
-        return reader.controller("ticket", Chain.parse(world.controller));
+        return reader.signer("ticket", Chain.parse(world.controller));
     }
 
     private void refused(TicketClause clause, String text, ProjectPapers papers) {

@@ -7,13 +7,13 @@ import java.util.List;
 final class BatchJob {
     private BatchJob() {}
 
-    static List<String> arguments(Submission what, SlurmSettings settings) {
+    static List<String> arguments(Submission what) {
         List<String> argv = new ArrayList<>(List.of(
                 "--parsable",
                 "--job-name=" + what.ticket(),
                 "--comment=" + what.ticket(),
                 "--account=" + what.account(),
-                "--partition=" + settings.partition(),
+                "--partition=" + what.partition(),
                 // Of a ticket's jobs, should there be two for a moment, only one runs.
                 "--dependency=singleton",
                 "--no-requeue",

@@ -11,6 +11,9 @@ import org.cloister.slurm.SlurmUnavailable;
  * <p>No method waits longer than its implementation's limit. Nothing but resources and ticket ids goes in.
  */
 public interface GlobalSlurm {
+    /** Which of its partitions are the relay's. */
+    Partitions partitions();
+
     /**
      * Every job of the service account that slurmctld still has, ended ones of the last minutes too. Jobs whose names
      * are no ticket ids are left out; several of one ticket are all there.

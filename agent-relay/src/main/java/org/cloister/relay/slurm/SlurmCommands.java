@@ -63,6 +63,11 @@ public final class SlurmCommands implements GlobalSlurm {
     }
 
     @Override
+    public Partitions partitions() {
+        return settings.partitions();
+    }
+
+    @Override
     public List<Job> jobs() throws SlurmUnavailable {
         List<String> all = List.of("-h", "-t", "all", "--user=" + settings.user(), "-O", JobTable.SQUEUE_FORMAT);
         List<Job> jobs = new ArrayList<>();
@@ -105,8 +110,7 @@ public final class SlurmCommands implements GlobalSlurm {
 
     @Override
     public long submit(Submission what) throws SlurmUnavailable, SlurmRefused {
-        SlurmProgram.Output output =
-                slurm.run("sbatch", BatchJob.arguments(what, settings), BatchJob.script(what, settings));
+        SlurmProgram.Output output = slurm.run("sbatch", BatchJob.arguments(what), BatchJob.script(what, settings));
         var submitted = SUBMITTED.matcher(output.out());
         if (output.exit() == 0 && submitted.matches()) {
             return Long.parseLong(submitted.group(1));
@@ -170,7 +174,9 @@ public final class SlurmCommands implements GlobalSlurm {
     /** For a log line at the start. */
     @Override
     public String toString() {
-        return "Slurm of partition " + settings.partition() + " as " + settings.user() + ", step "
+        Partitions partitions = settings.partitions();
+        return "Slurm of partition " + partitions.workers() + ", of controlling VMs "
+                + partitions.controllers().orElse("none") + ", as " + settings.user() + ", step "
                 + settings.step().stream().collect(Collectors.joining(" "));
     }
 }

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
  * @param programs where sbatch and the others lie, srun on the compute hosts too; by PATH if empty
  * @param configuration a slurm.conf (SLURM_CONF); the programs' own default if empty
  * @param user the service account, whose jobs alone are looked at
+ * @param partitions for tickets, and for openings
  * @param step what each node of a job runs, with the ticket's id as one more argument
  * @param limit of each program's run, after which it is killed
  */
@@ -19,21 +20,19 @@ public record SlurmSettings(
         Optional<Path> programs,
         Optional<Path> configuration,
         String user,
-        String partition,
+        Partitions partitions,
         List<String> step,
         Duration limit) {
     public static final List<String> DEFAULT_STEP = List.of("/usr/bin/agentctl", "host", "run");
     /** More than Slurm's own 10 s (MessageTimeout), so that its words come before ours. */
     public static final Duration DEFAULT_LIMIT = Duration.ofSeconds(15);
 
-    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}");
     private static final Pattern WORD = Pattern.compile("[A-Za-z0-9_./=-]{1,255}");
 
     /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
     public SlurmSettings {
         step = List.copyOf(step);
-        require("user", NAME, user);
-        require("partition", NAME, partition);
+        require("user", Partitions.NAME, user);
         if (step.isEmpty() || step.size() > 16 || !step.get(0).startsWith("/")) {
             throw new IllegalArgumentException("step: want 1 to 16 words, an absolute path first, have " + step);
         }
@@ -50,7 +49,7 @@ public record SlurmSettings(
                 Optional.empty(),
                 Optional.empty(),
                 System.getProperty("user.name"),
-                partition,
+                new Partitions(partition, Optional.empty()),
                 DEFAULT_STEP,
                 DEFAULT_LIMIT);
     }
@@ -60,7 +59,7 @@ public record SlurmSettings(
         return programs.map(folder -> folder.resolve(name).toString()).orElse(name);
     }
 
-    private static void require(String what, Pattern pattern, String value) {
+    static void require(String what, Pattern pattern, String value) {
         if (!pattern.matcher(value).matches()) {
             throw new IllegalArgumentException(what + ": want " + pattern + ", have " + value);
         }

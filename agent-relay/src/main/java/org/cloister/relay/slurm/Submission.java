@@ -6,8 +6,9 @@ import java.util.OptionalInt;
 import java.util.regex.Pattern;
 
 /**
- * What is asked of Global Slurm for a ticket: resources and its id.
+ * What is asked of Global Slurm for a ticket or an opening: resources and its id.
  *
+ * @param partition where it runs
  * @param ticket becomes the job's name and comment
  * @param account of the site, charged for it
  * @param nodes exactly so many
@@ -16,6 +17,7 @@ import java.util.regex.Pattern;
  * @param features of which the nodes must have all
  */
 public record Submission(
+        String partition,
         String ticket,
         String account,
         int nodes,
@@ -39,6 +41,9 @@ public record Submission(
     /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
     public Submission {
         features = List.copyOf(features);
+        require(
+                "partition: want " + Partitions.NAME,
+                Partitions.NAME.matcher(partition).matches());
         require(
                 "ticket: want 26 characters of base32",
                 Job.TICKET.matcher(ticket).matches());

@@ -7,7 +7,7 @@ import java.util.OptionalInt;
 import org.cloister.relay.state.StateException.Trouble;
 
 /**
- * VLANs of projects and addresses of tickets. What is given back rests, in seconds that the relay runs, and what has rested
+ * VLANs of projects, and addresses of tickets and openings. What is given back rests, in seconds that the relay runs, and what has rested
  * longest goes first.
  */
 public final class Numbers {
@@ -90,9 +90,10 @@ public final class Numbers {
             throw new ExhaustedException("addresses of one VLAN", slots, pool.hosts(), 0);
         }
         int vlan = vlan(project);
-        List<Integer> rested = sql.list(columns -> columns.getInt(1), """
-                SELECT host FROM address WHERE vlan = ? AND ticket IS NULL AND rests_until <= ?
-                ORDER BY rests_until, host LIMIT ?""", vlan, time.seconds(), slots);
+        List<Integer> rested =
+                sql.list(columns -> columns.getInt(1), """
+                SELECT host FROM address WHERE vlan = ? AND ticket IS NULL AND rests_until <= ? AND host >= ?
+                ORDER BY rests_until, host LIMIT ?""", vlan, time.seconds(), NetworkPool.FIRST_HOST, slots);
         int highest = (int) sql.number("SELECT MAX(host) FROM address WHERE vlan = ?", vlan);
         int next = Math.max(highest + 1, NetworkPool.FIRST_HOST);
         int free = rested.size() + pool.lastHost() - next + 1;
@@ -115,7 +116,20 @@ public final class Numbers {
         return held(ticket).orElseThrow();
     }
 
-    /** What the ticket holds. */
+    /**
+     * Gives an opening the controlling VM's address in its project's VLAN, which the project gets if it has none. An earlier
+     * opening loses it; it does not rest, for there is no other one.
+     *
+     * @param opening as of {@link #take}
+     */
+    public Lease takeController(String opening, String project) throws StateException, ExhaustedException {
+        once(sql.update("""
+                INSERT INTO address (vlan, host, ticket, slot, rests_until) VALUES (?, ?, ?, 0, 0)
+                ON CONFLICT (vlan, host) DO UPDATE SET ticket = excluded.ticket, slot = 0""", vlan(project), NetworkPool.CONTROLLER, opening));
+        return held(opening).orElseThrow();
+    }
+
+    /** What the ticket or opening holds. */
     public Optional<Lease> held(String ticket) throws StateException {
         List<int[]> rows = sql.list(
                 columns -> new int[] {columns.getInt(1), columns.getInt(2)},
@@ -151,9 +165,10 @@ public final class Numbers {
 
     private long resting(int vlan) throws StateException {
         return sql.number(
-                "SELECT COUNT(*) FROM address WHERE vlan = ? AND ticket IS NULL AND rests_until > ?",
+                "SELECT COUNT(*) FROM address WHERE vlan = ? AND ticket IS NULL AND rests_until > ? AND host >= ?",
                 vlan,
-                time.seconds());
+                time.seconds(),
+                NetworkPool.FIRST_HOST);
     }
 
     /** SQLite has one writer; elsewhere another one may have been faster. */

@@ -62,7 +62,7 @@ final class Schema {
     }
 
     private static List<List<String>> steps(Dialect dialect) {
-        return List.of(first(dialect));
+        return List.of(first(dialect), openings());
     }
 
     /** Times are milliseconds since 1970; running times are seconds that a relay has run on this database. */
@@ -104,6 +104,14 @@ final class Schema {
                 CREATE TABLE receipt_part (
                   ticket TEXT NOT NULL REFERENCES ticket (id) ON DELETE CASCADE, signer TEXT NOT NULL,
                   envelope %s NOT NULL, PRIMARY KEY (ticket, signer))""".formatted(bytes));
+    }
+
+    /** An opening is a ticket with a drive; its number is 0, which no ticket has. */
+    private static List<String> openings() {
+        return List.of(
+                "ALTER TABLE ticket ADD COLUMN drive TEXT",
+                // Kept for good, as project_sequence is.
+                "CREATE TABLE project_opening (project TEXT PRIMARY KEY, epoch BIGINT NOT NULL)");
     }
 
     /** One row a number, so one holder a number; one row a project or slot, so one number for each. */

@@ -8,7 +8,7 @@ import org.cloister.protocol.ticket.TicketState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ticket and what became of it. Its signed papers are asked for one by one: they are large.
+ * A ticket or an opening and what became of it. Its signed papers are asked for one by one: they are large.
  *
  * @param withdrawn its controlling VM does not want it any more
  * @param submitting when the relay last set out to submit it; null before
@@ -30,5 +30,9 @@ public record TicketRow(
         @Nullable Instant ended) {
     public String id() {
         return request.id();
+    }
+
+    public boolean isOpening() {
+        return request.isOpening();
     }
 }

@@ -13,7 +13,7 @@ import org.cloister.protocol.ticket.TicketState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tickets: open ones, and ended ones for {@link #KEPT}. A setter answers whether it changed anything: nothing changes a
+ * Tickets and openings: open ones, and ended ones for {@link #KEPT}. A setter answers whether it changed anything: nothing changes a
  * ticket that has ended, or leads it back to an earlier state.
  */
 public final class Tickets {
@@ -22,7 +22,7 @@ public final class Tickets {
 
     private static final String COLUMNS = """
             SELECT id, project, controller, digest, epoch, number, nodes, cpus, memory_mib, account, accepted, state,
-            withdrawn, submitting, job, node_names, allocation IS NOT NULL, outcome, reason, ended FROM ticket\s""";
+            withdrawn, submitting, job, node_names, allocation IS NOT NULL, outcome, reason, ended, drive FROM ticket\s""";
 
     private final Sql sql;
 
@@ -31,10 +31,10 @@ public final class Tickets {
     }
 
     /**
-     * Records a ticket as accepted.
+     * Records a ticket or an opening as accepted.
      *
      * @param envelope DSSE, as it came
-     * @param chain the controlling VM's certificates, as they came
+     * @param chain the signer's certificates, as they came
      * @throws TakenException if there is one of its id; first of all, so that a repeated ticket is known as such
      * @throws SequenceException if it does not come after all earlier ones of its project, those long forgotten too
      */
@@ -44,15 +44,19 @@ public final class Tickets {
         if (taken.isPresent()) {
             throw taken(request, taken.get().request());
         }
-        advance(request.project(), request.sequence());
+        if (request.isOpening()) {
+            advanceOpening(request.project(), request.sequence());
+        } else {
+            advance(request.project(), request.sequence());
+        }
         int rows = sql.update(
                 """
                 INSERT INTO ticket (id, project, controller, digest, envelope, chain, epoch, number, nodes, cpus,
-                memory_mib, account, accepted, state, withdrawn)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'accepted', 0) ON CONFLICT (id) DO NOTHING""",
+                memory_mib, account, accepted, drive, state, withdrawn)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'accepted', 0) ON CONFLICT (id) DO NOTHING""",
                 request.id(),
                 request.project(),
-                request.controller(),
+                request.signer(),
                 request.digest().hex(),
                 envelope,
                 chain,
@@ -62,7 +66,8 @@ public final class Tickets {
                 request.cpus(),
                 request.memoryMib(),
                 request.account(),
-                request.accepted().toEpochMilli());
+                request.accepted().toEpochMilli(),
+                request.drive().orElse(null));
         if (rows == 0) {
             throw taken(request, byId(request.id()).orElseThrow().request());
         }
@@ -84,6 +89,21 @@ public final class Tickets {
         }
     }
 
+    private void advanceOpening(String project, Sequence sequence) throws StateException, SequenceException {
+        int rows = sql.update("""
+                INSERT INTO project_opening (project, epoch) VALUES (?, ?)
+                ON CONFLICT (project) DO UPDATE SET epoch = excluded.epoch
+                WHERE project_opening.epoch < excluded.epoch""", project, sequence.epoch());
+        if (rows == 0) {
+            throw new SequenceException(project, sequence, new Sequence(highestOpening(project), 0));
+        }
+    }
+
+    /** Epoch of all openings that the project ever had here; 0 if it had none. */
+    public long highestOpening(String project) throws StateException {
+        return sql.number("SELECT epoch FROM project_opening WHERE project = ?", project);
+    }
+
     /** Of all tickets that the project ever had here. */
     public Optional<Sequence> highest(String project) throws StateException {
         return sql.first(
@@ -92,13 +112,23 @@ public final class Tickets {
                 project);
     }
 
+    /** What tickets and openings that have not ended ask for. */
     public Usage usage(String project) throws StateException {
+        return usage(project, "");
+    }
+
+    /** The same without openings. */
+    public Usage usageOfTickets(String project) throws StateException {
+        return usage(project, " AND drive IS NULL");
+    }
+
+    private Usage usage(String project, String which) throws StateException {
         return sql.first(
                         columns -> new Usage(
                                 columns.getInt(1), columns.getLong(2), columns.getLong(3), columns.getLong(4)),
                         """
                         SELECT COUNT(*), SUM(nodes), SUM(cpus), SUM(memory_mib) FROM ticket
-                        WHERE project = ? AND state <> 'ended'""",
+                        WHERE project = ? AND state <> 'ended'""" + which,
                         project)
                 .orElseThrow();
     }
@@ -117,6 +147,14 @@ public final class Tickets {
                 Tickets::row, COLUMNS + "WHERE project = ? AND state <> 'ended' ORDER BY epoch, number", project);
     }
 
+    /** Openings of the project that have not ended, the earliest first. */
+    public List<TicketRow> openOpenings(String project) throws StateException {
+        return sql.list(
+                Tickets::row,
+                COLUMNS + "WHERE project = ? AND state <> 'ended' AND drive IS NOT NULL ORDER BY epoch",
+                project);
+    }
+
     /** Of all projects, the first to end first. */
     public List<TicketRow> endedSince(Instant when, int limit) throws StateException {
         return sql.list(
@@ -126,7 +164,7 @@ public final class Tickets {
                 limit);
     }
 
-    /** The ticket's DSSE envelope. */
+    /** The DSSE envelope of the ticket or opening. */
     public Optional<byte[]> envelope(String id) throws StateException {
         return sql.first(columns -> columns.getBytes(1), "SELECT envelope FROM ticket WHERE id = ?", id);
     }
@@ -220,7 +258,8 @@ public final class Tickets {
                 columns.getLong(8),
                 columns.getLong(9),
                 columns.getString(10),
-                Instant.ofEpochMilli(columns.getLong(11)));
+                Instant.ofEpochMilli(columns.getLong(11)),
+                Optional.ofNullable(columns.getString(21)));
         long job = columns.getLong(15);
         OptionalLong known = columns.wasNull() ? OptionalLong.empty() : OptionalLong.of(job);
         String nodes = columns.getString(16);

@@ -47,9 +47,8 @@ final class Assigning {
             following.stop(ticket, TicketEnd.NOT_STARTED);
             return;
         }
-        int asked = Papers.ownTicket(
-                        records.transaction().tickets().envelope(row.id()).orElseThrow())
-                .request()
+        int asked = Papers.request(
+                        row, records.transaction().tickets().envelope(row.id()).orElseThrow())
                 .memoryMib();
         try {
             Optional<List<Slot>> slots = slots(ticket, lease, asked);

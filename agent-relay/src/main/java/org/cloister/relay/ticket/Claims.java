@@ -165,7 +165,7 @@ final class Claims {
                     .with(Fact.SLOT, report.slot())
                     .with(Fact.HOST, name));
             records.onceAudited(() -> office.listeners.tell(
-                    row.get().request().controller(),
+                    row.get().request().signer(),
                     ticket + "/" + report.slot(),
                     new OfficeMessage.Part(ticket, report.slot(), report.statement())));
         }

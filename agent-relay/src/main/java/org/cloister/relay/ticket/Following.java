@@ -10,11 +10,11 @@ import org.cloister.protocol.audit.Fact;
 import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.ticket.ResourceRequest;
-import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
 import org.cloister.relay.slurm.Job;
 import org.cloister.relay.slurm.NodeShare;
+import org.cloister.relay.slurm.Partitions;
 import org.cloister.relay.slurm.Submission;
 import org.cloister.relay.state.StateException;
 import org.cloister.relay.state.TicketRow;
@@ -47,6 +47,11 @@ final class Following {
         return slurm.isPresent();
     }
 
+    /** From any thread. */
+    boolean hasControllers() {
+        return slurm.isPresent() && slurm.get().partitions().controllers().isPresent();
+    }
+
     Assigning assigning() {
         return assigning;
     }
@@ -69,6 +74,14 @@ final class Following {
                         now + office.terms.times().settle().toNanos()));
     }
 
+    /** An opening came after it: a controlling VM's address is one VM's. */
+    void supersede(TicketRow row) {
+        Tracked ticket = office.tracked.get(row.id());
+        if (ticket != null) {
+            stop(ticket, TicketEnd.SUPERSEDED);
+        }
+    }
+
     /** Its record says that it may be there from now on. */
     void submit(String id) {
         Tracked ticket = office.tracked.get(id);
@@ -88,20 +101,30 @@ final class Following {
                                 || row.get().state() == TicketState.QUEUED)
                         && !row.get().withdrawn()
                         && ticket.stop.isEmpty()
-                        && approval.isPresent();
+                        && approval.isPresent()
+                        && isFirst(records, row.get());
                 if (!wanted) {
                     records.afterwards(() -> ticket.busy = false);
                     return;
                 }
                 byte[] envelope = records.transaction().tickets().envelope(id).orElseThrow();
-                Ticket asked = Papers.ownTicket(envelope);
+                ResourceRequest asked = Papers.request(row.get(), envelope);
                 int features = approval.get().features().size();
-                if (asked.request().features().stream().anyMatch(each -> each >= features)) {
-                    office.end(records, row.get(), TicketEnd.REFUSED, "the site has approved fewer features since");
+                if (asked.features().stream().anyMatch(each -> each >= features)) {
+                    end(records, row.get(), TicketEnd.REFUSED, "the site has approved fewer features since");
+                    return;
+                }
+                String partition = partition(row.get());
+                if (partition.isEmpty()) {
+                    end(
+                            records,
+                            row.get(),
+                            TicketEnd.REFUSED,
+                            "the relay has no partition for controlling VMs any more");
                     return;
                 }
                 records.transaction().tickets().submitting(id, office.now());
-                Submission what = submission(row.get(), approval.get(), asked);
+                Submission what = submission(partition, row.get(), approval.get(), asked);
                 records.afterwards(() -> slurm.get().submit(what, answer -> submitted(id, answer)));
             }
 
@@ -112,12 +135,25 @@ final class Following {
         });
     }
 
-    private Submission submission(TicketRow row, Approval approval, Ticket ticket) {
-        ResourceRequest asked = ticket.request();
+    /** Of an opening: that no earlier one of the project goes on. */
+    private static boolean isFirst(Commits.Records records, TicketRow row) throws StateException {
+        return !row.isOpening()
+                || records.transaction().tickets().openOpenings(row.request().project()).stream()
+                        .allMatch(each -> each.request().sequence().epoch()
+                                >= row.request().sequence().epoch());
+    }
+
+    private String partition(TicketRow row) {
+        Partitions partitions = slurm.orElseThrow().partitions();
+        return row.isOpening() ? partitions.controllers().orElse("") : partitions.workers();
+    }
+
+    private Submission submission(String partition, TicketRow row, Approval approval, ResourceRequest asked) {
         Duration limit = Duration.ofMinutes(asked.minutes())
                 .plus(office.terms.times().boot())
                 .plus(office.terms.times().erase());
         return new Submission(
+                partition,
                 row.id(),
                 row.request().account(),
                 asked.nodes(),
@@ -130,6 +166,14 @@ final class Following {
                 asked.features().stream().map(approval.features()::get).toList());
     }
 
+    private void end(Commits.Records records, TicketRow row, TicketEnd end, String text) throws StateException {
+        office.end(records, row, end, text);
+        if (row.isOpening()) {
+            // Another one may wait for this.
+            records.afterwards(this::stopping);
+        }
+    }
+
     /** What sbatch said; from any thread. */
     private void submitted(String id, SlurmCalls.Answer<Long> answer) {
         office.commits.add(new Commits.Change() {
@@ -139,7 +183,7 @@ final class Following {
                 if (row.isPresent() && answer.value().isPresent()) {
                     adopt(records, row.get(), answer.value().get());
                 } else if (row.isPresent() && answer.failure().orElse(null) instanceof SlurmRefused no) {
-                    office.end(records, row.get(), TicketEnd.REFUSED, String.valueOf(no.getMessage()));
+                    end(records, row.get(), TicketEnd.REFUSED, String.valueOf(no.getMessage()));
                 }
                 records.afterwards(() -> settle(id, answer.failure()));
             }
@@ -251,7 +295,7 @@ final class Following {
             } else if (step instanceof Course.Step.Assign assign) {
                 assign(records, row, ticket, assign.job());
             } else if (step instanceof Course.Step.End end) {
-                office.end(records, row, end.end(), end.text());
+                end(records, row, end.end(), end.text());
             }
         }
     }

@@ -7,37 +7,40 @@ import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.OfficeMessage;
 
-/** Controlling VMs that are here. From any thread. */
+/** Controlling VMs that are here, and devices, which listen for the openers whose they are. From any thread. */
 final class Listeners {
-    private final Map<Name, Set<Party>> controllers = new ConcurrentHashMap<>();
+    private final Map<Name, Set<Party>> here = new ConcurrentHashMap<>();
 
     void enter(Party party) {
-        if (party.identity().role() == Role.CONTROLLER) {
-            controllers
-                    .computeIfAbsent(party.identity().name(), name -> ConcurrentHashMap.newKeySet())
+        Role role = party.identity().role();
+        if (role == Role.CONTROLLER || role == Role.DEVICE) {
+            here.computeIfAbsent(party.signs(), name -> ConcurrentHashMap.newKeySet())
                     .add(party);
         }
     }
 
     void leave(Party party) {
-        controllers.computeIfPresent(party.identity().name(), (name, parties) -> {
+        here.computeIfPresent(party.signs(), (name, parties) -> {
             parties.remove(party);
             return parties.isEmpty() ? null : parties;
         });
     }
 
+    /** Whether a controlling VM of the project is here. */
     boolean has(String project) {
-        return controllers.keySet().stream().anyMatch(name -> name.project().equals(project));
+        return here.keySet().stream()
+                .anyMatch(name -> name.role().equals(Role.CONTROLLER.toString())
+                        && name.project().equals(project));
     }
 
     /**
-     * To a ticket's controlling VM, if it is here; if not it asks when it is.
+     * To whom signed a ticket or an opening, if it is here; if not it asks when it is.
      *
      * @param about what of earlier news it replaces
      */
-    void tell(String controller, String about, OfficeMessage news) {
-        controllers.forEach((name, parties) -> {
-            if (name.toString().equals(controller)) {
+    void tell(String signer, String about, OfficeMessage news) {
+        here.forEach((name, parties) -> {
+            if (name.toString().equals(signer)) {
                 parties.forEach(party -> party.tell(about, news));
             }
         });

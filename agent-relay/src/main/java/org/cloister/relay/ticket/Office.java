@@ -72,11 +72,11 @@ final class Office {
                 head());
     }
 
-    /** Tells the ticket's controlling VM how it stands, once that is recorded. */
+    /** Tells who signed a ticket how it stands, once that is recorded. */
     void tell(Commits.Records records, String ticket) throws StateException {
         TicketRow row = records.transaction().tickets().byId(ticket).orElseThrow();
         OfficeMessage.Update update = update(records.transaction(), row);
-        records.onceAudited(() -> listeners.tell(row.request().controller(), ticket, update));
+        records.onceAudited(() -> listeners.tell(row.request().signer(), ticket, update));
     }
 
     /** Ends a ticket, whatever it was doing: its numbers rest, and whoever waits for it hears why. */

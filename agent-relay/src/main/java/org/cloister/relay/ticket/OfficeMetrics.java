@@ -9,10 +9,12 @@ import org.cloister.protocol.ticket.TicketEnd;
 /** What the office counts; docs/metrics.md. */
 public final class OfficeMetrics {
     private static final Set<TicketEnd> WANTED =
-            EnumSet.of(TicketEnd.COMPLETED, TicketEnd.WITHDRAWN, TicketEnd.CANCELLED);
+            EnumSet.of(TicketEnd.COMPLETED, TicketEnd.WITHDRAWN, TicketEnd.CANCELLED, TicketEnd.SUPERSEDED);
 
     final Counter accepted;
     final Counter refused;
+    final Counter opened;
+    final Counter notOpened;
     final Counter submissions;
     final Counter slurmUnavailable;
     final Counter duplicateJobs;
@@ -23,6 +25,8 @@ public final class OfficeMetrics {
     public OfficeMetrics(MetricRegistry registry, String prefix) {
         accepted = registry.counter(prefix + "tickets.accepted");
         refused = registry.counter(prefix + "tickets.refused");
+        opened = registry.counter(prefix + "openings.accepted");
+        notOpened = registry.counter(prefix + "openings.refused");
         ended = registry.counter(prefix + "tickets.ended");
         broken = registry.counter(prefix + "tickets.broken");
         submissions = registry.counter(prefix + "slurm.submissions");

@@ -11,10 +11,13 @@ import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.Position;
 import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.SignedOpening;
+import org.cloister.protocol.ticket.SignedRequest;
 import org.cloister.protocol.ticket.SignedTicket;
 import org.cloister.protocol.ticket.TicketCheck;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
+import org.cloister.protocol.ticket.Usage;
 import org.cloister.relay.state.Lease;
 import org.cloister.relay.state.Refusal;
 import org.cloister.relay.state.Sequence;
@@ -23,16 +26,17 @@ import org.cloister.relay.state.StateException;
 import org.cloister.relay.state.TakenException;
 import org.cloister.relay.state.TicketRequest;
 import org.cloister.relay.state.TicketRow;
+import org.cloister.relay.state.Tickets;
 import org.cloister.relay.state.Transaction;
 
-/** A ticket whose signature holds, to be taken or refused. */
+/** A ticket or an opening whose signature holds, to be taken or refused. */
 final class Order implements Commits.Change {
     private final Office office;
     private final Following following;
     private final Party party;
     private final List<ByteString> chain;
     private final ByteString envelope;
-    private final SignedTicket signed;
+    private final SignedRequest signed;
 
     /**
      * What came.
@@ -40,7 +44,7 @@ final class Order implements Commits.Change {
      * @param chain that the party showed
      * @param signed what the envelope holds
      */
-    record Paper(List<ByteString> chain, ByteString envelope, SignedTicket signed) {
+    record Paper(List<ByteString> chain, ByteString envelope, SignedRequest signed) {
         Paper {
             chain = List.copyOf(chain);
         }
@@ -56,7 +60,7 @@ final class Order implements Commits.Change {
     }
 
     private String id() {
-        return signed.ticket().id();
+        return signed.id();
     }
 
     @Override
@@ -85,42 +89,58 @@ final class Order implements Commits.Change {
     private TicketRefused used() {
         return new TicketRefused(
                 TicketClause.USED,
-                "ticket " + id(),
+                signed.subject(),
                 "an id that was never used",
-                "one of another ticket",
-                "sign a new ticket");
+                "one of another request",
+                "sign a new one");
     }
 
     private void take(Commits.Records records) throws StateException, TicketRefused {
         Approval approval = requireWorking(records.transaction());
-        String project = signed.ticket().project();
         Transaction transaction = records.transaction();
-        TicketCheck.require(
-                signed,
-                transaction
-                        .tickets()
-                        .highest(project)
-                        .map(at -> new Position(at.epoch(), at.number()))
-                        .orElse(Position.NONE),
-                approval,
-                Papers.usage(transaction.tickets().usage(project)),
-                office.now());
         Instant now = office.now();
+        check(transaction.tickets(), approval, now);
         Lease lease = record(transaction, approval, now);
         transaction.tickets().submitting(id(), now);
         records.event(accepted(approval, lease));
         TicketRow row = transaction.tickets().byId(id()).orElseThrow();
         OfficeMessage.Update update = office.update(transaction, row);
         records.afterwards(() -> following.track(row, signed.signer()));
+        if (row.isOpening()) {
+            supersede(records);
+        }
         records.onceAudited(() -> {
-            office.metrics.accepted.inc();
+            (row.isOpening() ? office.metrics.opened : office.metrics.accepted).inc();
             party.answer(update);
             following.submit(id());
         });
     }
 
+    private void check(Tickets tickets, Approval approval, Instant now) throws StateException, TicketRefused {
+        String project = signed.project();
+        if (signed instanceof SignedTicket ticket) {
+            Position newest = tickets.highest(project)
+                    .map(at -> new Position(at.epoch(), at.number()))
+                    .orElse(Position.NONE);
+            TicketCheck.require(ticket, newest, approval, Papers.usage(tickets.usage(project)), now);
+        } else if (signed instanceof SignedOpening opening) {
+            // Those that are open end before it runs.
+            Usage besides = Papers.usage(tickets.usageOfTickets(project));
+            TicketCheck.require(opening, tickets.highestOpening(project), approval, besides, now);
+        }
+    }
+
+    /** A restart finds them by their epochs. */
+    private void supersede(Commits.Records records) throws StateException {
+        for (TicketRow each : records.transaction().tickets().openOpenings(signed.project())) {
+            if (!each.id().equals(id())) {
+                records.afterwards(() -> following.supersede(each));
+            }
+        }
+    }
+
     private Approval requireWorking(Transaction transaction) throws StateException, TicketRefused {
-        String subject = "ticket " + id();
+        String subject = signed.subject();
         if (!following.hasSlurm()) {
             throw new TicketRefused(
                     TicketClause.NO_SLURM,
@@ -128,6 +148,14 @@ final class Order implements Commits.Change {
                     "a relay with a Global Slurm",
                     "one without",
                     "have its operator configure [slurm], or ask another relay");
+        }
+        if (signed instanceof SignedOpening && !following.hasControllers()) {
+            throw new TicketRefused(
+                    TicketClause.NO_SLURM,
+                    subject,
+                    "a relay with a partition for controlling VMs",
+                    "one without",
+                    "have its operator configure slurm.controllers, or ask another relay");
         }
         if (transaction.marks().get(Orders.DRAINING).isPresent()) {
             throw new TicketRefused(
@@ -146,36 +174,45 @@ final class Order implements Commits.Change {
                     "wait; its operator's log says why");
         }
         return office.around
-                .approval(signed.ticket().project())
+                .approval(signed.project())
                 .orElseThrow(() -> new TicketRefused(
                         TicketClause.PROJECT,
                         subject,
                         "a project that the site approves now",
-                        signed.ticket().project(),
+                        signed.project(),
                         "have the site approve it"));
     }
 
     private Lease record(Transaction transaction, Approval approval, Instant now) throws StateException, TicketRefused {
-        ResourceRequest asked = signed.ticket().request();
+        ResourceRequest asked = signed.request();
         TicketRequest request = new TicketRequest(
                 id(),
-                signed.ticket().project(),
+                signed.project(),
                 signed.signer().name().toString(),
                 signed.digest(),
-                new Sequence(signed.ticket().epoch(), signed.ticket().sequence()),
+                new Sequence(
+                        signed.epoch(),
+                        signed instanceof SignedTicket it ? it.ticket().sequence() : 0),
                 asked.nodes(),
                 asked.cpusInAll(),
                 asked.memoryMibInAll(),
                 approval.account(),
-                now);
+                now,
+                drive());
         try {
             return transaction.attempt(part -> {
                 part.tickets().insert(request, envelope.toByteArray(), Papers.write(chain));
-                return part.numbers().take(id(), request.project(), asked.nodes());
+                return request.isOpening()
+                        ? part.numbers().takeController(id(), request.project())
+                        : part.numbers().take(id(), request.project(), asked.nodes());
             });
         } catch (Refusal e) {
             throw refusal(e);
         }
+    }
+
+    private Optional<String> drive() {
+        return signed instanceof SignedOpening it ? Optional.of(it.opening().drive()) : Optional.empty();
     }
 
     private TicketRefused refusal(Refusal why) {
@@ -185,22 +222,25 @@ final class Order implements Commits.Change {
         boolean old = why instanceof SequenceException;
         return new TicketRefused(
                 old ? TicketClause.SEQUENCE : TicketClause.EXHAUSTED,
-                "ticket " + id(),
+                signed.subject(),
                 old ? "one after all earlier ones" : "free numbers",
                 String.valueOf(why.getMessage()),
-                old ? "sign a new ticket" : "wait for other tickets to end, or have the site configure more");
+                old ? "sign a new one" : "wait for other tickets to end, or have the site configure more");
     }
 
     private AuditEvent accepted(Approval approval, Lease lease) {
-        ResourceRequest asked = signed.ticket().request();
-        return AuditEvent.of(office.now(), "ticket.accepted")
-                .by(signed.signer().key().id())
-                .with(Fact.PROJECT, signed.ticket().project())
-                .with(Fact.TICKET, id())
-                .with(Fact.CONTROLLER, signed.signer().name().toString())
-                .with(Fact.DIGEST, BinaryText.base32(signed.digest().bytes()))
-                .with(Fact.EPOCH, signed.ticket().epoch())
-                .with(Fact.SEQUENCE, signed.ticket().sequence())
+        ResourceRequest asked = signed.request();
+        String signer = signed.signer().name().toString();
+        AuditEvent event = event("accepted");
+        if (signed instanceof SignedTicket ticket) {
+            event = event.with(Fact.CONTROLLER, signer)
+                    .with(Fact.SEQUENCE, ticket.ticket().sequence());
+        } else if (signed instanceof SignedOpening opening) {
+            event = event.with(Fact.OPENER, signer)
+                    .with(Fact.DRIVE, opening.opening().drive());
+        }
+        return event.with(Fact.DIGEST, BinaryText.base32(signed.digest().bytes()))
+                .with(Fact.EPOCH, signed.epoch())
                 .with(Fact.ACCOUNT, approval.account())
                 .with(Fact.NODES, asked.nodes())
                 .with(Fact.CPUS, asked.cpusInAll())
@@ -209,17 +249,20 @@ final class Order implements Commits.Change {
                 .with(Fact.VLAN, lease.vlan());
     }
 
+    private AuditEvent event(String what) {
+        return AuditEvent.of(office.now(), (signed instanceof SignedOpening ? "opening." : "ticket.") + what)
+                .by(signed.signer().key().id())
+                .with(Fact.PROJECT, signed.project())
+                .with(Fact.TICKET, id());
+    }
+
     /** In the log only while it can be written: what waits for it must not fill the disk with refusals. */
     private void refuse(Commits.Records records, TicketRefused why) throws StateException {
         if (office.log.isWritable()) {
-            records.event(AuditEvent.of(office.now(), "ticket.refused")
-                    .by(signed.signer().key().id())
-                    .with(Fact.PROJECT, signed.ticket().project())
-                    .with(Fact.TICKET, id())
-                    .with(Fact.CLAUSE, why.clause().toString()));
+            records.event(event("refused").with(Fact.CLAUSE, why.clause().toString()));
         }
         records.afterwards(() -> {
-            office.metrics.refused.inc();
+            (signed instanceof SignedOpening ? office.metrics.notOpened : office.metrics.refused).inc();
             party.answer(Refusals.of(id(), why));
         });
     }

@@ -3,16 +3,22 @@ package org.cloister.relay.ticket;
 import com.google.protobuf.ByteString;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.OfficeMessage;
+import org.cloister.protocol.ticket.SignedOpening;
 import org.cloister.protocol.ticket.SignedTicket;
+import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefused;
 import org.cloister.protocol.ticket.Withdrawal;
 import org.cloister.relay.state.StateException;
 import org.cloister.relay.state.TicketRow;
 import org.cloister.relay.state.Transaction;
 
-/** What controlling VMs ask: to take a ticket, to take it back, how it stands. */
+/** What controlling VMs and openers ask: to take a ticket or an opening, to take it back, how it stands. */
 final class Orders {
     static final String DRAINING = "draining";
 
@@ -34,10 +40,77 @@ final class Orders {
         }
     }
 
+    /** Of a device, with its person's chain. */
+    void open(Party device, List<ByteString> chain, ByteString envelope) {
+        try {
+            Identity opener = opener(device, chain);
+            SignedOpening signed = SignedOpening.read(envelope.toByteArray(), opener);
+            renew(opener, chain);
+            office.commits.add(new Order(office, following, device, new Order.Paper(chain, envelope, signed)));
+        } catch (TicketRefused e) {
+            office.metrics.notOpened.inc();
+            device.answer(Refusals.of("", e));
+        }
+    }
+
+    void close(Party device, List<ByteString> chain, ByteString envelope) {
+        try {
+            Identity opener = opener(device, chain);
+            Withdrawal withdrawal = SignedOpening.readWithdrawal(envelope.toByteArray(), opener);
+            renew(opener, chain);
+            office.commits.add(new Withdrawing(device, opener, withdrawal));
+        } catch (TicketRefused e) {
+            device.answer(Refusals.of("", e));
+        }
+    }
+
+    private Identity opener(Party device, List<ByteString> chain) throws TicketRefused {
+        String subject = "what " + device.identity().name() + " brings";
+        Identity opener;
+        try {
+            Chain shown =
+                    Chain.parse(chain.stream().map(ByteString::toByteArray).toList());
+            opener = office.around.beliefs().verify(shown, Set.of(Role.OPENER));
+        } catch (IdentityRefused e) {
+            throw new TicketRefused(
+                    TicketClause.SIGNATURE,
+                    subject,
+                    "the chain of an opener",
+                    String.valueOf(e.getMessage()),
+                    "log in as one (agentctl project login), or have an owner give the role");
+        }
+        if (!opener.name().equals(device.signs())) {
+            throw new TicketRefused(
+                    TicketClause.SIGNATURE,
+                    subject,
+                    "the chain of " + device.signs(),
+                    opener.name().toString(),
+                    "each opener asks from a device of their own");
+        }
+        return opener;
+    }
+
+    /** What was asked may wait for longer than a certificate holds: its hosts want the newest of the key that signed it. */
+    void renew(Identity signer, List<ByteString> chain) {
+        byte[] kept = Papers.write(chain);
+        office.commits.add(records -> {
+            for (Tracked ticket : List.copyOf(office.tracked.values())) {
+                boolean same = ticket.signer
+                        .filter(before -> before.name().equals(signer.name())
+                                && before.key().equals(signer.key())
+                                && before.until().isBefore(signer.until()))
+                        .isPresent();
+                if (same && records.transaction().tickets().renewed(ticket.id, kept)) {
+                    records.afterwards(() -> ticket.signer = Optional.of(signer));
+                }
+            }
+        });
+    }
+
     void withdraw(Party party, ByteString envelope) {
         try {
             Withdrawal withdrawal = SignedTicket.readWithdrawal(envelope.toByteArray(), party.identity());
-            office.commits.add(new Withdrawing(party, withdrawal));
+            office.commits.add(new Withdrawing(party, party.identity(), withdrawal));
         } catch (TicketRefused e) {
             party.answer(Refusals.of("", e));
         }
@@ -45,10 +118,12 @@ final class Orders {
 
     private final class Withdrawing implements Commits.Change {
         private final Party party;
+        private final Identity signer;
         private final Withdrawal withdrawal;
 
-        Withdrawing(Party party, Withdrawal withdrawal) {
+        Withdrawing(Party party, Identity signer, Withdrawal withdrawal) {
             this.party = party;
+            this.signer = signer;
             this.withdrawal = withdrawal;
         }
 
@@ -62,7 +137,7 @@ final class Orders {
             }
             if (records.transaction().tickets().withdrawn(withdrawal.ticket())) {
                 records.event(office.event("ticket.withdrawn", row.get())
-                        .by(party.identity().key().id()));
+                        .by(signer.key().id()));
             }
             OfficeMessage.Update update = office.update(records.transaction(), row.get());
             // Ends go on whether or not the log can be written.
@@ -101,10 +176,12 @@ final class Orders {
         });
     }
 
-    private static Optional<TicketRow> own(Transaction records, Identity controller, String ticket)
-            throws StateException {
+    /** Of its project, and of its kind: openings are the openers', tickets the controlling VM's. */
+    private static Optional<TicketRow> own(Transaction records, Identity who, String ticket) throws StateException {
+        boolean opens = who.role() == Role.DEVICE;
         return records.tickets()
                 .byId(ticket)
-                .filter(row -> row.request().project().equals(controller.name().project()));
+                .filter(row -> row.isOpening() == opens
+                        && row.request().project().equals(who.name().project()));
     }
 }

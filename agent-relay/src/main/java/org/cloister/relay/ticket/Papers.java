@@ -6,9 +6,12 @@ import java.util.List;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
 import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.Usage;
 import org.cloister.protocol.ticket.wire.Proof;
+import org.cloister.relay.state.TicketRow;
 
 /** Papers as the relay keeps them itself; what cannot be read back is a damaged database. */
 final class Papers {
@@ -31,11 +34,14 @@ final class Papers {
         return new Usage(open.tickets(), open.nodes(), open.cpus(), open.memoryMib(), open.nodes());
     }
 
-    /** One that was checked when it came. */
-    static Ticket ownTicket(byte[] envelope) {
+    /** Of one that was checked when it came. */
+    static ResourceRequest request(TicketRow row, byte[] envelope) {
         try {
-            return Ticket.parse(StrictJson.read(envelope, Ticket.MAX_BYTES, Ticket.MAX_BYTES)
-                    .base64InEitherAlphabet("payload", Ticket.MAX_BYTES));
+            byte[] payload = StrictJson.read(envelope, Ticket.MAX_BYTES, Ticket.MAX_BYTES)
+                    .base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
+            return row.isOpening()
+                    ? Opening.parse(payload).request()
+                    : Ticket.parse(payload).request();
         } catch (MalformedException e) {
             throw new IllegalStateException("a ticket in the relay's database cannot be read", e);
         }

@@ -5,6 +5,8 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.ticket.OfficeMessage;
@@ -33,6 +35,12 @@ final class Party {
 
     Identity identity() {
         return identity;
+    }
+
+    /** In whose name: a device's person signs as an opener. */
+    Name signs() {
+        Name name = identity.name();
+        return identity.role() == Role.DEVICE ? new Name(name.id(), Role.OPENER.toString(), name.project()) : name;
     }
 
     /** To one message of its own. */

@@ -15,9 +15,11 @@ import org.cloister.relay.state.Transaction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who signed tickets, and whether that still counts. */
+/** Who signed tickets and openings, and whether that still counts. */
 final class Signers {
     private static final Logger LOG = LoggerFactory.getLogger(Signers.class);
+
+    private static final Set<Role> SIGNING = Set.of(Role.CONTROLLER, Role.OPENER);
 
     private final Surroundings around;
 
@@ -33,9 +35,7 @@ final class Signers {
         try {
             return Optional.of(Chain.parse(chain)
                     .verifyUnlisted(
-                            Set.of(Role.CONTROLLER),
-                            around.beliefs().anchors(),
-                            row.request().accepted()));
+                            SIGNING, around.beliefs().anchors(), row.request().accepted()));
         } catch (IdentityRefused e) {
             LOG.warn("signer not believed ticket={} reason=\"{}\"", row.id(), e.getMessage());
             return Optional.empty();
@@ -47,9 +47,7 @@ final class Signers {
         try {
             Chain shown =
                     Chain.parse(chain.stream().map(ByteString::toByteArray).toList());
-            return Optional.of(around.beliefs()
-                    .verifyUnlisted(shown, Set.of(Role.CONTROLLER))
-                    .anchor());
+            return Optional.of(around.beliefs().verifyUnlisted(shown, SIGNING).anchor());
         } catch (IdentityRefused e) {
             return Optional.empty();
         }

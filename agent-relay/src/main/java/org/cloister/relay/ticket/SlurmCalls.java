@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.slurm.Job;
 import org.cloister.relay.slurm.NodeShare;
+import org.cloister.relay.slurm.Partitions;
 import org.cloister.relay.slurm.Submission;
 import org.cloister.slurm.SlurmUnavailable;
 import org.slf4j.Logger;
@@ -58,6 +59,10 @@ final class SlurmCalls implements AutoCloseable {
         Thread thread = new Thread(task, name);
         thread.setDaemon(true);
         return thread;
+    }
+
+    Partitions partitions() {
+        return slurm.partitions();
     }
 
     /** @param hearer of each answer, on a thread of the watch's own */

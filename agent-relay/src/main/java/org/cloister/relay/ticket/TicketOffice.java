@@ -14,7 +14,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.identity.Approval;
-import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.OpenIdentities;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.OfficeMessage;
@@ -33,7 +32,7 @@ import org.cloister.relay.state.Usage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where tickets are taken, followed and ended. From any thread. */
+/** Where tickets and openings are taken, followed and ended. From any thread. */
 public final class TicketOffice implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TicketOffice.class);
     private static final int RECENT = 1000;
@@ -79,6 +78,13 @@ public final class TicketOffice implements AutoCloseable {
         List<TicketRow> open = state.transact(transaction -> {
             for (TicketRow row : transaction.tickets().open()) {
                 following.resume(row, signers.of(transaction, row));
+                if (row.isOpening()
+                        && row.request().sequence().epoch()
+                                < transaction
+                                        .tickets()
+                                        .highestOpening(row.request().project())) {
+                    following.supersede(row);
+                }
             }
             return transaction.tickets().open();
         });
@@ -92,25 +98,10 @@ public final class TicketOffice implements AutoCloseable {
         if (party.identity().role() == Role.CONTROLLER) {
             // Others' links end by themselves.
             proved.opened(party, party.identity());
-            office.commits.add(records -> renew(records, party.identity(), chain));
+            orders.renew(party.identity(), chain);
         }
         office.listeners.enter(party);
         party.tell("welcome", new OfficeMessage.Welcome(office.head()));
-    }
-
-    /** A ticket may wait for longer than a certificate holds: its hosts want the newest of the key that signed it. */
-    private void renew(Commits.Records records, Identity signer, List<ByteString> chain) throws StateException {
-        byte[] kept = Papers.write(chain);
-        for (Tracked ticket : List.copyOf(office.tracked.values())) {
-            boolean same = ticket.signer
-                    .filter(before -> before.name().equals(signer.name())
-                            && before.key().equals(signer.key())
-                            && before.until().isBefore(signer.until()))
-                    .isPresent();
-            if (same && records.transaction().tickets().renewed(ticket.id, kept)) {
-                records.afterwards(() -> ticket.signer = Optional.of(signer));
-            }
-        }
     }
 
     void leave(Party party) {
@@ -125,8 +116,12 @@ public final class TicketOffice implements AutoCloseable {
             orders.order(party, chain, order.ticket());
         } else if (message instanceof PartyMessage.Withdraw withdraw && role == Role.CONTROLLER) {
             orders.withdraw(party, withdraw.withdrawal());
-        } else if (message instanceof PartyMessage.Ask ask && role == Role.CONTROLLER) {
+        } else if (message instanceof PartyMessage.Ask ask && (role == Role.CONTROLLER || role == Role.DEVICE)) {
             orders.ask(party, ask.ticket());
+        } else if (role == Role.DEVICE && message instanceof PartyMessage.Open open) {
+            orders.open(party, open.chain(), open.opening());
+        } else if (role == Role.DEVICE && message instanceof PartyMessage.Close close) {
+            orders.close(party, close.chain(), close.withdrawal());
         } else if (message instanceof PartyMessage.Claim claim && role == Role.HOST) {
             claims.claim(party, claim.ticket(), claim.job());
         } else if (message instanceof PartyMessage.Report report && role == Role.HOST) {

@@ -6,6 +6,8 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -33,6 +35,7 @@ public final class FakeSlurm implements GlobalSlurm {
     private boolean answers = true;
     private int late;
     private int submissions;
+    private Partitions partitions = new Partitions("secure", Optional.of("controllers"));
 
     private static final class Entry {
         final Submission what;
@@ -50,6 +53,21 @@ public final class FakeSlurm implements GlobalSlurm {
         this.nodes = Set.copyOf(nodes);
         this.features = Set.copyOf(features);
         this.accounting = accounting;
+    }
+
+    @Override
+    public synchronized Partitions partitions() {
+        return partitions;
+    }
+
+    /** The relay's configuration says other ones from now on. */
+    public synchronized void partitions(Partitions other) {
+        partitions = other;
+    }
+
+    /** Where a job was sent to. */
+    public synchronized String partition(long job) {
+        return Objects.requireNonNull(jobs.get(job)).what.partition();
     }
 
     @Override

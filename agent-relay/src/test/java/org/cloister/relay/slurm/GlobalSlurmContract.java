@@ -119,6 +119,7 @@ public abstract class GlobalSlurmContract {
     protected void what_the_site_cannot_give_is_refused_and_waits_nowhere() throws IOException {
         String ticket = ticket();
         Submission unknown = new Submission(
+                "secure",
                 ticket,
                 account(),
                 1,
@@ -169,6 +170,7 @@ public abstract class GlobalSlurmContract {
 
     protected final Submission submission(String ticket, int nodes, boolean exclusive, int memoryMib) {
         return new Submission(
+                "secure",
                 ticket,
                 account(),
                 nodes,

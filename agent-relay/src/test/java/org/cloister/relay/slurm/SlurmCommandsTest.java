@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SlurmCommandsTest {
     private static final String TICKET = "abcdefghijklmnopqrstuvwx22";
     private static final Submission WHAT = new Submission(
+            "secure",
             TICKET,
             "acct",
             1,
@@ -156,7 +157,7 @@ class SlurmCommandsTest {
                 Optional.of(programs),
                 configuration,
                 "relay",
-                "secure",
+                new Partitions("secure", Optional.empty()),
                 SlurmSettings.DEFAULT_STEP,
                 Duration.ofSeconds(seconds));
     }

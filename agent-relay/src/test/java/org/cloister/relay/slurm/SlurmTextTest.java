@@ -111,6 +111,7 @@ class SlurmTextTest {
     void a_submission_is_resources_and_the_tickets_id() {
         SlurmSettings settings = SlurmSettings.of("secure");
         Submission what = new Submission(
+                "secure",
                 TICKET,
                 "acct",
                 2,
@@ -121,7 +122,7 @@ class SlurmTextTest {
                 true,
                 Duration.ofMinutes(90),
                 List.of("big", "ib"));
-        assertThat(BatchJob.arguments(what, settings))
+        assertThat(BatchJob.arguments(what))
                 .contains("--job-name=" + TICKET, "--comment=" + TICKET, "--account=acct", "--partition=secure")
                 .contains("--nodes=2", "--ntasks=3", "--cpus-per-task=4", "--ntasks-per-node=2", "--mem=0")
                 .contains("--exclusive", "--time=90", "--constraint=big&ib", "--dependency=singleton")
@@ -144,6 +145,7 @@ class SlurmTextTest {
 
     private static Submission submission(String account, int nodes, int memory) {
         return new Submission(
+                "secure",
                 TICKET,
                 account,
                 nodes,

@@ -41,7 +41,23 @@ final class Samples {
                 nodes * 4L,
                 nodes * 1024L,
                 "astro",
-                NOON);
+                NOON,
+                Optional.empty());
+    }
+
+    static TicketRequest opening(String id, String project, long epoch) {
+        return new TicketRequest(
+                id,
+                project,
+                "eve.opener." + project + ".cloister.internal",
+                Digest.sha256(id.getBytes(StandardCharsets.UTF_8)),
+                new Sequence(epoch, 0),
+                1,
+                4,
+                1024,
+                "astro",
+                NOON,
+                Optional.of("main"));
     }
 
     static void insert(State state, TicketRequest request) throws StateException, Refusal {

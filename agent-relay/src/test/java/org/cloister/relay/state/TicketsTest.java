@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import org.cloister.protocol.Digest;
@@ -107,7 +108,17 @@ class TicketsTest {
                         TakenException.class, e -> assertThat(e.isSame()).isTrue());
         TicketRequest twin = request("t1", PROJECT, 2);
         TicketRequest other = new TicketRequest(
-                "t1", PROJECT, twin.controller(), Digest.sha256(CHAIN), twin.sequence(), 1, 1, 1, "astro", NOON);
+                "t1",
+                PROJECT,
+                twin.signer(),
+                Digest.sha256(CHAIN),
+                twin.sequence(),
+                1,
+                1,
+                1,
+                "astro",
+                NOON,
+                Optional.empty());
         assertThatThrownBy(() -> insert(state, other))
                 .isInstanceOfSatisfying(
                         TakenException.class, e -> assertThat(e.isSame()).isFalse());
@@ -238,7 +249,8 @@ class TicketsTest {
                         "refused",
                         "revoked",
                         "lost",
-                        "not-started");
+                        "not-started",
+                        "superseded");
     }
 
     private String claimed(String id, int slot, String host) throws StateException {

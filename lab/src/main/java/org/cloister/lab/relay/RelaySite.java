@@ -66,6 +66,9 @@ public final class RelaySite {
     /** What a new relay is told, in an order that it takes. */
     private static final List<String> DELIVERIES = List.of("genesis.json", "approval.json", "site.crl", "owner.crl");
 
+    private static final Approval.Quota QUOTA = new Approval.Quota(4096, 1 << 16, 1L << 30, 4096, 1000, 1000, 4096);
+    private static final Approval.Quota NOTHING = new Approval.Quota(0, 0, 0, 0, 0, 0, 0);
+
     private final Path folder;
     private final String project;
 
@@ -98,7 +101,9 @@ public final class RelaySite {
                     Instant.now(),
                     MONTH,
                     new SecureRandom());
-            Files.write(folder.resolve("approval.json"), approval(made.project, siteKey));
+            Files.write(folder.resolve("approval.json"), approval(made.project, 1, QUOTA, siteKey));
+            Files.write(folder.resolve("less.json"), approval(made.project, 2, NOTHING, siteKey));
+            Files.write(folder.resolve("again.json"), approval(made.project, 3, QUOTA, siteKey));
             Files.write(folder.resolve("site.crl"), list(site));
             Files.write(folder.resolve("owner.crl"), list(project));
             write(made.siteCertificate(), List.of(site.certificate()));
@@ -107,7 +112,7 @@ public final class RelaySite {
             for (Name node : NODES) {
                 made.issue(site, node);
             }
-            for (Name name : List.of(made.device(), made.member(), made.controller())) {
+            for (Name name : List.of(made.device(), made.member(), made.opener(), made.controller())) {
                 made.issue(project, name);
             }
             return made;
@@ -122,6 +127,10 @@ public final class RelaySite {
 
     public Name member() {
         return new Name("p1", Role.MEMBER.toString(), project);
+    }
+
+    public Name opener() {
+        return new Name("p1", Role.OPENER.toString(), project);
     }
 
     public Name controller() {
@@ -160,18 +169,32 @@ public final class RelaySite {
     public void deliver() throws IOException {
         awaitOperators(socket());
         for (String each : DELIVERIES) {
-            byte[] body = Files.readAllBytes(folder.resolve(each));
-            try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket()))) {
-                String head = "POST /deliveries HTTP/1.1\r\nHost: x\r\nContent-Length: " + body.length + "\r\n\r\n";
-                ByteBuffer request = ByteBuffer.allocate(head.length() + body.length);
-                request.put(head.getBytes(StandardCharsets.US_ASCII)).put(body).flip();
-                while (request.hasRemaining()) {
-                    channel.write(request);
-                }
-                String answer = new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
-                if (!answer.startsWith("HTTP/1.1 200 ")) {
-                    throw new LabException("agent-relay: " + each + ": " + answer, "read its log");
-                }
+            deliver(each);
+        }
+    }
+
+    /** The site lets the project have nothing more from now on. */
+    public void starve() throws IOException {
+        deliver("less.json");
+    }
+
+    /** As at first, after {@link #starve}. */
+    public void feed() throws IOException {
+        deliver("again.json");
+    }
+
+    private void deliver(String each) throws IOException {
+        byte[] body = Files.readAllBytes(folder.resolve(each));
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket()))) {
+            String head = "POST /deliveries HTTP/1.1\r\nHost: x\r\nContent-Length: " + body.length + "\r\n\r\n";
+            ByteBuffer request = ByteBuffer.allocate(head.length() + body.length);
+            request.put(head.getBytes(StandardCharsets.US_ASCII)).put(body).flip();
+            while (request.hasRemaining()) {
+                channel.write(request);
+            }
+            String answer = new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+            if (!answer.startsWith("HTTP/1.1 200 ")) {
+                throw new LabException("agent-relay: " + each + ": " + answer, "read its log");
             }
         }
     }
@@ -234,10 +257,10 @@ public final class RelaySite {
                 .bytes();
     }
 
-    private static byte[] approval(String project, SigningKey site) throws GeneralSecurityException {
-        Approval.Quota quota = new Approval.Quota(4096, 1 << 16, 1L << 30, 4096, 1000, 1000, 4096);
+    private static byte[] approval(String project, long number, Approval.Quota quota, SigningKey site)
+            throws GeneralSecurityException {
         Instant from = Instant.now().minusSeconds(60);
-        Approval approval = new Approval(project, 1, "lab", from, from.plus(MONTH), quota);
+        Approval approval = new Approval(project, number, "lab", from, from.plus(MONTH), quota);
         return Envelope.sign(Approval.TYPE, approval.payload(), site).bytes();
     }
 

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Command;
 import org.cloister.lab.Host;
@@ -43,7 +44,7 @@ class AgentHostFaultsTest {
     @BeforeAll
     static void begin(Lab of) throws Exception {
         lab = of;
-        hosts = new AgentHosts(lab, folder);
+        hosts = new AgentHosts(lab, folder, Optional.empty());
         stage = hosts.stage;
     }
 
@@ -54,7 +55,7 @@ class AgentHostFaultsTest {
 
     @AfterEach
     void nothing_is_left() throws IOException {
-        hosts.awaitNothingLeft();
+        hosts.awaitNothing();
     }
 
     @Test
@@ -77,7 +78,7 @@ class AgentHostFaultsTest {
         assertThat(new HostEyes(lab.hosts().get(number)).of(owner)).isEqualTo(HostEyes.whole());
         assertThat(hosts.reasons()).doesNotContain("cloister");
         lab.slurm().client("scontrol", "update", "jobid=" + owner.globalJob(), "timelimit=1");
-        hosts.awaitNothingLeft();
+        hosts.awaitNothing();
         stage.startRelay();
         assertThat(stage.vm.awaitEnd(first)).isEqualTo(TicketEnd.TIMEOUT);
         hosts.awaitPart(first);
@@ -111,9 +112,7 @@ class AgentHostFaultsTest {
 
     @Test
     void a_guest_that_never_speaks_ends_and_its_host_is_not_to_blame() throws Exception {
-        for (AgentHostProcess agent : hosts.agents) {
-            agent.restartWith("register = 15");
-        }
+        hosts.restartWith("register = 15");
         try {
             String ticket = hosts.order(1);
             hosts.awaitRunning(ticket);
@@ -121,9 +120,7 @@ class AgentHostFaultsTest {
             hosts.awaitPart(ticket);
             assertThat(hosts.reasons()).doesNotContain("cloister");
         } finally {
-            for (AgentHostProcess agent : hosts.agents) {
-                agent.restartWith("");
-            }
+            hosts.restartWith("");
         }
     }
 

@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.cloister.lab.Command;
 import org.cloister.lab.Host;
 import org.cloister.lab.LabHome;
@@ -22,6 +23,8 @@ import org.cloister.protocol.identity.Name;
 final class AgentHostProcess implements AutoCloseable {
     static final Duration LIMIT = Duration.ofSeconds(90);
     static final Duration POWER_OFF = Duration.ofSeconds(1);
+    /** The shortest: what waits for a host that is dead waits as long. */
+    static final Duration DRIVE = Duration.ofSeconds(12);
 
     private final Host host;
     private final Path config;
@@ -40,8 +43,10 @@ final class AgentHostProcess implements AutoCloseable {
     /**
      * @param relay address and port that the host reaches
      * @param agentctl {@link #agentctl}
+     * @param drives of controlling VMs
      */
-    static AgentHostProcess start(Host host, RelaySite site, String relay, Path agentctl) throws IOException {
+    static AgentHostProcess start(Host host, RelaySite site, String relay, Path agentctl, Optional<Path> drives)
+            throws IOException {
         Name name = new Name(host.name(), RelaySite.HOST.role(), Name.SITE);
         Path images = host.folder("images");
         if (!Files.exists(images.resolve("current"))) {
@@ -77,8 +82,12 @@ final class AgentHostProcess implements AutoCloseable {
                 datapath = "netdev"
                 uplink = "trunk0"
 
+                [vm]
+                %s
+
                 [times]
                 power-off = %d
+                drive = %d
                 """.formatted(
                         relay,
                         etc.resolve(site.certificate(name).getFileName()),
@@ -91,7 +100,9 @@ final class AgentHostProcess implements AutoCloseable {
                         host.name(),
                         host.libvirt().uri().replace("qemu+unix", "qemu"),
                         host.ovs().folder(),
-                        POWER_OFF.toSeconds()));
+                        drives.map(shared -> "drives = \"" + shared + "\"").orElse(""),
+                        POWER_OFF.toSeconds(),
+                        DRIVE.toSeconds()));
         AgentHostProcess process = new AgentHostProcess(host, config, agentctl);
         process.awaitAnswer();
         return process;

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
@@ -39,7 +40,7 @@ class AgentHostTest {
     @BeforeAll
     static void begin(Lab of) throws Exception {
         lab = of;
-        hosts = new AgentHosts(lab, folder);
+        hosts = new AgentHosts(lab, folder, Optional.empty());
         stage = hosts.stage;
     }
 
@@ -50,7 +51,7 @@ class AgentHostTest {
 
     @AfterEach
     void nothing_is_left() throws IOException {
-        hosts.awaitNothingLeft();
+        hosts.awaitNothing();
     }
 
     private static String cgroups(Host host, VmOwner owner) throws IOException {
@@ -69,11 +70,10 @@ class AgentHostTest {
         assertThat(new HostEyes(host).of(owner)).isEqualTo(HostEyes.whole());
         assertThat(cgroups(host, owner))
                 .contains("/slurm_" + host.name() + "/uid_0/job_" + owner.globalJob() + "/step_0");
-        JsonNode rendering = hosts.agents.get(number).answer("render", ticket);
+        JsonNode rendering = hosts.agent(number).answer("render", ticket);
         assertThat(rendering.path("xml").asText()).contains(owner.uuid());
         assertThat(rendering.path("flows")).isNotEmpty();
-        assertThat(hosts.agents.get(number).answer("status").path("running").asInt())
-                .isEqualTo(1);
+        assertThat(hosts.agent(number).answer("status").path("running").asInt()).isEqualTo(1);
         stage.vm.withdraw(ticket);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.WITHDRAWN);
         hosts.awaitPart(ticket);
@@ -89,10 +89,10 @@ class AgentHostTest {
                 "read agent-host's logs",
                 () -> hosts.vms(0).size() == 1 && hosts.vms(1).size() == 1);
         VmOwner first = AgentHosts.owner(hosts.vms(0).get(0));
-        hosts.agents.get(0).kill();
+        hosts.agent(0).kill();
         assertThat(new HostEyes(lab.host(1)).of(first)).isEqualTo(HostEyes.whole());
-        hosts.agents.get(0).start();
-        hosts.agents.get(0).awaitReady();
+        hosts.agent(0).start();
+        hosts.agent(0).awaitReady();
         assertThat(AgentHosts.owner(hosts.vms(0).get(0))).isEqualTo(first);
         assertThat(stage.vm.await(ticket, TicketState.RUNNING).state()).isEqualTo(TicketState.RUNNING);
         // The site's hand: by Slurm alone.
@@ -110,8 +110,7 @@ class AgentHostTest {
         hosts.awaitPart(crashed);
         String stopped = hosts.order(1);
         number = hosts.awaitRunning(stopped);
-        hosts.agents
-                .get(number)
+        hosts.agent(number)
                 .ask("stop", AgentHosts.owner(hosts.vms(number).get(0)).uuid())
                 .succeed();
         assertThat(stage.vm.awaitEnd(stopped)).isEqualTo(TicketEnd.FAILED);

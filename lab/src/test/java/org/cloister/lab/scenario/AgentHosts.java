@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,11 +33,16 @@ final class AgentHosts implements AutoCloseable {
     final Lab lab;
     final TicketStage stage;
     final Path agentctl;
-    final List<AgentHostProcess> agents = new ArrayList<>();
+    private final List<AgentHostProcess> agents = new ArrayList<>();
     private final List<Program> wires = new ArrayList<>();
 
-    /** They take work when it returns. */
-    AgentHosts(Lab lab, Path folder) throws Exception {
+    /**
+     * They take work when it returns.
+     *
+     * @param folder the test's own
+     * @param drives of controlling VMs, which all hosts see
+     */
+    AgentHosts(Lab lab, Path folder, Optional<Path> drives) throws IOException, GeneralSecurityException {
         this.lab = lab;
         lab.confine();
         Path shared = lab.slurm().programs().folder();
@@ -54,7 +60,7 @@ final class AgentHosts implements AutoCloseable {
                 lab.onSite("socat", "TCP-LISTEN:7443,fork,reuseaddr", "UNIX-CONNECT:" + wire)
                         .argv()));
         for (Host host : lab.hosts()) {
-            agents.add(AgentHostProcess.start(host, stage.site, RELAY, agentctl));
+            agents.add(AgentHostProcess.start(host, stage.site, RELAY, agentctl, drives));
         }
         for (AgentHostProcess agent : agents) {
             agent.awaitReady();
@@ -74,7 +80,7 @@ final class AgentHosts implements AutoCloseable {
         }
     }
 
-    void awaitNothingLeft() throws IOException {
+    void awaitNothing() throws IOException {
         for (Host host : lab.hosts()) {
             Poll.until(
                     "nothing of a VM on " + host.name(),
@@ -86,12 +92,20 @@ final class AgentHosts implements AutoCloseable {
         stage.awaitIdle();
     }
 
+    int count() {
+        return agents.size();
+    }
+
+    AgentHostProcess agent(int number) {
+        return agents.get(number);
+    }
+
     /** One worker on each of so many nodes. */
-    String order(int nodes) throws Exception {
+    String order(int nodes) throws GeneralSecurityException {
         return order(nodes, SCRATCH_MIB);
     }
 
-    String order(int nodes, int scratchMib) throws Exception {
+    String order(int nodes, int scratchMib) throws GeneralSecurityException {
         return stage.vm.order(new ResourceRequest(
                 nodes, OptionalInt.of(nodes), 1, OptionalInt.of(1), MEMORY_MIB, scratchMib, false, 10, List.of()));
     }
@@ -102,7 +116,10 @@ final class AgentHosts implements AutoCloseable {
         return vms;
     }
 
-    /** @return the number of the agent whose host it runs on, from 0 */
+    /**
+     * @param ticket or an opening
+     * @return the number of the agent whose host it runs on, from 0
+     */
     int awaitRunning(String ticket) throws IOException {
         int[] found = {-1};
         Poll.until("a VM of ticket " + ticket, LIMIT, "read agent-host's logs", () -> {
@@ -134,6 +151,13 @@ final class AgentHosts implements AutoCloseable {
                 LIMIT,
                 "read agent-host's log",
                 () -> stage.vm.parts(ticket).contains(0));
+    }
+
+    /** As {@link AgentHostProcess#restartWith}, each. */
+    void restartWith(String times) throws IOException {
+        for (AgentHostProcess agent : agents) {
+            agent.restartWith(times);
+        }
     }
 
     /** Reasons of drained nodes, as Slurm tells everybody. */

@@ -128,9 +128,9 @@ class ClaimsTest {
         Assigned assigned = claims.claim(ticket, job(ticket));
         assertThat(assigned.slot().host()).isEqualTo(HOST);
         assertThat(assigned.slot().key()).isEqualTo(key.verificationKey());
-        assertThat(assigned.ticket().ticket().id()).isEqualTo(ticket);
-        assertThat(assigned.ticket().signer().name()).isEqualTo(stage.site.controller());
-        assertThat(assigned.request().nodes()).isEqualTo(2);
+        assertThat(assigned.signed().id()).isEqualTo(ticket);
+        assertThat(assigned.signed().signer().name()).isEqualTo(stage.site.controller());
+        assertThat(assigned.signed().request().nodes()).isEqualTo(2);
         assertThat(HEADS.get()).isGreaterThan(heads);
         assertThat(EpochBook.open(folder.resolve("epochs")).of(project())).isEqualTo(1);
         assertThat(Files.readString(folder.resolve("epochs")))

@@ -24,6 +24,7 @@ import org.cloister.lab.SlurmPrograms.Answer;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.slurm.GlobalSlurmContract;
 import org.cloister.relay.slurm.JobState;
+import org.cloister.relay.slurm.Partitions;
 import org.cloister.relay.slurm.SlurmCommands;
 import org.cloister.relay.slurm.SlurmSettings;
 import org.cloister.relay.slurm.Submission;
@@ -80,7 +81,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
                 Optional.of(programs.folder()),
                 Optional.empty(),
                 "root",
-                "secure",
+                new Partitions("secure", Optional.empty()),
                 List.of(ends.resolve("step").toString()),
                 limit));
     }
@@ -132,6 +133,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
     void a_step_runs_once_on_each_node_however_many_tasks_the_ticket_has() throws IOException {
         String ticket = ticket();
         slurm().submit(new Submission(
+                "secure",
                 ticket,
                 ACCOUNT,
                 2,

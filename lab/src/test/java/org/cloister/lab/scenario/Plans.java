@@ -82,6 +82,7 @@ record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
                 null,
                 null,
                 PortMark.owner(owner));
-        return new VmPlan(domain, port, MTU, OptionalLong.of(SCRATCH_BYTES), manifest.identity(), Sharing.ANY);
+        return new VmPlan(
+                domain, port, MTU, OptionalLong.of(SCRATCH_BYTES), manifest.identity(), Sharing.ANY, Optional.empty());
     }
 }

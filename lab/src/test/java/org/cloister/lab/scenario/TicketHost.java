@@ -33,7 +33,7 @@ import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.ticket.ClaimCheck;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
-import org.cloister.protocol.ticket.SignedTicket;
+import org.cloister.protocol.ticket.SignedRequest;
 import org.cloister.protocol.ticket.Slot;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketStream;
@@ -109,6 +109,11 @@ final class TicketHost implements AgentEvents, TicketStream.Events, AutoCloseabl
         }
     }
 
+    /** Whose allocations it takes. */
+    Identity relay() {
+        return relay;
+    }
+
     /** The slot that it was given for a ticket. */
     synchronized Optional<Slot> slot(String ticket) {
         return Optional.ofNullable(slots.get(ticket));
@@ -147,12 +152,12 @@ final class TicketHost implements AgentEvents, TicketStream.Events, AutoCloseabl
 
     private void take(OfficeMessage.Claimed claimed) {
         try {
-            Identity controller = Chain.parse(claimed.chain().stream()
+            Identity signer = Chain.parse(claimed.chain().stream()
                             .map(ByteString::toByteArray)
                             .toList())
-                    .verifyUnlisted(Set.of(Role.CONTROLLER), beliefs.anchors(), Instant.now());
-            SignedTicket signed = SignedTicket.read(claimed.ticket().toByteArray(), controller);
-            String ticket = signed.ticket().id();
+                    .verifyUnlisted(Set.of(Role.CONTROLLER, Role.OPENER), beliefs.anchors(), Instant.now());
+            SignedRequest signed = SignedRequest.read(claimed.ticket().toByteArray(), signer);
+            String ticket = signed.id();
             long job = steps.begun(name.id()).stream()
                     .filter(step -> step.ticket().equals(ticket))
                     .mapToLong(TicketSteps.Step::job)

@@ -19,6 +19,7 @@ public enum Fact {
     CPUS("cpus", 0, 1 << 24),
     /** SHA-256 over the payload of what was signed, in base32. */
     DIGEST("digest", Fact.KEY),
+    DRIVE("drive", "[a-z0-9-]{1,32}"),
     END("end", Fact.WORD),
     EPOCH("epoch", 1, Fact.MAX),
     GLOBAL_JOB("globalJob", 1, Fact.MAX),
@@ -30,6 +31,7 @@ public enum Fact {
     NODES("nodes", 0, 1 << 16),
     /** Of an approval or a revocation list. */
     NUMBER("number", 1, Fact.MAX),
+    OPENER("opener", Fact.NAME),
     PROJECT("project", Fact.KEY),
     /** As Global Slurm words it. */
     REASON("reason", "[ -~]{1,128}"),

@@ -24,6 +24,9 @@ final class Completeness {
     }
 
     void require(Receipt receipt) {
+        if (end == TicketEnd.SUPERSEDED) {
+            findings.wrong("end", "want one of a ticket, have " + end + ", which openings alone have");
+        }
         boolean nodes = receipt.allocation().isPresent();
         if (WITH_NODES.contains(end)) {
             require(nodes, "allocation");

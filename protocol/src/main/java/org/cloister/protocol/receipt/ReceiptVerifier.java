@@ -167,6 +167,10 @@ public final class ReceiptVerifier {
                     signed.ticket().request().nodes(),
                     allocation.slots().size());
             new Times(findings, at).then("ticket", signed.ticket().issued()).then(at, allocation.issued());
+            allocation.slots().stream()
+                    .filter(slot -> !signed.mayHave(allocation.network(), slot.address()))
+                    .forEach(slot -> findings.wrong(
+                            at, "want addresses for workers in " + allocation.network() + ", have " + slot.address()));
         });
         findings.holds(
                 at,

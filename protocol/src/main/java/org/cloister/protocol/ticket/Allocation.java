@@ -24,11 +24,11 @@ import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.policy.Policy;
 
 /**
- * What a ticket was given, signed by the relay that submitted it; docs/protocol.md, section 13. Slots are there from 0 on,
+ * What a ticket or an opening was given, signed by the relay that submitted it; docs/protocol.md, section 13. Slots are there from 0 on,
  * in Global Slurm's order of nodes; no node, key or address is there twice.
  *
- * @param ticket its id
- * @param digest of the ticket's payload, SHA-256
+ * @param ticket its id, or the opening's
+ * @param digest of its payload, SHA-256
  * @param issued by the relay's clock
  * @param vlan of the project's VMs
  */
@@ -141,9 +141,10 @@ public record Allocation(
             if (slot.slot() != i) {
                 throw new IllegalArgumentException("slots[" + i + "].slot: want " + i + ", have " + slot.slot());
             }
-            if (!network.isForWorkers(slot.address())) {
-                throw new IllegalArgumentException(
-                        "slots[" + i + "].address: want one for workers in " + network + ", have " + slot.address());
+            boolean controller = slots.size() == 1 && slot.address().equals(network.controller());
+            if (!controller && !network.isForWorkers(slot.address())) {
+                throw new IllegalArgumentException("slots[" + i + "].address: want one for workers in " + network
+                        + ", or its first of one slot alone, have " + slot.address());
             }
             if (!seen.add(slot.node()) || !seen.add(slot.key()) || !seen.add(slot.address())) {
                 throw new IllegalArgumentException("slots[" + i + "]: want each node, key and address once, have "

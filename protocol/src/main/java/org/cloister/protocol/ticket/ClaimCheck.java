@@ -9,8 +9,8 @@ import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.Role;
 
 /**
- * What a host demands before it starts a worker VM for a ticket: the signatures of the controlling VM and of the relay, and
- * that both mean this host and this Global job; docs/protocol.md, section 13.
+ * What a host demands before it starts a VM for a ticket or an opening: the signatures of who asked and of the relay, and that
+ * both mean this host and this Global job; docs/protocol.md, section 13.
  */
 public final class ClaimCheck {
     /** From an allocation to the claims of its hosts: their job steps start at once. */
@@ -28,8 +28,9 @@ public final class ClaimCheck {
      *
      * @param key the host's own
      * @param globalJob from the caller's cgroup, never from its arguments
-     * @param epoch the highest in any ticket of the project that the host has started a VM for, 0 if none
-     * @param used whether its ledger has the ticket
+     * @param epoch the highest in any request of the project and of this kind that the host has started a VM for, 0 if
+     *     none: openings count their drive's, tickets the controlling VM's
+     * @param used whether its ledger has the request
      */
     public record Claimant(VerificationKey key, long globalJob, long epoch, boolean used) {}
 
@@ -39,22 +40,23 @@ public final class ClaimCheck {
      * @return the host's slot
      * @throws TicketRefused by the first clause that denies
      */
-    public static Slot require(SignedTicket signed, byte[] allocation, Identity relay, Claimant claimant, Instant now)
+    public static Slot require(SignedRequest signed, byte[] allocation, Identity relay, Claimant claimant, Instant now)
             throws TicketRefused {
         Allocation read = read(allocation, relay);
         requireSame(signed, read, claimant);
-        requireTime(signed.ticket(), read, now);
-        requireUnused(signed.ticket(), claimant);
-        requireCount(signed.ticket(), read);
+        requireTime(signed, read, now);
+        requireUnused(signed, claimant);
+        requireCount(signed, read);
+        requireAddresses(signed, read);
         for (Slot slot : read.slots()) {
             if (slot.key().equals(claimant.key())) {
-                requireShape(signed.ticket().request(), slot);
+                requireShape(signed.request(), slot);
                 return slot;
             }
         }
         throw new TicketRefused(
                 TicketClause.PROJECT,
-                TicketCheck.subject(signed.ticket()),
+                signed.subject(),
                 "a slot for this host, " + claimant.key(),
                 read.slots().size() + " slots of others",
                 "look which node the job runs on, and under which key the host is enrolled");
@@ -72,7 +74,7 @@ public final class ClaimCheck {
         }
         try {
             Envelope envelope = Envelope.parse(allocation, Allocation.MAX_ENVELOPE);
-            Allocation read = Allocation.parse(SignedTicket.verified("allocation", envelope, Allocation.TYPE, relay));
+            Allocation read = Allocation.parse(SignedPaper.verified("allocation", envelope, Allocation.TYPE, relay));
             requireEqual(
                     read.ticket(),
                     "relay",
@@ -80,19 +82,18 @@ public final class ClaimCheck {
                     read.relay().toString());
             return read;
         } catch (MalformedException e) {
-            throw SignedTicket.malformed("allocation", Allocation.TYPE, e);
+            throw SignedPaper.malformed("allocation", Allocation.TYPE, e);
         }
     }
 
-    private static void requireSame(SignedTicket signed, Allocation allocation, Claimant claimant)
+    private static void requireSame(SignedRequest ticket, Allocation allocation, Claimant claimant)
             throws TicketRefused {
-        Ticket ticket = signed.ticket();
         requireEqual(ticket.id(), "project", ticket.project(), allocation.project());
         requireEqual(ticket.id(), "ticket", ticket.id(), allocation.ticket());
         requireEqual(
                 ticket.id(),
                 "digest",
-                signed.digest().hex(),
+                ticket.digest().hex(),
                 allocation.digest().hex());
         requireEqual(
                 ticket.id(), "Global job", Long.toString(claimant.globalJob()), Long.toString(allocation.globalJob()));
@@ -110,7 +111,7 @@ public final class ClaimCheck {
     }
 
     /** A ticket may have waited in Global Slurm's queue for days; from its nodes on there is no reason to wait. */
-    private static void requireTime(Ticket ticket, Allocation allocation, Instant now) throws TicketRefused {
+    private static void requireTime(SignedRequest ticket, Allocation allocation, Instant now) throws TicketRefused {
         Instant issued = allocation.issued();
         if (now.isBefore(issued.minus(TicketCheck.TOLERANCE))
                 || !now.isBefore(issued.plus(LONGEST).plus(TicketCheck.TOLERANCE))
@@ -118,33 +119,33 @@ public final class ClaimCheck {
             throw new TicketRefused(
                     TicketClause.EXPIRED,
                     "allocation for " + ticket.id(),
-                    "one issued after its ticket, " + ticket.issued() + ", and at most " + LONGEST.toSeconds()
+                    "one issued after what was asked, " + ticket.issued() + ", and at most " + LONGEST.toSeconds()
                             + " s before " + now,
                     issued.toString(),
-                    "set the clocks, or sign a new ticket");
+                    "set the clocks, or sign a new one");
         }
     }
 
-    private static void requireUnused(Ticket ticket, Claimant claimant) throws TicketRefused {
+    private static void requireUnused(SignedRequest ticket, Claimant claimant) throws TicketRefused {
         if (ticket.epoch() < claimant.epoch()) {
             throw new TicketRefused(
                     TicketClause.SEQUENCE,
-                    TicketCheck.subject(ticket),
+                    ticket.subject(),
                     "epoch " + claimant.epoch() + " or later",
                     Long.toString(ticket.epoch()),
-                    "a newer life of the controlling VM has asked since; it signs a new ticket");
+                    "a newer life of the controlling VM was opened since; sign anew");
         }
         if (claimant.used()) {
             throw new TicketRefused(
                     TicketClause.USED,
-                    TicketCheck.subject(ticket),
+                    ticket.subject(),
                     "one for the first time",
                     "it again",
-                    "a new try needs a new ticket");
+                    "a new try needs a new one");
         }
     }
 
-    private static void requireCount(Ticket ticket, Allocation allocation) throws TicketRefused {
+    private static void requireCount(SignedRequest ticket, Allocation allocation) throws TicketRefused {
         int nodes = ticket.request().nodes();
         if (allocation.slots().size() != nodes) {
             throw new TicketRefused(
@@ -153,6 +154,23 @@ public final class ClaimCheck {
                     nodes + " slots",
                     Integer.toString(allocation.slots().size()),
                     "look at the Global job's nodes");
+        }
+    }
+
+    /** Two VMs with the controlling VM's address would be taken for one another. */
+    private static void requireAddresses(SignedRequest ticket, Allocation allocation) throws TicketRefused {
+        Network network = allocation.network();
+        for (Slot slot : allocation.slots()) {
+            if (!ticket.mayHave(network, slot.address())) {
+                throw new TicketRefused(
+                        TicketClause.PROJECT,
+                        "allocation for " + ticket.id(),
+                        ticket instanceof SignedOpening
+                                ? network.controller() + ", the controlling VM's address"
+                                : "an address for workers in " + network,
+                        slot.address().toString(),
+                        "look at the relay");
+            }
         }
     }
 

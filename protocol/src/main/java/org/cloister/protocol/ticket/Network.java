@@ -35,7 +35,7 @@ public record Network(Address first, int prefix) {
         return new Network(Address.parse(text.substring(0, slash)), Integer.parseInt(text.substring(slash + 1)));
     }
 
-    /** The first that a VM may have. */
+    /** The first that a VM may have: the controlling VM's. */
     public Address controller() {
         return new Address(first.bits() + 1);
     }

@@ -27,7 +27,7 @@ public sealed interface PartyMessage {
     /** @param withdrawal an envelope */
     record Withdraw(ByteString withdrawal) implements PartyMessage {}
 
-    /** What has become of a ticket? */
+    /** What has become of a ticket, or, of a device, of an opening? */
     record Ask(String ticket) implements PartyMessage {}
 
     /**
@@ -39,6 +39,30 @@ public sealed interface PartyMessage {
 
     /** @param statement a host's part of the receipt, an envelope */
     record Report(String ticket, int slot, ByteString statement) implements PartyMessage {}
+
+    /**
+     * Of a device.
+     *
+     * @param chain the opener's, in DER, the leaf first
+     * @param opening an envelope
+     */
+    record Open(List<ByteString> chain, ByteString opening) implements PartyMessage {
+        public Open {
+            chain = List.copyOf(chain);
+        }
+    }
+
+    /**
+     * Of a device.
+     *
+     * @param chain as of {@link Open}
+     * @param withdrawal of an opening, an envelope
+     */
+    record Close(List<ByteString> chain, ByteString withdrawal) implements PartyMessage {
+        public Close {
+            chain = List.copyOf(chain);
+        }
+    }
 
     record AskQuota() implements PartyMessage {}
 
@@ -52,7 +76,7 @@ public sealed interface PartyMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of a party: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromParty.ASK_QUOTA_FIELD_NUMBER);
+        Critical.require(message.getCriticalList(), FromParty.CLOSE_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case PROOF ->
                 new Proof(message.getProof().getChainList(), message.getProof().getSigned());
@@ -69,6 +93,10 @@ public sealed interface PartyMessage {
                         TicketWords.slot(message.getReport().getSlot()),
                         message.getReport().getStatement());
             case ASK_QUOTA -> new AskQuota();
+            case OPEN ->
+                new Open(message.getOpen().getChainList(), message.getOpen().getOpening());
+            case CLOSE ->
+                new Close(message.getClose().getChainList(), message.getClose().getWithdrawal());
             case KIND_NOT_SET -> new Skipped();
         };
     }
@@ -98,6 +126,14 @@ public sealed interface PartyMessage {
                     .setStatement(report.statement));
         } else if (this instanceof AskQuota) {
             message.setAskQuota(org.cloister.protocol.ticket.wire.AskQuota.getDefaultInstance());
+        } else if (this instanceof Open open) {
+            message.setOpen(org.cloister.protocol.ticket.wire.Open.newBuilder()
+                    .addAllChain(open.chain)
+                    .setOpening(open.opening));
+        } else if (this instanceof Close close) {
+            message.setClose(org.cloister.protocol.ticket.wire.Close.newBuilder()
+                    .addAllChain(close.chain)
+                    .setWithdrawal(close.withdrawal));
         }
         return message.build();
     }

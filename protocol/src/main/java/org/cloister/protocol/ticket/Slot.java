@@ -18,7 +18,7 @@ import org.cloister.protocol.policy.AcceptedHost;
  * @param node as Global Slurm names it
  * @param host as its certificate names it
  * @param key the host's, which decides
- * @param address of the worker VM
+ * @param address of the VM
  * @param cpus that Global Slurm gave; memory likewise
  */
 public record Slot(int slot, String node, Name host, VerificationKey key, Address address, int cpus, int memoryMib) {

@@ -55,10 +55,7 @@ public record Ticket(
         requireCount("sequence", sequence);
         issued = issued.truncatedTo(ChronoUnit.SECONDS);
         expires = expires.truncatedTo(ChronoUnit.SECONDS);
-        if (!issued.isBefore(expires) || Duration.between(issued, expires).compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException(
-                    "expires: want a time up to " + LONGEST.toSeconds() + " s after " + issued + ", have " + expires);
-        }
+        requireTimes(issued, expires);
     }
 
     /** 128 random bits. */
@@ -110,6 +107,13 @@ public record Ticket(
     /** @param key the controlling VM's */
     public Envelope sign(SigningKey key) throws GeneralSecurityException {
         return Envelope.sign(TYPE, payload(), key);
+    }
+
+    static void requireTimes(Instant issued, Instant expires) {
+        if (!issued.isBefore(expires) || Duration.between(issued, expires).compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "expires: want a time up to " + LONGEST.toSeconds() + " s after " + issued + ", have " + expires);
+        }
     }
 
     static void requireCount(String name, long value) {

@@ -6,8 +6,8 @@ import java.util.List;
 import org.cloister.protocol.identity.Approval;
 
 /**
- * What a relay demands of a ticket before it takes it; docs/protocol.md, section 13. A ticket whose id the relay has already
- * with the same digest was taken, and is asked nothing again: it is what a controlling VM sends after a lost answer.
+ * What a relay demands of a ticket or an opening before it takes it; docs/protocol.md, section 13. One whose id the relay has
+ * already with the same digest was taken, and is asked nothing again: it is what comes after a lost answer.
  */
 public final class TicketCheck {
     /** How far apart clocks may be: as far as certificates allow. */
@@ -23,21 +23,34 @@ public final class TicketCheck {
      */
     public static void require(SignedTicket signed, Position newest, Approval approval, Usage usage, Instant now)
             throws TicketRefused {
-        requireTime(signed.ticket(), now);
-        requireNewer(signed.ticket(), newest);
-        requireFeatures(signed.ticket(), approval);
-        requireQuota(signed.ticket(), approval, usage);
+        requireTime(signed, now);
+        requireNewer(signed, newest);
+        requireFeatures(signed, approval);
+        requireQuota(signed, approval, usage);
+    }
+
+    /**
+     * The same for an opening.
+     *
+     * @param newest epoch of the project's openings that the relay has ever taken; 0 if it took none
+     * @param usage of the project without the openings that this one ends
+     */
+    public static void require(SignedOpening signed, long newest, Approval approval, Usage usage, Instant now)
+            throws TicketRefused {
+        requireTime(signed, now);
+        requireNewer(signed, newest);
+        requireQuota(signed, approval, usage);
     }
 
     /**
      * Keeps out what lay somewhere for long, and nothing else: the time in a ticket is the word of a guest's clock, and that
      * is its host's. Against a second use there are ids and counts.
      */
-    public static void requireTime(Ticket ticket, Instant now) throws TicketRefused {
+    public static void requireTime(SignedRequest ticket, Instant now) throws TicketRefused {
         if (now.isBefore(ticket.issued().minus(TOLERANCE))) {
             throw new TicketRefused(
                     TicketClause.EXPIRED,
-                    subject(ticket),
+                    ticket.subject(),
                     "one issued by " + now.plus(TOLERANCE),
                     ticket.issued().toString(),
                     "set the clocks");
@@ -45,50 +58,59 @@ public final class TicketCheck {
         if (!now.isBefore(ticket.expires().plus(TOLERANCE))) {
             throw new TicketRefused(
                     TicketClause.EXPIRED,
-                    subject(ticket),
+                    ticket.subject(),
                     "one that expires after " + now.minus(TOLERANCE),
                     ticket.expires().toString(),
-                    "sign a new ticket");
+                    "sign a new one");
         }
     }
 
-    public static void requireNewer(Ticket ticket, Position newest) throws TicketRefused {
+    public static void requireNewer(SignedTicket signed, Position newest) throws TicketRefused {
+        Ticket ticket = signed.ticket();
         if (ticket.position().compareTo(newest) <= 0) {
             throw new TicketRefused(
                     TicketClause.SEQUENCE,
-                    subject(ticket),
+                    signed.subject(),
                     "one after " + newest + " (epoch.sequence)",
                     ticket.position().toString(),
                     "sign a new ticket; if the epoch is lower, another controlling VM of the project was opened later");
         }
     }
 
-    public static void requireFeatures(Ticket ticket, Approval approval) throws TicketRefused {
+    /** A drive's epoch is used once, whatever came of it. */
+    public static void requireNewer(SignedOpening signed, long newest) throws TicketRefused {
+        if (signed.epoch() <= newest) {
+            throw new TicketRefused(
+                    TicketClause.SEQUENCE,
+                    signed.subject(),
+                    "an epoch after " + newest,
+                    Long.toString(signed.epoch()),
+                    "somebody opened it since; if it is to be opened anew, sign with a later epoch");
+        }
+    }
+
+    public static void requireFeatures(SignedRequest ticket, Approval approval) throws TicketRefused {
         List<Integer> features = ticket.request().features();
         int known = approval.features().size();
         if (!features.isEmpty() && features.get(features.size() - 1) >= known) {
             throw new TicketRefused(
                     TicketClause.FEATURES,
-                    subject(ticket),
+                    ticket.subject(),
                     known == 0 ? "no features" : "features 0 to " + (known - 1) + " of approval " + approval.number(),
                     features.toString(),
                     "have the site approve the project with them (agentctl site approve --feature)");
         }
     }
 
-    public static void requireQuota(Ticket ticket, Approval approval, Usage usage) throws TicketRefused {
+    public static void requireQuota(SignedRequest ticket, Approval approval, Usage usage) throws TicketRefused {
         List<String> above = usage.with(ticket.request()).above(approval.quota(), usage);
         if (!above.isEmpty()) {
             throw new TicketRefused(
                     TicketClause.QUOTA,
-                    subject(ticket),
+                    ticket.subject(),
                     "no more than approval " + approval.number() + " allows",
                     String.join(", ", above),
                     "wait for other tickets to end, or have the site approve more");
         }
-    }
-
-    static String subject(Ticket ticket) {
-        return "ticket " + ticket.id();
     }
 }

@@ -11,7 +11,7 @@ public enum TicketEnd {
     COMPLETED,
     /** Its Global job ended with an error. */
     FAILED,
-    /** The controlling VM took it back. */
+    /** Who asked took it back: the controlling VM, or of an opening an opener. */
     WITHDRAWN,
     /** The site ended its Global job. */
     CANCELLED,
@@ -25,7 +25,9 @@ public enum TicketEnd {
     /** Global Slurm knows nothing of its job any more. */
     LOST,
     /** It expired before its job had nodes, or its nodes' hosts did not come. */
-    NOT_STARTED;
+    NOT_STARTED,
+    /** Of an opening: one with a later epoch came. */
+    SUPERSEDED;
 
     /** A regular expression of all words. */
     public static final String WORDS =

@@ -9,7 +9,7 @@ import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.policy.Policy;
 
-/** A project takes a ticket back, at any phase; docs/protocol.md, section 13. Saying it twice does no more. */
+/** A project takes a ticket, or an opening, back, at any phase; docs/protocol.md, section 13. Saying it twice does no more. */
 public record Withdrawal(String ticket, String project) {
     public static final String TYPE = "application/vnd.cloister.withdrawal.v1+json";
     /** Of the payload, and of its envelope. */
@@ -42,7 +42,7 @@ public record Withdrawal(String ticket, String project) {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param key the controlling VM's */
+    /** @param key the controlling VM's; the opener's for an opening */
     public Envelope sign(SigningKey key) throws GeneralSecurityException {
         return Envelope.sign(TYPE, payload(), key);
     }

@@ -25,6 +25,9 @@ import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.ClaimCheck;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.protocol.ticket.SignedOpening;
+import org.cloister.protocol.ticket.SignedRequest;
 import org.cloister.protocol.ticket.SignedTicket;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketCheck;
@@ -81,6 +84,16 @@ class ReceiptDocumentTest {
     }
 
     @Test
+    void the_opening_is_its_opener_s() throws Exception {
+        Anchors anchors = Anchors.none().withProject(ProjectHistory.begin(bytes("ticket-opening-genesis")));
+        Identity opener = Chain.parse(List.of(BinaryText.fromBase64(text("ticket-opener"), Chain.MAX_CERTIFICATE)))
+                .verifyUnlisted(List.of(Role.OPENER), anchors, Instant.parse(text("ticket-at")));
+        SignedOpening signed = SignedOpening.read(bytes("ticket-opening"), opener);
+        assertThat(new String(signed.opening().payload(), UTF_8)).isEqualTo(text("ticket-opening-payload"));
+        assertThat(SignedRequest.read(bytes("ticket-opening"), opener)).isEqualTo(signed);
+    }
+
+    @Test
     void the_allocation_is_its_relay_s_and_its_host_may_start() throws Exception {
         SignedTicket signed = SignedTicket.read(bytes("ticket-envelope"), identity("ticket-controller"));
         Identity relay = identity("ticket-relay");
@@ -134,7 +147,7 @@ class ReceiptDocumentTest {
     @Test
     void types_and_limits() {
         assertThat(section(13))
-                .contains(Ticket.TYPE, Withdrawal.TYPE, Allocation.TYPE)
+                .contains(Ticket.TYPE, Opening.TYPE, Withdrawal.TYPE, Allocation.TYPE)
                 .contains("at most " + Ticket.LONGEST.toSeconds() + " s apart")
                 .contains("at most " + Ticket.MAX_BYTES + " bytes")
                 .contains("at most " + Withdrawal.MAX_BYTES + " bytes")
@@ -151,6 +164,7 @@ class ReceiptDocumentTest {
                         + (Receipt.MAX_ENVELOPE >> 20) + " MiB");
         assertThat(section(16))
                 .contains("| ticket | " + Ticket.MAX_BYTES + " |")
+                .contains("| opening | " + Opening.MAX_BYTES + " |")
                 .contains("| withdrawal | " + Withdrawal.MAX_BYTES + " |")
                 .contains("| allocation | " + Allocation.MAX_ENVELOPE + " |")
                 .contains("part | " + HostPart.MAX_BYTES + " |")

@@ -185,8 +185,13 @@ class ReceiptTest {
         assertThat(otherSite.findings()).anyMatch(each -> each.place().equals("relay") && each.level() == Level.WRONG);
     }
 
+    @Test
+    void a_ticket_does_not_end_as_openings_do() throws Exception {
+        assertWrong(world.receipt(TicketEnd.SUPERSEDED, false, List.of()), "end");
+    }
+
     @ParameterizedTest
-    @EnumSource(TicketEnd.class)
+    @EnumSource(value = TicketEnd.class, mode = EnumSource.Mode.EXCLUDE, names = "SUPERSEDED")
     void each_end_has_what_it_must_and_no_more(TicketEnd end) throws Exception {
         boolean begun = end == TicketEnd.COMPLETED || end == TicketEnd.NODE_FAILED;
         boolean without = end == TicketEnd.REFUSED;

@@ -103,56 +103,60 @@ class TicketCheckTest {
     }
 
     @Test
-    void a_ticket_holds_from_its_time_to_its_expiry_give_or_take_two_minutes() {
+    void a_ticket_holds_from_its_time_to_its_expiry_give_or_take_two_minutes() throws Exception {
+        SignedTicket signed = world.signed(ticket);
         Instant first = ticket.issued().minus(Duration.ofMinutes(2));
         Instant end = ticket.expires().plus(Duration.ofMinutes(2));
-        assertThatCode(() -> TicketCheck.requireTime(ticket, first)).doesNotThrowAnyException();
-        assertThatCode(() -> TicketCheck.requireTime(ticket, end.minusMillis(1)))
+        assertThatCode(() -> TicketCheck.requireTime(signed, first)).doesNotThrowAnyException();
+        assertThatCode(() -> TicketCheck.requireTime(signed, end.minusMillis(1)))
                 .doesNotThrowAnyException();
-        refused(TicketClause.EXPIRED, () -> TicketCheck.requireTime(ticket, first.minusMillis(1)));
-        refused(TicketClause.EXPIRED, () -> TicketCheck.requireTime(ticket, end));
+        refused(TicketClause.EXPIRED, () -> TicketCheck.requireTime(signed, first.minusMillis(1)));
+        refused(TicketClause.EXPIRED, () -> TicketCheck.requireTime(signed, end));
     }
 
     @Test
-    void an_epoch_outranks_every_sequence_of_the_one_before() {
+    void an_epoch_outranks_every_sequence_of_the_one_before() throws Exception {
+        SignedTicket signed = world.signed(ticket);
         for (Position older : List.of(Position.NONE, new Position(3, 6), new Position(2, Ticket.MAX_COUNT))) {
-            assertThatCode(() -> TicketCheck.requireNewer(ticket, older)).doesNotThrowAnyException();
+            assertThatCode(() -> TicketCheck.requireNewer(signed, older)).doesNotThrowAnyException();
         }
         for (Position newer : List.of(new Position(3, 7), new Position(3, 8), new Position(4, 1))) {
-            refused(TicketClause.SEQUENCE, () -> TicketCheck.requireNewer(ticket, newer));
+            refused(TicketClause.SEQUENCE, () -> TicketCheck.requireNewer(signed, newer));
         }
     }
 
     @Test
-    void a_feature_must_be_in_the_approval_s_table() {
+    void a_feature_must_be_in_the_approval_s_table() throws Exception {
+        SignedTicket signed = world.signed(ticket);
         Approval two = new Approval(
                 world.project.id(), 1, "chem", NOW, NOW.plusSeconds(9), enough().quota(), List.of("fast", "ib"));
-        refused(TicketClause.FEATURES, () -> TicketCheck.requireFeatures(ticket, two));
+        refused(TicketClause.FEATURES, () -> TicketCheck.requireFeatures(signed, two));
         Approval none = new Approval(world.project.id(), 1, "chem", NOW, NOW.plusSeconds(9), enough().quota());
-        refused(TicketClause.FEATURES, () -> TicketCheck.requireFeatures(ticket, none));
-        assertThatCode(() -> TicketCheck.requireFeatures(ticket, enough())).doesNotThrowAnyException();
+        refused(TicketClause.FEATURES, () -> TicketCheck.requireFeatures(signed, none));
+        assertThatCode(() -> TicketCheck.requireFeatures(signed, enough())).doesNotThrowAnyException();
     }
 
     @Test
     void each_number_of_the_quota_bounds_and_all_that_are_passed_are_said() throws Exception {
+        SignedTicket signed = world.signed(ticket);
         for (Approval less : List.of(
                 approval(1, 24, 16_384, 2, 1),
                 approval(2, 23, 16_384, 2, 1),
                 approval(2, 24, 16_383, 2, 1),
                 approval(2, 24, 16_384, 1, 1),
                 approval(2, 24, 16_384, 2, 0))) {
-            refused(TicketClause.QUOTA, () -> TicketCheck.requireQuota(ticket, less, Usage.NONE));
+            refused(TicketClause.QUOTA, () -> TicketCheck.requireQuota(signed, less, Usage.NONE));
         }
         Usage one = Usage.NONE.with(ticket.request());
         assertThat(one).isEqualTo(new Usage(1, 2, 24, 16_384, 2));
-        TicketRefused all = refused(TicketClause.QUOTA, () -> TicketCheck.requireQuota(ticket, enough(), one));
+        TicketRefused all = refused(TicketClause.QUOTA, () -> TicketCheck.requireQuota(signed, enough(), one));
         assertThat(all)
                 .hasMessageContaining("1 and 1 more of 1 tickets")
                 .hasMessageContaining("2 and 2 more of 2 nodes")
                 .hasMessageContaining("24 and 24 more of 24 CPUs")
                 .hasMessageContaining("16384 MiB of memory")
                 .hasMessageContaining("of 2 VMs");
-        assertThatCode(() -> TicketCheck.requireQuota(ticket, approval(4, 48, 32_768, 4, 2), one))
+        assertThatCode(() -> TicketCheck.requireQuota(signed, approval(4, 48, 32_768, 4, 2), one))
                 .doesNotThrowAnyException();
     }
 

@@ -6,10 +6,10 @@ import org.cloister.protocol.MalformedException;
 
 /** Whatever bytes come: a value that is written and read again as itself, or a refusal. The first byte chooses the parser. */
 class TicketFuzz {
-    private static final int PARSERS = 3;
+    private static final int PARSERS = 4;
 
     @FuzzTest(maxDuration = "60s")
-    void reads_tickets_withdrawals_and_allocations(byte[] input) {
+    void reads_tickets_openings_withdrawals_and_allocations(byte[] input) {
         if (input.length == 0) {
             return;
         }
@@ -30,6 +30,7 @@ class TicketFuzz {
         return switch (parser) {
             case 0 -> Ticket.parse(bytes);
             case 1 -> Withdrawal.parse(bytes);
+            case 2 -> Opening.parse(bytes);
             default -> Allocation.parse(bytes);
         };
     }
@@ -38,6 +39,7 @@ class TicketFuzz {
         return switch (parser) {
             case 0 -> Ticket.parse(bytes).payload();
             case 1 -> Withdrawal.parse(bytes).payload();
+            case 2 -> Opening.parse(bytes).payload();
             default -> Allocation.parse(bytes).payload();
         };
     }

@@ -34,7 +34,9 @@ class TicketMessagesTest {
             new PartyMessage.Ask(ID),
             new PartyMessage.Claim(ID, 7),
             new PartyMessage.Report(ID, 4095, BYTES),
-            new PartyMessage.AskQuota()
+            new PartyMessage.AskQuota(),
+            new PartyMessage.Open(List.of(BYTES, BYTES), BYTES),
+            new PartyMessage.Close(List.of(BYTES), BYTES)
         }) {
             assertThat(PartyMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }
@@ -62,6 +64,10 @@ class TicketMessagesTest {
     void messages_travel_as_the_examples_show() throws Exception {
         PartyMessage claim = new PartyMessage.Claim(ID, 7);
         assertThat(ByteBufUtil.getBytes(Framing.frame(claim.wire()))).isEqualTo(vector("from-party-claim"));
+        PartyMessage open = new PartyMessage.Open(List.of(text("c")), text("o"));
+        assertThat(ByteBufUtil.getBytes(Framing.frame(open.wire()))).isEqualTo(vector("from-party-open"));
+        PartyMessage close = new PartyMessage.Close(List.of(text("c")), text("w"));
+        assertThat(ByteBufUtil.getBytes(Framing.frame(close.wire()))).isEqualTo(vector("from-party-close"));
         OfficeMessage refused = new OfficeMessage.Refused(ID, TicketClause.QUOTA, "x");
         assertThat(ByteBufUtil.getBytes(Framing.frame(refused.wire()))).isEqualTo(vector("from-office-refused"));
         OfficeMessage claimed = new OfficeMessage.Claimed(

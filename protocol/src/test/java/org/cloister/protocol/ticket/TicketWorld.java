@@ -42,6 +42,7 @@ public final class TicketWorld {
     public final Authority owner;
     public final ProjectHistory project;
     public final Party controller;
+    public final Party opener;
     public final Party relay;
     public final List<Party> hosts = new ArrayList<>();
 
@@ -58,6 +59,7 @@ public final class TicketWorld {
         site = Authority.ofSite(subject(siteKey), siteKey::sign, NOW, DAY.multipliedBy(30), RANDOM);
         owner = Authority.ofProject(project.id(), subject(ann), ann::sign, NOW, DAY.multipliedBy(30), RANDOM);
         controller = party(owner, new Name("c1", "controller", project.id()));
+        opener = party(owner, new Name("eve", "opener", project.id()));
         relay = party(site, new Name("r1", "relay", Name.SITE));
         hosts.add(party(site, new Name("h1", "host", Name.SITE)));
         hosts.add(party(site, new Name("h2", "host", Name.SITE)));
@@ -101,6 +103,24 @@ public final class TicketWorld {
         return SignedTicket.read(ticket.sign(controller.key()).bytes(), identity(controller));
     }
 
+    public Opening opening(long epoch) {
+        return new Opening(
+                Ticket.newId(RANDOM),
+                project.id(),
+                epoch,
+                NOW,
+                NOW.plus(Duration.ofMinutes(10)),
+                "main",
+                65_536,
+                12,
+                8192,
+                10_080);
+    }
+
+    public SignedOpening signed(Opening opening) throws IOException, GeneralSecurityException {
+        return SignedOpening.read(opening.sign(opener.key()).bytes(), identity(opener));
+    }
+
     public List<Slot> slots() {
         List<Slot> slots = new ArrayList<>();
         for (Party host : hosts) {
@@ -118,11 +138,19 @@ public final class TicketWorld {
     }
 
     public Allocation allocation(Ticket ticket, List<Slot> slots) {
+        return allocation(ticket.id(), Digest.sha256(ticket.payload()), slots);
+    }
+
+    public Allocation allocation(Opening opening, List<Slot> slots) {
+        return allocation(opening.id(), Digest.sha256(opening.payload()), slots);
+    }
+
+    private Allocation allocation(String id, Digest digest, List<Slot> slots) {
         return new Allocation(
                 relay.name(),
                 project.id(),
-                ticket.id(),
-                Digest.sha256(ticket.payload()),
+                id,
+                digest,
                 4711,
                 NOW.plusSeconds(30),
                 103,

@@ -1,0 +1,105 @@
+package org.cloister.host.drive;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.WholeFile;
+
+/** One drive's files while no other process changes its lease: the lock is the kernel's, and ends with the process. */
+final class LockedDrive implements AutoCloseable {
+    private static final long MIB = 1 << 20;
+    private static final FileAttribute<?> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+    private final Path image;
+    private final Path lease;
+    private final FileChannel lock;
+
+    private LockedDrive(Path image, Path lease, FileChannel lock) {
+        this.image = image;
+        this.lease = lease;
+        this.lock = lock;
+    }
+
+    /**
+     * @param drives where all of them lie
+     * @throws IOException also if the project's folder is not there
+     */
+    static LockedDrive of(Path drives, DriveName name) throws IOException {
+        FileChannel lock = FileChannel.open(
+                name.lock(drives),
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                PRIVATE);
+        try {
+            lock.lock();
+            return new LockedDrive(name.image(drives), name.lease(drives), lock);
+        } catch (IOException | RuntimeException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    /** @return empty if nobody ever took the drive */
+    Optional<Lease> lease() throws IOException {
+        return read(lease);
+    }
+
+    static Optional<Lease> read(Path lease) throws IOException {
+        byte[] document;
+        try (InputStream in = Files.newInputStream(lease, LinkOption.NOFOLLOW_LINKS)) {
+            document = in.readNBytes(Lease.MAX_BYTES + 1);
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Lease.read(document));
+        } catch (MalformedException e) {
+            throw new MalformedException(lease + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** On disk when this returns. */
+    void write(Lease next) throws IOException {
+        WholeFile.replace(lease, next.write());
+    }
+
+    boolean hasImage() {
+        return Files.exists(image, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Sparse; whole or not at all, and on disk when this returns. */
+    void makeImage(long mib) throws IOException {
+        Path fresh = image.resolveSibling(image.getFileName() + ".new");
+        Files.deleteIfExists(fresh);
+        try (FileChannel channel =
+                FileChannel.open(fresh, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
+            channel.write(ByteBuffer.allocate(1), mib * MIB - 1);
+            channel.force(true);
+        }
+        Files.move(fresh, image, StandardCopyOption.ATOMIC_MOVE);
+        sync(image.resolveSibling("."));
+    }
+
+    static void sync(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        lock.close();
+    }
+}

@@ -1,0 +1,333 @@
+package org.cloister.host.run;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.cloister.host.drive.DriveRefused;
+import org.cloister.host.drive.DriveUse;
+import org.cloister.host.drive.Drives;
+import org.cloister.host.drive.Holder;
+import org.cloister.host.drive.Patience;
+import org.cloister.host.drive.StorageSilent;
+import org.cloister.host.ledger.End;
+import org.cloister.host.ledger.Entry;
+import org.cloister.host.machine.VmPlan;
+import org.cloister.host.vm.VmOwner;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after the drives of this host's controlling VMs: a VM whose drive is another's ends, and so does one of whose drive
+ * nobody could tell for too long; a drive is let go when the ledger has forgotten its VM, and never before. One thread asks
+ * the storage, which may hang; another one sees that time has passed.
+ */
+final class DriveWatch implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DriveWatch.class);
+    private static final int LOOKS = 6;
+    private static final Duration JUDGED = Duration.ofSeconds(1);
+
+    private final Drives drives;
+    private final Supplier<List<Entry>> ledger;
+    private final Plans plans;
+    private final Ends ends;
+    private final LongSupplier nowNs;
+    private final Duration look;
+    private final Duration silence;
+    /** By UUID. */
+    private final Map<String, Kept> kept = new ConcurrentHashMap<>();
+    /** UUIDs of the ledger's that have no plan: whether these have drives, their leases say. */
+    private final Set<String> unread = new HashSet<>();
+
+    private final Semaphore bell = new Semaphore(0);
+    private final Thread looker;
+    private final Thread judge;
+    private volatile boolean settled;
+    private volatile boolean closed;
+    private boolean swept;
+    private String trouble = "";
+
+    /** As {@code VmFolders} has them. */
+    @FunctionalInterface
+    interface Plans {
+        /** @throws IOException also if there is none */
+        VmPlan plan(VmOwner owner) throws IOException;
+    }
+
+    /** As {@link Ender} does it. */
+    @FunctionalInterface
+    interface Ends {
+        void end(String uuid, End.Why why) throws IOException;
+    }
+
+    private enum State {
+        /** Its lease may be written, and earlier holders are waited for. */
+        TAKING,
+        /** The drive is its own, and the ledger does not have it yet. */
+        TAKEN,
+        /** It has the drive for as long as the ledger has the VM. */
+        BUILT
+    }
+
+    private static final class Kept {
+        final DriveUse use;
+        final Holder holder;
+        volatile State state;
+        volatile long seenNs;
+        volatile boolean isLost;
+
+        Kept(DriveUse use, Holder holder, State state, long seenNs) {
+            this.use = use;
+            this.holder = holder;
+            this.state = state;
+            this.seenNs = seenNs;
+        }
+    }
+
+    /**
+     * @param ledger what it has now
+     * @param age as the drives have it
+     */
+    DriveWatch(Drives drives, Supplier<List<Entry>> ledger, Plans plans, Ends ends, Duration age, LongSupplier nowNs) {
+        this.drives = drives;
+        this.ledger = ledger;
+        this.plans = plans;
+        this.ends = ends;
+        this.look = age.dividedBy(LOOKS);
+        this.silence = age.dividedBy(2);
+        this.nowNs = nowNs;
+        this.looker = thread("drives", this::run);
+        this.judge = thread("drives-time", this::judge);
+    }
+
+    private static Thread thread(String name, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    void start() {
+        looker.start();
+        judge.start();
+    }
+
+    Path image(DriveUse use) {
+        return drives.image(use.drive());
+    }
+
+    /** VMs with drives. */
+    int held() {
+        return (int) kept.values().stream()
+                .filter(each -> each.state != State.TAKING)
+                .count();
+    }
+
+    /**
+     * Before anything is made of the VM, or written of it; {@link #built} has to follow.
+     *
+     * @param mib as {@link Drives#take} has it
+     * @return false if nobody waits any more
+     */
+    boolean take(VmOwner owner, DriveUse use, int mib, Patience patience)
+            throws DriveRefused, StorageSilent, InterruptedException {
+        Holder holder = drives.holder(use.epoch(), owner.ticket());
+        Kept mine = new Kept(use, holder, State.TAKING, nowNs.getAsLong());
+        kept.put(owner.uuid(), mine);
+        if (!drives.take(use.drive(), holder, mib, patience)) {
+            return false;
+        }
+        mine.seenNs = nowNs.getAsLong();
+        mine.state = State.TAKEN;
+        return true;
+    }
+
+    /** From here on the ledger says whether there is a VM, also if none was made. */
+    void built(VmOwner owner) {
+        Kept mine = kept.get(owner.uuid());
+        if (mine != null) {
+            mine.state = State.BUILT;
+        }
+        bell.release();
+    }
+
+    /** @param heard whether everything here has been seen once: then what the ledger has not is not there */
+    void rounded(boolean heard) {
+        settled |= heard;
+        bell.release();
+    }
+
+    private void run() {
+        try {
+            while (!closed) {
+                bell.drainPermits();
+                once();
+                if (bell.tryAcquire(look.toMillis(), TimeUnit.MILLISECONDS)) {
+                    // Rounds come in bursts.
+                    TimeUnit.MILLISECONDS.sleep(JUDGED.toMillis() / 2);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A fault of ours in one look is no reason for none to follow. */
+    private void once() {
+        try {
+            look();
+        } catch (RuntimeException e) {
+            LOG.error("drives: a fault of agent-host", e);
+        }
+    }
+
+    /** Asks the storage of each drive here, lets go of what has no VM any more, and finds what an earlier process held. */
+    void look() {
+        List<Entry> entries = ledger.get();
+        entries.forEach(this::remember);
+        Set<String> there = entries.stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());
+        kept.forEach((uuid, each) -> {
+            try {
+                if (each.state == State.BUILT && entry(uuid).isEmpty()) {
+                    drives.letGo(each.use.drive(), each.holder);
+                    kept.remove(uuid);
+                    LOG.info("drive {}: {} has let go", each.use.drive(), each.holder);
+                } else if (each.state != State.TAKING) {
+                    hold(uuid, each);
+                }
+            } catch (IOException e) {
+                LOG.warn("drive {}: {}", each.use.drive(), e.getMessage());
+            }
+        });
+        if (unread.removeIf(uuid -> !there.contains(uuid))) {
+            swept = false;
+        }
+        if (settled && !swept) {
+            sweep();
+        }
+    }
+
+    private void remember(Entry entry) {
+        String uuid = entry.owner().uuid();
+        if (kept.containsKey(uuid)) {
+            return;
+        }
+        try {
+            plans.plan(entry.owner())
+                    .drive()
+                    .ifPresent(use -> kept.put(
+                            uuid,
+                            new Kept(
+                                    use,
+                                    drives.holder(use.epoch(), entry.owner().ticket()),
+                                    State.BUILT,
+                                    nowNs.getAsLong())));
+        } catch (IOException e) {
+            unread.add(uuid);
+        }
+    }
+
+    private void hold(String uuid, Kept each) throws IOException {
+        if (!drives.isHeld(each.use.drive(), each.holder)) {
+            if (!each.isLost) {
+                LOG.warn("drive {}: want it for {}, have it taken; VM {} ends", each.use.drive(), each.holder, uuid);
+            }
+            each.isLost = true;
+            if (goesOn(uuid)) {
+                ends.end(uuid, End.Why.DRIVE_TAKEN);
+            }
+        } else {
+            each.seenNs = nowNs.getAsLong();
+        }
+    }
+
+    private Optional<Entry> entry(String uuid) {
+        return ledger.get().stream()
+                .filter(each -> each.owner().uuid().equals(uuid))
+                .findFirst();
+    }
+
+    private boolean goesOn(String uuid) {
+        return entry(uuid).filter(entry -> entry.end().isEmpty()).isPresent();
+    }
+
+    /** What the ledger does not explain, of a daemon that was killed between a lease and the ledger, or lost it. */
+    private void sweep() {
+        try {
+            Drives.Leases leases = drives.leases();
+            String all = String.join("; ", leases.damaged());
+            if (!all.equals(trouble) && !all.isEmpty()) {
+                LOG.warn("drives: {}; see docs/operations.md, Controlling VMs and their drives", all);
+            }
+            trouble = all;
+            for (Drives.Named each : leases.ofThisHost()) {
+                if (!isExplained(each)) {
+                    drives.letGo(each.drive(), each.holder());
+                    LOG.info("drive {}: {} has no VM here and lets go", each.drive(), each.holder());
+                }
+            }
+            swept = true;
+        } catch (IOException e) {
+            if (!trouble.equals(String.valueOf(e.getMessage()))) {
+                LOG.warn("drives: leases of this host not looked for: {}", e.getMessage());
+            }
+            trouble = String.valueOf(e.getMessage());
+        }
+    }
+
+    private boolean isExplained(Drives.Named named) {
+        String opening = named.holder().opening();
+        return kept.values().stream().anyMatch(each -> each.holder.opening().equals(opening))
+                || ledger.get().stream()
+                        .anyMatch(entry -> entry.owner().ticket().equals(opening));
+    }
+
+    private void judge() {
+        try {
+            while (!closed) {
+                judgeOnce();
+                TimeUnit.MILLISECONDS.sleep(JUDGED.toMillis());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Ends VMs whose drive's storage has been silent for too long. */
+    void judgeOnce() {
+        long now = nowNs.getAsLong();
+        kept.forEach((uuid, each) -> {
+            if (each.state != State.TAKING && now - each.seenNs > silence.toNanos() && goesOn(uuid)) {
+                try {
+                    if (!each.isLost) {
+                        LOG.error(
+                                "drive {}: want an answer of its storage within {} s, have none; VM {} ends",
+                                each.use.drive(),
+                                silence.toSeconds(),
+                                uuid);
+                    }
+                    each.isLost = true;
+                    ends.end(uuid, End.Why.DRIVE_SILENT);
+                } catch (IOException e) {
+                    LOG.error("VM {}: that it is to end is not written down: {}", uuid, e.getMessage());
+                }
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        looker.interrupt();
+        judge.interrupt();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.drive;
+
+import org.jspecify.annotations.NullMarked;

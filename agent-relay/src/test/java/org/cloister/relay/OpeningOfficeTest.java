@@ -1,0 +1,306 @@
+package org.cloister.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.ClaimCheck;
+import org.cloister.protocol.ticket.OfficeMessage;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.protocol.ticket.PartyMessage;
+import org.cloister.protocol.ticket.SignedRequest;
+import org.cloister.protocol.ticket.Slot;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.cloister.protocol.ticket.Withdrawal;
+import org.cloister.relay.slurm.Job;
+import org.cloister.relay.slurm.JobState;
+import org.cloister.relay.slurm.Partitions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Openings of controlling VMs from a device's stream to Slurm and back. */
+@SuppressWarnings("NullAway") // set up before each
+class OpeningOfficeTest extends TicketStage {
+    private Credential opener;
+    private Credential deviceOwn;
+    private Agent device;
+    private TicketParty person;
+
+    @BeforeEach
+    void login() throws Exception {
+        opener = cast.credential(cast.site.a.name("p1", Role.OPENER));
+        deviceOwn = cast.credential(cast.device);
+        enter();
+    }
+
+    private void enter() throws Exception {
+        device = new Agent(cast, deviceOwn);
+        person = TicketParty.of(device.attachment().link(), cast.device, deviceOwn);
+    }
+
+    @AfterEach
+    void logout() {
+        device.close();
+    }
+
+    private void restartRelay() throws Exception {
+        device.close();
+        restart();
+        enter();
+    }
+
+    private Optional<Job> jobOf(Opening opening) throws Exception {
+        return slurm.jobs().stream()
+                .filter(job -> job.ticket().equals(opening.id()))
+                .findFirst();
+    }
+
+    private void ended(Opening opening, TicketEnd end) throws Exception {
+        assertThat(person.until(opening.id(), TicketState.ENDED).end()).contains(end);
+    }
+
+    private String audit() throws Exception {
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.walk(state)) {
+            for (Path each : files.filter(file -> file.toString().contains("audit"))
+                    .filter(Files::isRegularFile)
+                    .toList()) {
+                all.append(new String(Files.readAllBytes(each), StandardCharsets.UTF_8));
+            }
+        }
+        return all.toString();
+    }
+
+    private Slot claim(Opening opening) throws Exception {
+        long job = job(opening.id());
+        TicketParty claimer = TicketParty.of(hostLink, Cast.HOST, hostOwn);
+        claimer.say(new PartyMessage.Claim(opening.id(), job));
+        OfficeMessage.Claimed claimed = claimer.next(OfficeMessage.Claimed.class);
+        claimer.close();
+        Identity signer = Chain.parse(
+                        claimed.chain().stream().map(ByteString::toByteArray).toList())
+                .verify(Set.of(Role.OPENER), cast.beliefs.anchors(), cast.beliefs.lists(), Instant.now());
+        assertThat(claimed.project().list().isEmpty()).isFalse();
+        return ClaimCheck.require(
+                SignedRequest.read(claimed.ticket().toByteArray(), signer),
+                claimed.allocation().toByteArray(),
+                relay(),
+                new ClaimCheck.Claimant(TicketParty.key(hostOwn).verificationKey(), job, 0, false),
+                Instant.now());
+    }
+
+    @Test
+    void an_opening_runs_among_controlling_VMs_and_its_claim_gives_the_first_address() throws Exception {
+        slurm.fail("n2");
+        Opening opening = person.opening(1);
+        person.open(opener, opening);
+        person.until(opening.id(), TicketState.ACCEPTED);
+        person.until(opening.id(), TicketState.RUNNING);
+        assertThat(slurm.partition(job(opening.id()))).isEqualTo("controllers");
+        Slot slot = claim(opening);
+        person.say(new PartyMessage.Ask(opening.id()));
+        Allocation allocation = ClaimCheck.read(
+                person.until(opening.id(), TicketState.RUNNING).allocation().toByteArray(), relay());
+        assertThat(slot.address()).isEqualTo(allocation.network().controller());
+        assertThat(audit())
+                .contains("\"opening.accepted\"")
+                .contains("\"drive\":\"main\"")
+                .contains("\"opener\":\"p1.opener.");
+
+        slurm.end(job(opening.id()), JobState.COMPLETED);
+        ended(opening, TicketEnd.COMPLETED);
+        Ticket ticket = vm.ticket(TicketParty.nodes(1));
+        vm.order(ticket);
+        vm.until(ticket.id(), TicketState.RUNNING);
+        assertThat(slurm.partition(job(ticket.id()))).isEqualTo("secure");
+    }
+
+    @Test
+    void a_later_epoch_ends_the_one_before_and_only_then_runs_and_a_lower_one_is_refused() throws Exception {
+        Opening first = person.opening(3);
+        person.open(opener, first);
+        person.until(first.id(), TicketState.RUNNING);
+        String before = claim(first).address().toString();
+
+        slurm.answer(false);
+        Opening second = person.opening(5);
+        person.open(opener, second);
+        person.until(second.id(), TicketState.ACCEPTED);
+        person.open(opener, second);
+        person.until(second.id(), TicketState.ACCEPTED);
+        Opening lower = person.opening(4);
+        person.open(opener, lower);
+        OfficeMessage.Refused refused = person.next(OfficeMessage.Refused.class);
+        assertThat(refused.clause()).isEqualTo(TicketClause.SEQUENCE);
+        assertThat(refused.text()).contains("want an epoch after 5, have 4");
+        slurm.answer(true);
+        assertThat(jobOf(second)).isEmpty();
+
+        ended(first, TicketEnd.SUPERSEDED);
+        person.until(second.id(), TicketState.RUNNING);
+        assertThat(jobOf(first).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
+        assertThat(claim(second).address()).hasToString(before);
+        assertThat(audit()).contains("\"opening.refused\"").contains("\"superseded\"");
+    }
+
+    @Test
+    void a_relay_that_was_killed_between_two_openings_goes_on_from_its_records() throws Exception {
+        Opening first = person.opening(1);
+        person.open(opener, first);
+        person.until(first.id(), TicketState.RUNNING);
+        slurm.answer(false);
+        Opening second = person.opening(2);
+        person.open(opener, second);
+        person.until(second.id(), TicketState.ACCEPTED);
+        Opening third = person.opening(3);
+        person.open(opener, third);
+        person.until(third.id(), TicketState.ACCEPTED);
+
+        restartRelay();
+        slurm.answer(true);
+        person.say(new PartyMessage.Ask(third.id()));
+        person.until(third.id(), TicketState.RUNNING);
+        for (Opening each : List.of(first, second)) {
+            person.say(new PartyMessage.Ask(each.id()));
+            ended(each, TicketEnd.SUPERSEDED);
+        }
+        assertThat(jobOf(second)).as("it was never submitted").isEmpty();
+        restartRelay();
+        person.open(opener, person.opening(3));
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.SEQUENCE);
+    }
+
+    @Test
+    void the_quota_counts_an_opening_and_not_the_one_that_it_ends() throws Exception {
+        Opening first = person.opening(1, 2);
+        cast.relay.deliver(cast.site.approval(cast.site.a, 2, new Approval.Quota(1, 2, 512, 1, 100, 20)));
+        person.open(opener, first);
+        person.until(first.id(), TicketState.RUNNING);
+        vm.order(vm.ticket(TicketParty.nodes(1)));
+        assertThat(vm.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.QUOTA);
+        Opening more = person.opening(2, 3);
+        person.open(opener, more);
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.QUOTA);
+        Opening second = person.opening(2, 2);
+        person.open(opener, second);
+        ended(first, TicketEnd.SUPERSEDED);
+        person.until(second.id(), TicketState.RUNNING);
+    }
+
+    @Test
+    void another_role_another_person_and_another_project_open_nothing() throws Exception {
+        Credential member = cast.credential(cast.member);
+        person.open(member, person.opening(1));
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.SIGNATURE);
+        Credential other = cast.credential(cast.site.a.name("p9", Role.OPENER));
+        person.open(other, person.opening(1));
+        OfficeMessage.Refused refused = person.next(OfficeMessage.Refused.class);
+        assertThat(refused.clause()).isEqualTo(TicketClause.SIGNATURE);
+        assertThat(refused.text()).contains("want the chain of p1.opener.");
+        Credential foreign = cast.credential(cast.site.b.name("p1", Role.OPENER));
+        person.open(foreign, person.opening(1));
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.SIGNATURE);
+        Opening its = person.opening(1);
+        Opening theirs = new Opening(its.id(), cast.site.b.id(), 1, its.issued(), its.expires(), "main", 0, 1, 512, 60);
+        person.open(opener, theirs);
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.PROJECT);
+        person.say(new PartyMessage.Open(
+                TicketParty.chain(opener),
+                ByteString.copyFrom(its.sign(TicketParty.key(member)).bytes())));
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.SIGNATURE);
+        vm.open(opener, its);
+        assertThat(vm.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.SIGNATURE);
+        assertThat(slurm.submissions()).isZero();
+    }
+
+    @Test
+    void an_opener_closes_it_and_neither_a_controlling_VM_nor_a_stranger_does() throws Exception {
+        Opening opening = person.opening(1);
+        person.open(opener, opening);
+        person.until(opening.id(), TicketState.RUNNING);
+        vm.withdraw(opening.id());
+        assertThat(vm.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.PROJECT);
+        vm.say(new PartyMessage.Ask(opening.id()));
+        assertThat(vm.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.PROJECT);
+        Ticket ticket = vm.ticket(TicketParty.nodes(1));
+        vm.order(ticket);
+        vm.until(ticket.id(), TicketState.QUEUED);
+        person.close(opener, ticket.id());
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.PROJECT);
+        person.say(new PartyMessage.Ask(ticket.id()));
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.PROJECT);
+        person.say(new PartyMessage.Close(
+                TicketParty.chain(opener),
+                ByteString.copyFrom(new Withdrawal(opening.id(), opening.project())
+                        .sign(TicketParty.key(controllerOwn))
+                        .bytes())));
+        assertThat(person.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.SIGNATURE);
+        vm.withdraw(ticket.id());
+        vm.until(ticket.id(), TicketState.ENDED);
+        person.close(opener, opening.id());
+        person.until(opening.id(), TicketState.RUNNING);
+        ended(opening, TicketEnd.WITHDRAWN);
+        Opening again = person.opening(2);
+        person.open(opener, again);
+        person.until(again.id(), TicketState.RUNNING);
+        slurm.end(job(again.id()), JobState.CANCELLED);
+        ended(again, TicketEnd.CANCELLED);
+    }
+
+    @Test
+    void a_relay_without_a_partition_for_controlling_VMs_takes_none_and_submits_none() throws Exception {
+        slurm.answer(false);
+        Opening taken = person.opening(1);
+        person.open(opener, taken);
+        person.until(taken.id(), TicketState.ACCEPTED);
+        slurm.partitions(new Partitions("secure", Optional.empty()));
+        restartRelay();
+        slurm.answer(true);
+        person.say(new PartyMessage.Ask(taken.id()));
+        ended(taken, TicketEnd.REFUSED);
+        person.open(opener, person.opening(2));
+        OfficeMessage.Refused refused = person.next(OfficeMessage.Refused.class);
+        assertThat(refused.clause()).isEqualTo(TicketClause.NO_SLURM);
+        assertThat(refused.text()).contains("slurm.controllers");
+        assertThat(slurm.submissions()).isZero();
+    }
+
+    @Test
+    void who_claims_gets_the_newest_chain_of_the_key_that_signed() throws Exception {
+        Name name = cast.site.a.name("p1", Role.OPENER);
+        KeyPair pair = Site.pair(Curve.P384);
+        Credential first = cast.site.credential(name, pair, Duration.ofHours(1));
+        Credential renewed = cast.site.credential(name, pair, Duration.ofHours(20));
+        Opening opening = person.opening(1);
+        person.open(first, opening);
+        person.until(opening.id(), TicketState.RUNNING);
+        person.close(renewed, Ticket.newId(new SecureRandom()));
+        person.next(OfficeMessage.Refused.class);
+        TicketParty claimer = TicketParty.of(hostLink, Cast.HOST, hostOwn);
+        claimer.say(new PartyMessage.Claim(opening.id(), job(opening.id())));
+        byte[] leaf = claimer.next(OfficeMessage.Claimed.class).chain().get(0).toByteArray();
+        assertThat(leaf).isEqualTo(renewed.chain().get(0).getEncoded());
+    }
+}

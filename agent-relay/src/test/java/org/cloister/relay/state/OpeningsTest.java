@@ -1,0 +1,141 @@
+package org.cloister.relay.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.cloister.relay.state.Samples.OTHER;
+import static org.cloister.relay.state.Samples.PROJECT;
+import static org.cloister.relay.state.Samples.insert;
+import static org.cloister.relay.state.Samples.list;
+import static org.cloister.relay.state.Samples.maybe;
+import static org.cloister.relay.state.Samples.number;
+import static org.cloister.relay.state.Samples.opening;
+import static org.cloister.relay.state.Samples.request;
+import static org.cloister.relay.state.Samples.row;
+import static org.cloister.relay.state.Samples.take;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class OpeningsTest {
+    @TempDir
+    Path folder = Path.of("");
+
+    private State state;
+
+    @BeforeEach
+    void open() throws StateException {
+        state = State.open(folder.resolve("relay.db"), Samples.SMALL);
+    }
+
+    @AfterEach
+    void close() {
+        state.close();
+    }
+
+    private Lease takeController(String id, String project) throws StateException, ExhaustedException {
+        return state.transact(t -> t.numbers().takeController(id, project));
+    }
+
+    private void end(String id) throws StateException {
+        state.transact(t -> t.tickets().ended(id, TicketEnd.SUPERSEDED, "", Samples.NOON));
+        state.transact(t -> t.numbers().release(id));
+    }
+
+    @Test
+    void epochs_of_openings_go_up_for_good_and_are_no_tickets_numbers() throws Exception {
+        insert(state, request("t1", PROJECT, new Sequence(9, 9), 1));
+        insert(state, opening("o1", PROJECT, 3));
+        insert(state, opening("o9", OTHER, 1));
+        for (long old : new long[] {1, 2, 3}) {
+            assertThatThrownBy(() -> insert(state, opening("o2", PROJECT, old))).isInstanceOf(SequenceException.class);
+        }
+        insert(state, opening("o2", PROJECT, 9));
+        insert(state, request("t2", PROJECT, new Sequence(9, 10), 1));
+        end("o1");
+        end("o2");
+        assertThat(number(state, t -> t.tickets().forget(Samples.NOON.plus(Duration.ofDays(1)), 10)))
+                .isEqualTo(2);
+        close();
+        open();
+        assertThat(number(state, t -> t.tickets().highestOpening(PROJECT))).isEqualTo(9);
+        assertThat(number(state, t -> t.tickets().highestOpening("x"))).isZero();
+        assertThatThrownBy(() -> insert(state, opening("o3", PROJECT, 9))).isInstanceOf(SequenceException.class);
+    }
+
+    @Test
+    void what_is_an_opening_its_drive_says_after_a_restart_too() throws Exception {
+        insert(state, request("t1", PROJECT, 1));
+        insert(state, opening("o1", PROJECT, 1));
+        insert(state, opening("o2", PROJECT, 2));
+        close();
+        open();
+        assertThat(row(state, "t1").isOpening()).isFalse();
+        assertThat(row(state, "o1").request()).isEqualTo(opening("o1", PROJECT, 1));
+        assertThat(list(state, t -> t.tickets().openOpenings(PROJECT)))
+                .extracting(TicketRow::id)
+                .containsExactly("o1", "o2");
+        assertThat(state.<Usage, RuntimeException>transact(t -> t.tickets().usage(PROJECT)))
+                .isEqualTo(new Usage(3, 3, 12, 3072));
+        assertThat(state.<Usage, RuntimeException>transact(t -> t.tickets().usageOfTickets(PROJECT)))
+                .isEqualTo(new Usage(1, 1, 4, 1024));
+        end("o1");
+        assertThat(list(state, t -> t.tickets().openOpenings(PROJECT)))
+                .extracting(TicketRow::id)
+                .containsExactly("o2");
+    }
+
+    @Test
+    void the_first_address_is_the_newest_opening_s_and_never_a_worker_s() throws Exception {
+        insert(state, opening("o1", PROJECT, 1));
+        Lease first = takeController("o1", PROJECT);
+        assertThat(first.addresses()).containsExactly(first.network().address(1));
+        insert(state, request("t1", PROJECT, new Sequence(1, 1), 5));
+        Lease workers = take(state, "t1", PROJECT, 5);
+        assertThat(workers.vlan()).isEqualTo(first.vlan());
+        assertThat(workers.addresses()).doesNotContain(first.addresses().get(0)).hasSize(5);
+
+        insert(state, opening("o2", PROJECT, 2));
+        assertThat(takeController("o2", PROJECT)).isEqualTo(first);
+        assertThat(maybe(state, t -> t.numbers().held("o1"))).isEmpty();
+        end("o1");
+        assertThat(maybe(state, t -> t.numbers().held("o2"))).hasValue(first);
+        assertThat(list(state, t -> t.numbers().idleProjects())).isEmpty();
+        end("o2");
+        end("t1");
+        assertThat(list(state, t -> t.numbers().idleProjects())).isEqualTo(List.of(PROJECT));
+
+        insert(state, request("t2", PROJECT, new Sequence(1, 2), 1));
+        assertThatThrownBy(() -> take(state, "t2", PROJECT, 1))
+                .as("workers' addresses rest, and the controlling VM's is none of them")
+                .isInstanceOf(ExhaustedException.class);
+        insert(state, opening("o3", PROJECT, 3));
+        assertThat(takeController("o3", PROJECT)).isEqualTo(first);
+    }
+
+    @Test
+    void a_database_of_the_first_version_keeps_its_tickets() throws Exception {
+        insert(state, request("t1", PROJECT, 1));
+        Lease held = take(state, "t1", PROJECT, 1);
+        close();
+        try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("relay.db"));
+                Statement statement = connection.createStatement()) {
+            statement.execute("ALTER TABLE ticket DROP COLUMN drive");
+            statement.execute("DROP TABLE project_opening");
+            statement.execute("UPDATE schema_version SET version = 1");
+        }
+        open();
+        assertThat(row(state, "t1").request()).isEqualTo(request("t1", PROJECT, 1));
+        assertThat(maybe(state, t -> t.numbers().held("t1"))).hasValue(held);
+        insert(state, opening("o1", PROJECT, 1));
+        assertThat(row(state, "o1").isOpening()).isTrue();
+    }
+}

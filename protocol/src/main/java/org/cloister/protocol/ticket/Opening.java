@@ -1,0 +1,121 @@
+package org.cloister.protocol.ticket;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.regex.Pattern;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.policy.Policy;
+
+/**
+ * A project's request for its controlling VM, signed by one of its openers; docs/protocol.md, section 13. Its digest is that
+ * of the payload as it was signed.
+ *
+ * @param id also the Global job's name; no ticket has it
+ * @param epoch the drive's: above that of every earlier opening
+ * @param issued by the opener's clock
+ * @param expires after which a relay takes it no more
+ * @param drive the project's name for it
+ * @param driveMib its size if it is to be made where there is none; 0 if it has to be there
+ * @param minutes that the VM may run, without the site's allowances
+ */
+public record Opening(
+        String id,
+        String project,
+        long epoch,
+        Instant issued,
+        Instant expires,
+        String drive,
+        int driveMib,
+        int cpus,
+        int memoryMib,
+        int minutes) {
+    public static final String TYPE = "application/vnd.cloister.opening.v1+json";
+    /** Of the payload, and of its envelope: as a ticket's. */
+    public static final int MAX_BYTES = Ticket.MAX_BYTES;
+
+    public static final Pattern DRIVE = Pattern.compile("[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?");
+
+    private static final String FORMAT = "cloister-opening-v1";
+
+    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    public Opening {
+        Ticket.require("id", id, Ticket.ID);
+        Ticket.require("project", project, Policy.PROJECT);
+        Ticket.requireCount("epoch", epoch);
+        issued = issued.truncatedTo(ChronoUnit.SECONDS);
+        expires = expires.truncatedTo(ChronoUnit.SECONDS);
+        Ticket.requireTimes(issued, expires);
+        Ticket.require("drive", drive, DRIVE);
+        require("driveMiB", driveMib, 0, ResourceRequest.MAX_MIB);
+        require("cpus", cpus, 1, ResourceRequest.MAX_CPUS);
+        require("memoryMiB", memoryMib, 1, ResourceRequest.MAX_MIB);
+        require("minutes", minutes, 1, ResourceRequest.MAX_MINUTES);
+    }
+
+    /** @param payload of an envelope that was verified */
+    public static Opening parse(byte[] payload) throws MalformedException {
+        StrictJson json = StrictJson.read(payload, MAX_BYTES);
+        json.requireFormat(FORMAT);
+        try {
+            Opening opening = new Opening(
+                    json.text("id", Ticket.ID),
+                    json.text("project", Policy.PROJECT),
+                    json.number("epoch", 1, Ticket.MAX_COUNT),
+                    json.time("issued"),
+                    json.time("expires"),
+                    json.text("drive", DRIVE),
+                    (int) json.number("driveMiB", 0, ResourceRequest.MAX_MIB),
+                    (int) json.number("cpus", 1, ResourceRequest.MAX_CPUS),
+                    (int) json.number("memoryMiB", 1, ResourceRequest.MAX_MIB),
+                    (int) json.number("minutes", 1, ResourceRequest.MAX_MINUTES));
+            json.requireNothingCritical();
+            return opening;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    /** One node with one task of all CPUs. */
+    public ResourceRequest request() {
+        return new ResourceRequest(
+                1, OptionalInt.of(1), cpus, OptionalInt.empty(), memoryMib, 0, false, minutes, List.of());
+    }
+
+    /** The payload to sign. */
+    public byte[] payload() {
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("format", FORMAT)
+                .put("id", id)
+                .put("project", project)
+                .put("epoch", epoch)
+                .put("issued", issued.toString())
+                .put("expires", expires.toString())
+                .put("drive", drive)
+                .put("driveMiB", driveMib)
+                .put("cpus", cpus)
+                .put("memoryMiB", memoryMib)
+                .put("minutes", minutes)
+                .toString()
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** @param key the opener's */
+    public Envelope sign(SigningKey key) throws GeneralSecurityException {
+        return Envelope.sign(TYPE, payload(), key);
+    }
+
+    private static void require(String name, long value, long min, long max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(name + ": want " + min + " to " + max + ", have " + value);
+        }
+    }
+}
