@@ -22,6 +22,8 @@ final class Benches {
             new AuditBench(),
             "boot",
             new BootBench(),
+            "host",
+            new HostBench(),
             "ipsec",
             new IpsecBench(),
             "luks",

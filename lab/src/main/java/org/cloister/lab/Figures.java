@@ -92,6 +92,13 @@ final class Figures {
         out.println(String.format(Locale.ROOT, "%s %s ours=%.3f unit=%s", bench, metric, quantile(ours, MEDIAN), unit));
     }
 
+    /** The same, and the p99. */
+    void p99(String metric, double[] ours, String unit) {
+        alone(metric, ours, unit);
+        out.println(
+                String.format(Locale.ROOT, "%s %s_p99 ours=%.3f unit=%s", bench, metric, quantile(ours, P99), unit));
+    }
+
     private void rounds(String metric, double[] ours, double[] peer, double[] ratios, String unit) {
         keep(metric, "ours", ours);
         keep(metric, "peer", peer);

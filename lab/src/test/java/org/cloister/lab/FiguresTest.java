@@ -45,4 +45,13 @@ class FiguresTest {
         assertThat(said.toString(StandardCharsets.UTF_8))
                 .isEqualTo("boot idle ours=64.000 limit=96.000 ratio=1.50 unit=MB\nboot back ours=2.000 unit=s\n");
     }
+
+    @Test
+    void prints_the_p99_of_what_has_no_peer_on_a_line_of_its_own() {
+        double[] values = new double[100];
+        Arrays.setAll(values, i -> i + 1);
+        figures.p99("tap", values, "s");
+        assertThat(said.toString(StandardCharsets.UTF_8))
+                .isEqualTo("boot tap ours=50.000 unit=s\nboot tap_p99 ours=99.000 unit=s\n");
+    }
 }

@@ -31,6 +31,19 @@ class LauncherTest {
     }
 
     @Test
+    void gives_little_memory_to_what_waits_for_a_vm_and_to_nothing_else() throws IOException, InterruptedException {
+        Path home = java("jdk", "17.0.1");
+        Command.Result run = Command.of(LAUNCHER, "host", "run", "x")
+                .with("JAVA_HOME", home.toString())
+                .run();
+        assertThat(run.text()).contains("[-Xmx16m]", "[-Xss256k]").endsWith("[host][run][x]\n");
+        Command.Result status = Command.of(LAUNCHER, "host", "status")
+                .with("JAVA_HOME", home.toString())
+                .run();
+        assertThat(status.text()).doesNotContain("-Xmx");
+    }
+
+    @Test
     void asks_a_java_that_has_no_release_file_for_its_version() throws IOException, InterruptedException {
         Path home = java("jdk", "17.0.1");
         Files.delete(home.resolve("release"));

@@ -132,6 +132,18 @@ public final class Program implements AutoCloseable {
         throw new LabException(name + ": ended", "read " + log);
     }
 
+    public long pid() {
+        return process.pid();
+    }
+
+    /** The only child of one that came into another machine's namespaces: what runs there. */
+    public long child() throws IOException {
+        return process.children()
+                .findFirst()
+                .orElseThrow(() -> new LabException(name + ": no process in its namespaces", "read " + log))
+                .pid();
+    }
+
     /** Ends it as the kernel does: nothing is said or written. */
     public void kill() throws IOException {
         process.destroyForcibly();

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,18 +12,14 @@ import java.util.List;
 import java.util.Optional;
 import org.cloister.lab.Command;
 import org.cloister.lab.Host;
-import org.cloister.lab.LabHome;
 import org.cloister.lab.Poll;
+import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.relay.Program;
 import org.cloister.lab.relay.RelaySite;
-import org.cloister.protocol.identity.Name;
 
 /** agent-host as its main starts it, on a host of the lab with its own libvirtd, Open vSwitch and slurmd. */
 final class AgentHostProcess implements AutoCloseable {
     static final Duration LIMIT = Duration.ofSeconds(90);
-    static final Duration POWER_OFF = Duration.ofSeconds(1);
-    /** The shortest: what waits for a host that is dead waits as long. */
-    static final Duration DRIVE = Duration.ofSeconds(12);
 
     private final Host host;
     private final Path config;
@@ -47,74 +42,15 @@ final class AgentHostProcess implements AutoCloseable {
      */
     static AgentHostProcess start(Host host, RelaySite site, String relay, Path agentctl, Optional<Path> drives)
             throws IOException {
-        Name name = new Name(host.name(), RelaySite.HOST.role(), Name.SITE);
-        Path images = host.folder("images");
-        if (!Files.exists(images.resolve("current"))) {
-            Files.createSymbolicLink(
-                    images.resolve("current"), LabHome.fromEnvironment().image("lab"));
-        }
-        // A host does not see the test's own folder.
-        Path etc = host.folder("agent-etc");
-        for (Path each : List.of(site.certificate(name), site.key(name), site.siteCertificate())) {
-            Files.copy(each, etc.resolve(each.getFileName().toString()), StandardCopyOption.REPLACE_EXISTING);
-        }
-        Path config = Files.writeString(etc.resolve("agent-host.toml"), """
-                relays = ["%s"]
-                certificate = "%s"
-                key = "%s"
-                site = "%s"
-                state = "%s"
-                scratch = "%s"
-                scratch-mib = 4096
-                images = "%s"
-                socket = "%s"
-                group = "root"
-
-                [slurm]
-                node = "%s"
-                account = "root"
-
-                [libvirt]
-                uri = "%s"
-
-                [bridge]
-                open-vswitch = "%s"
-                datapath = "netdev"
-                uplink = "trunk0"
-
-                [vm]
-                %s
-
-                [times]
-                power-off = %d
-                drive = %d
-                """.formatted(
-                        relay,
-                        etc.resolve(site.certificate(name).getFileName()),
-                        etc.resolve(site.key(name).getFileName()),
-                        etc.resolve(site.siteCertificate().getFileName()),
-                        HostProcess.state(host),
-                        HostProcess.scratch(host),
-                        images,
-                        socket(host),
-                        host.name(),
-                        host.libvirt().uri().replace("qemu+unix", "qemu"),
-                        host.ovs().folder(),
-                        drives.map(shared -> "drives = \"" + shared + "\"").orElse(""),
-                        POWER_OFF.toSeconds(),
-                        DRIVE.toSeconds()));
+        Path config = AgentHostFiles.lay(host, site, relay, drives);
         AgentHostProcess process = new AgentHostProcess(host, config, agentctl);
         process.awaitAnswer();
         return process;
     }
 
-    private static Path socket(Host host) throws IOException {
-        return host.folder("sock").resolve("agent-host");
-    }
-
     /** agentctl for all hosts: it asks the agent of the one that it is called on. */
     static Path agentctl(Path folder, Host any) throws IOException {
-        String socket = socket(any).toString().replace("/" + any.name() + "/", "/$(hostname)/");
+        String socket = AgentHostFiles.socket(any).toString().replace("/" + any.name() + "/", "/$(hostname)/");
         Path script = Files.writeString(
                 folder.resolve("agentctl"), """
                 #!/bin/sh

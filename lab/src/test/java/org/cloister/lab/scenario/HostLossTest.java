@@ -13,6 +13,8 @@ import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.host.PlainStep;
+import org.cloister.lab.host.Plans;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.cloister.lab.Host;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.host.AgentHostFiles;
 
 /** A {@link HostProgram}, as whoever starts and kills it has it. */
 final class HostProcess implements AutoCloseable {
@@ -63,11 +64,11 @@ final class HostProcess implements AutoCloseable {
     }
 
     static Path state(Host host) throws IOException {
-        return host.folder("agent");
+        return AgentHostFiles.state(host);
     }
 
     static Path scratch(Host host) throws IOException {
-        return host.folder("scratch");
+        return AgentHostFiles.scratch(host);
     }
 
     void tell(String command) throws IOException {

@@ -1,6 +1,5 @@
 package org.cloister.lab.scenario;
 
-import com.codahale.metrics.MetricRegistry;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -9,78 +8,44 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.cloister.host.disk.Erasing;
-import org.cloister.host.disk.ScratchFolder;
 import org.cloister.host.ledger.Action;
 import org.cloister.host.ledger.BuildFailed;
-import org.cloister.host.ledger.Building;
 import org.cloister.host.ledger.ClaimRefused;
 import org.cloister.host.ledger.End;
 import org.cloister.host.ledger.Entry;
 import org.cloister.host.ledger.Ledger;
 import org.cloister.host.ledger.Round;
 import org.cloister.host.ledger.Step;
-import org.cloister.host.ledger.Times;
-import org.cloister.host.libvirt.Hypervisor;
-import org.cloister.host.libvirt.LibvirtHypervisor;
-import org.cloister.host.machine.HostParts;
 import org.cloister.host.machine.LocalMachine;
-import org.cloister.host.machine.Ports;
-import org.cloister.host.machine.Processes;
 import org.cloister.host.machine.Rounds;
-import org.cloister.host.machine.Taps;
-import org.cloister.host.machine.VmFolders;
 import org.cloister.host.machine.VmMaker;
 import org.cloister.host.machine.VmPlan;
 import org.cloister.host.step.StepCgroup;
-import org.cloister.ovs.BridgeConfig;
-import org.cloister.ovs.SecureBridge;
+import org.cloister.lab.host.AgentMachine;
+import org.cloister.lab.host.Plans;
 
 /** A host's agent, reduced to its machine, as a process in the host's namespaces that is told what to do and can be killed. */
 final class HostProgram implements AutoCloseable {
-    private static final Duration LIMIT = Duration.ofSeconds(20);
-    private static final long BUDGET = 1L << 30;
     private static final int CYCLES_A_COUNT = 10;
 
     private final Points points = new Points();
     private final Plans plans;
+    private final AgentMachine agent;
     private final Ledger ledger;
-    private final Hypervisor hypervisor;
-    private final SecureBridge bridge;
-    private final HostParts parts;
-    private final Building building;
     private final Rounds rounds;
     private final Semaphore ended = new Semaphore(0);
 
     private HostProgram(Path state, Path scratch, Path image, Path ovs, String uri, Duration powerOff)
             throws IOException {
-        InstantSource clock = InstantSource.system();
-        VmFolders folders = new VmFolders(Files.createDirectories(state.resolve("vms")));
-        ScratchFolder scratches = new ScratchFolder(scratch, BUDGET);
-        plans = new Plans(folders, scratches, image);
-        ledger = Ledger.open(state.resolve("ledger"));
-        hypervisor = new LibvirtHypervisor(uri, LIMIT);
-        bridge = SecureBridge.open(BridgeConfig.of(ovs, "trunk0").withDatapath("netdev"), new MetricRegistry());
-        Ports ports = new Ports(bridge, folders);
-        parts = new HostParts(
-                folders,
-                scratches,
-                new Taps(Path.of("/sbin/ip"), LIMIT),
-                ports,
-                hypervisor,
-                new Processes(Path.of("/run/libvirt/qemu")));
-        building = new Building(ledger, clock);
-        LocalMachine machine = new LocalMachine(
-                parts, Erasing.OVERWRITE, erasure -> System.out.println("erased " + erasure.bytes()), LIMIT);
-        Times times = new Times(Duration.ofMinutes(5), powerOff);
-        Round round = new Round(ledger, building, points.of(machine), times, clock);
-        rounds = new Rounds(round, ports::tell, Duration.ofSeconds(60), clock);
-        hypervisor.listen(rounds::heard);
+        agent = AgentMachine.open(state, scratch, ovs, uri);
+        plans = agent.plans(image);
+        ledger = agent.ledger();
+        LocalMachine machine = agent.local(erasure -> System.out.println("erased " + erasure.bytes()));
+        rounds = agent.rounds(points.of(machine), powerOff);
     }
 
     /**
@@ -133,9 +98,10 @@ final class HostProgram implements AutoCloseable {
         VmPlan plan = plans.plan(number, step.job());
         long before = System.nanoTime();
         try {
-            building.build(
-                    Entry.claim(plan.owner(), plan.scratchBytes().isPresent(), System.currentTimeMillis()),
-                    points.of(new VmMaker(parts, plan, step)));
+            agent.building()
+                    .build(
+                            Entry.claim(plan.owner(), plan.scratchBytes().isPresent(), System.currentTimeMillis()),
+                            points.of(new VmMaker(agent.parts(), plan, step)));
             System.out.println("built " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
         } catch (ClaimRefused | BuildFailed e) {
             System.out.println("failed " + e.getMessage());
@@ -195,8 +161,6 @@ final class HostProgram implements AutoCloseable {
     @Override
     public void close() throws IOException {
         rounds.close();
-        hypervisor.close();
-        bridge.close();
-        ledger.close();
+        agent.close();
     }
 }

@@ -1,4 +1,4 @@
-package org.cloister.lab.scenario;
+package org.cloister.lab.host;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -32,8 +32,8 @@ import org.cloister.protocol.ImageManifest;
 import org.cloister.protocol.policy.Sharing;
 
 /** VMs of a host by number, each with the lab's image, two CPUs and a scratch disk. */
-record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
-    static final int VLAN = 333;
+public record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
+    public static final int VLAN = 333;
     private static final String PROJECT = "mfrggzdfmztwq2lknnwg23tpobmfrggzdfmztwq2lknnwg23tpoq";
     private static final String TICKET_END = "mfrggzdfmztwq2lknn";
     private static final int MEMORY_MIB = 256;
@@ -41,7 +41,7 @@ record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
     private static final long SCRATCH_BYTES = 16 << 20;
     private static final int STATIONS = 250;
 
-    static VmOwner owner(int number, long job) {
+    public static VmOwner owner(int number, long job) {
         StringBuilder ticket = new StringBuilder();
         // Names hold a ticket's first letters.
         for (char digit : String.format(Locale.ROOT, "%08d", number).toCharArray()) {
@@ -52,7 +52,7 @@ record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
         return new VmOwner(PROJECT, ticket + TICKET_END, number % 3, job, uuid);
     }
 
-    VmPlan plan(int number, long job) throws IOException {
+    public VmPlan plan(int number, long job) throws IOException {
         VmOwner owner = owner(number, job);
         ImageManifest manifest = ImageManifest.load(image);
         List<Disk> disks = new ArrayList<>(Boot.layers(manifest, image));

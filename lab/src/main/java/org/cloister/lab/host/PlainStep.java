@@ -1,4 +1,4 @@
-package org.cloister.lab.scenario;
+package org.cloister.lab.host;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -17,7 +17,7 @@ import org.cloister.lab.Poll;
  * A job step's cgroups of version 1 as slurmstepd makes them, with one process that sleeps, for scenarios that end many: it
  * ends as Slurm has it, every process in it killed and the folders removed.
  */
-final class PlainStep implements AutoCloseable {
+public final class PlainStep implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(10);
     private static final Path ROOT = Path.of("/sys/fs/cgroup");
     private static final List<String> HIERARCHIES = List.of("memory", "cpuset", "freezer");
@@ -35,7 +35,7 @@ final class PlainStep implements AutoCloseable {
         this.pid = pid;
     }
 
-    static PlainStep begin(Host host, long job) throws IOException {
+    public static PlainStep begin(Host host, long job) throws IOException {
         String node = "s" + ProcessHandle.current().pid();
         Process sleeper = new ProcessBuilder(
                         host.command("sh", "-c", "echo $$; exec sleep 1000000").argv())
@@ -61,21 +61,21 @@ final class PlainStep implements AutoCloseable {
     }
 
     /** Of its process, as the host's own have it. */
-    long pid() {
+    public long pid() {
         return pid;
     }
 
-    long job() {
+    public long job() {
         return job;
     }
 
     /** Processes in it besides its own. */
-    int others() throws IOException {
+    public int others() throws IOException {
         return processes().size() - 1;
     }
 
     /** All of its processes have ended when this returns, and so has it. */
-    void end() throws IOException {
+    public void end() throws IOException {
         if (!Files.exists(folder("freezer"))) {
             return;
         }

@@ -1,0 +1,98 @@
+package org.cloister.lab.host;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.lab.Host;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.relay.RelaySite;
+import org.cloister.protocol.identity.Name;
+
+/** What agent-host is started with on a host of the lab: its configuration, certificate and image, in the host's own folder. */
+public final class AgentHostFiles {
+    public static final Duration POWER_OFF = Duration.ofSeconds(1);
+    /** The shortest: what waits for a host that is dead waits as long. */
+    private static final Duration DRIVE = Duration.ofSeconds(12);
+
+    private AgentHostFiles() {}
+
+    public static Path state(Host host) throws IOException {
+        return host.folder("agent");
+    }
+
+    public static Path scratch(Host host) throws IOException {
+        return host.folder("scratch");
+    }
+
+    public static Path socket(Host host) throws IOException {
+        return host.folder("sock").resolve("agent-host");
+    }
+
+    /**
+     * @param relay address and port that the host reaches
+     * @param drives of controlling VMs
+     * @return the configuration
+     */
+    public static Path lay(Host host, RelaySite site, String relay, Optional<Path> drives) throws IOException {
+        Name name = new Name(host.name(), RelaySite.HOST.role(), Name.SITE);
+        Path images = host.folder("images");
+        if (!Files.exists(images.resolve("current"))) {
+            Files.createSymbolicLink(
+                    images.resolve("current"), LabHome.fromEnvironment().image("lab"));
+        }
+        // A host does not see the folder of whoever asks.
+        Path etc = host.folder("agent-etc");
+        for (Path each : List.of(site.certificate(name), site.key(name), site.siteCertificate())) {
+            Files.copy(each, etc.resolve(each.getFileName().toString()), StandardCopyOption.REPLACE_EXISTING);
+        }
+        return Files.writeString(etc.resolve("agent-host.toml"), """
+                relays = ["%s"]
+                certificate = "%s"
+                key = "%s"
+                site = "%s"
+                state = "%s"
+                scratch = "%s"
+                scratch-mib = 4096
+                images = "%s"
+                socket = "%s"
+                group = "root"
+
+                [slurm]
+                node = "%s"
+                account = "root"
+
+                [libvirt]
+                uri = "%s"
+
+                [bridge]
+                open-vswitch = "%s"
+                datapath = "netdev"
+                uplink = "trunk0"
+
+                [vm]
+                %s
+
+                [times]
+                power-off = %d
+                drive = %d
+                """.formatted(
+                        relay,
+                        etc.resolve(site.certificate(name).getFileName()),
+                        etc.resolve(site.key(name).getFileName()),
+                        etc.resolve(site.siteCertificate().getFileName()),
+                        state(host),
+                        scratch(host),
+                        images,
+                        socket(host),
+                        host.name(),
+                        host.libvirt().uri().replace("qemu+unix", "qemu"),
+                        host.ovs().folder(),
+                        drives.map(shared -> "drives = \"" + shared + "\"").orElse(""),
+                        POWER_OFF.toSeconds(),
+                        DRIVE.toSeconds()));
+    }
+}
