@@ -89,7 +89,8 @@ class AgentHostTest {
         JsonNode rendering = agents.agent(number).answer("render", ticket);
         assertThat(rendering.path("xml").asText()).contains(owner.uuid());
         assertThat(rendering.path("flows")).isNotEmpty();
-        assertThat(agents.agent(number).answer("status").path("running").asInt()).isEqualTo(1);
+        assertThat(agents.agent(number).answer("status").path("running").asInt())
+                .isEqualTo(1);
         stage.vm.withdraw(ticket);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.WITHDRAWN);
         awaitPart(ticket);
@@ -109,7 +110,10 @@ class AgentHostTest {
         String ticket = order(2);
         agents.awaitRunning(ticket);
         Poll.until(
-                "VMs on both hosts", LIMIT, "read agent-host's logs", () -> agents.vms(0).size() == 1 && agents.vms(1).size() == 1);
+                "VMs on both hosts",
+                LIMIT,
+                "read agent-host's logs",
+                () -> agents.vms(0).size() == 1 && agents.vms(1).size() == 1);
         VmOwner first = AgentHosts.owner(agents.vms(0).get(0));
         agents.agent(0).kill();
         assertThat(new HostEyes(lab.host(1)).of(first)).isEqualTo(HostEyes.whole());
@@ -132,7 +136,9 @@ class AgentHostTest {
         awaitPart(crashed);
         String stopped = order(1);
         number = agents.awaitRunning(stopped);
-        agents.agent(number).ask("stop", AgentHosts.owner(agents.vms(number).get(0)).uuid()).succeed();
+        agents.agent(number)
+                .ask("stop", AgentHosts.owner(agents.vms(number).get(0)).uuid())
+                .succeed();
         assertThat(stage.vm.awaitEnd(stopped)).isEqualTo(TicketEnd.FAILED);
     }
 
