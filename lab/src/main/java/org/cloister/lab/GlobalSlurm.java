@@ -161,7 +161,8 @@ public final class GlobalSlurm {
     public int idleNodes() throws IOException {
         Command.Output output =
                 site.command("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").run();
-        return output.exit() == 0 ? (int) output.out().lines().count() : 0;
+        // A line for each partition that a node is in.
+        return output.exit() == 0 ? (int) output.out().lines().distinct().count() : 0;
     }
 
     /** Runs a client command (sinfo, sbatch, ...) on the site's machine. */
