@@ -1,0 +1,277 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.cloister.host.drive.Drives;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.cloister.lab.Poll;
+import org.cloister.lab.relay.Program;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A project's controlling VM on one of two hosts that share the storage of its drive, from an opening to its end: the real
+ * relay, Slurm with its cgroups, libvirt, QEMU and Open vSwitch. The guest boots and nobody in it speaks.
+ */
+@Tag("scenario")
+@Tag("host")
+@Timeout(600)
+@ExtendWith(SharedLab.class)
+@SuppressWarnings({"NullAway.Init", "FutureReturnValueIgnored"}) // set before all; the loop ends with the process
+class OpenedVmTest {
+    private static final Duration LIMIT = AgentHosts.LIMIT;
+    private static final int DAY = 1440;
+
+    @TempDir
+    private static Path folder;
+
+    private static Lab lab;
+    private static AgentHosts agents;
+    private static TicketStage stage;
+    private static Opener opener;
+    private static Path drives;
+    private static final EventLoopGroup LOOPS = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+
+    @BeforeAll
+    static void begin(Lab of) throws Exception {
+        lab = of;
+        drives = Files.createDirectories(lab.slurm().programs().folder().resolve("drives"));
+        Files.createFile(drives.resolve(Drives.MARK));
+        agents = new AgentHosts(lab, folder, Optional.of(drives));
+        stage = agents.stage;
+        opener = new Opener(stage.site, stage.port(), LOOPS);
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        opener.close();
+        agents.close();
+        LOOPS.shutdownGracefully();
+    }
+
+    @AfterEach
+    void nothing_is_left_but_the_drive() throws IOException {
+        for (Host host : lab.hosts()) {
+            lab.onSite("scontrol", "update", "nodename=" + host.name(), "state=resume")
+                    .run();
+        }
+        agents.awaitNothing();
+        Poll.until("a drive that nobody has", LIMIT, "read agent-host's logs", () -> !lease().has("host"));
+        assertThat(Files.size(drive(".img"))).isEqualTo(Opener.DRIVE_MIB << 20);
+    }
+
+    private static Path drive(String end) {
+        return drives.resolve(stage.site.opener().project()).resolve(Opener.DRIVE + end);
+    }
+
+    private static JsonNode lease() throws IOException {
+        return new ObjectMapper().readTree(Files.readAllBytes(drive(".lease")));
+    }
+
+    private static String name(int agent) {
+        return lab.hosts().get(agent).name() + ".host.site.cloister.internal";
+    }
+
+    private static VmOwner owner(int agent) throws IOException {
+        return AgentHosts.owner(agents.vms(agent).get(0));
+    }
+
+    private static void cancel(VmOwner owner) throws IOException {
+        lab.slurm().client("scancel", Long.toString(owner.globalJob()));
+    }
+
+    /** Its jobs go to the other host; what runs there goes on. */
+    private static void drain(int agent) throws IOException {
+        lab.slurm()
+                .client(
+                        "scontrol",
+                        "update",
+                        "nodename=" + lab.hosts().get(agent).name(),
+                        "state=drain",
+                        "reason=scenario");
+    }
+
+    private static Set<String> whole() {
+        Set<String> whole = new TreeSet<>(HostEyes.whole());
+        whole.remove("scratch");
+        return whole;
+    }
+
+    private static void assertHeld(String opening, int agent) throws IOException {
+        JsonNode lease = lease();
+        assertThat(lease.path("epoch").asLong()).isEqualTo(opener.epoch());
+        assertThat(lease.path("host").asText()).isEqualTo(name(agent));
+        assertThat(lease.path("opening").asText()).isEqualTo(opening);
+        assertThat(lease.has("before")).isFalse();
+    }
+
+    @Test
+    void an_opening_becomes_a_vm_with_its_drive_and_the_next_host_has_it_when_its_job_is_cancelled() throws Exception {
+        String first = opener.open(DAY);
+        int there = agents.awaitRunning(first);
+        Host host = lab.hosts().get(there);
+        VmOwner owner = owner(there);
+        assertThat(new HostEyes(host).of(owner)).isEqualTo(whole());
+        assertHeld(first, there);
+        JsonNode vm = agents.vms(there).get(0);
+        assertThat(vm.path("address").asText()).endsWith(".1");
+        JsonNode rendering = agents.agent(there).answer("render", first);
+        assertThat(rendering.path("xml").asText())
+                .contains("<serial>drive</serial>")
+                .contains(drive(".img").toString());
+        assertThat(rendering.path("flows")).isNotEmpty();
+        drain(there);
+        cancel(owner);
+        assertThat(opener.awaitEnd(first)).isEqualTo(TicketEnd.CANCELLED);
+        long beganNs = System.nanoTime();
+        String second = opener.open(DAY);
+        int other = agents.awaitRunning(second);
+        assertThat(other).isNotEqualTo(there);
+        assertHeld(second, other);
+        assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isLessThan(LIMIT);
+        cancel(owner(other));
+        assertThat(opener.awaitEnd(second)).isEqualTo(TicketEnd.CANCELLED);
+        // Controlling VMs are in no receipt.
+        for (Host each : lab.hosts()) {
+            try (Stream<Path> parts = Files.list(HostProcess.state(each).resolve("receipts"))) {
+                assertThat(parts).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void a_later_opening_ends_the_one_before_and_has_its_drive_on_another_host() throws Exception {
+        String first = opener.open(DAY);
+        int there = agents.awaitRunning(first);
+        drain(there);
+        assertThat(new HostEyes(lab.hosts().get(there)).of(owner(there))).isEqualTo(whole());
+        String second = opener.open(DAY);
+        assertThat(opener.awaitEnd(first)).isEqualTo(TicketEnd.SUPERSEDED);
+        int other = agents.awaitRunning(second);
+        assertThat(other).isNotEqualTo(there);
+        assertHeld(second, other);
+        cancel(owner(other));
+        opener.awaitEnd(second);
+    }
+
+    @Test
+    void an_agent_that_is_killed_goes_on_holding_the_drive_of_its_vm_when_it_is_started() throws Exception {
+        String opening = opener.open(DAY);
+        int there = agents.awaitRunning(opening);
+        VmOwner owner = owner(there);
+        agents.agent(there).kill();
+        assertThat(new HostEyes(lab.hosts().get(there)).of(owner)).isEqualTo(whole());
+        agents.agent(there).start();
+        agents.agent(there).awaitReady();
+        assertThat(owner(there)).isEqualTo(owner);
+        assertHeld(opening, there);
+        cancel(owner);
+        assertThat(opener.awaitEnd(opening)).isEqualTo(TicketEnd.CANCELLED);
+    }
+
+    @Test
+    void a_host_whose_agent_is_dead_keeps_its_lease_until_it_has_aged() throws Exception {
+        String first = opener.open(DAY);
+        int there = agents.awaitRunning(first);
+        VmOwner owner = owner(there);
+        agents.agent(there).kill();
+        drain(there);
+        // Slurm takes the step away, and QEMU with it.
+        cancel(owner);
+        assertThat(opener.awaitEnd(first)).isEqualTo(TicketEnd.CANCELLED);
+        assertHeld(first, there);
+        String second = opener.open(DAY);
+        Poll.until(
+                "a taker",
+                LIMIT,
+                "read agent-host's log",
+                () -> lease().path("opening").asText().equals(second));
+        long beganNs = System.nanoTime();
+        assertThat(lease().path("before").get(0).path("host").asText()).isEqualTo(name(there));
+        int other = 1 - there;
+        assertThat(agents.vms(other)).isEmpty();
+        Poll.until(
+                "a VM", LIMIT, "read agent-host's log", () -> !agents.vms(other).isEmpty());
+        assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isGreaterThan(AgentHostProcess.DRIVE.minusSeconds(3));
+        agents.agent(there).start();
+        agents.agent(there).awaitReady();
+        assertThat(agents.awaitRunning(second)).isEqualTo(other);
+        assertHeld(second, other);
+        cancel(owner(other));
+        opener.awaitEnd(second);
+    }
+
+    @Test
+    void the_jobs_time_limit_ends_the_vm_and_lets_go_of_its_drive() throws Exception {
+        String opening = opener.open(DAY);
+        int there = agents.awaitRunning(opening);
+        lab.slurm().client("scontrol", "update", "jobid=" + owner(there).globalJob(), "timelimit=1");
+        assertThat(opener.awaitEnd(opening)).isEqualTo(TicketEnd.TIMEOUT);
+    }
+
+    @Test
+    void a_drive_that_a_lost_qemu_still_writes_to_starts_no_second_vm_and_drains_no_host() throws Exception {
+        String first = opener.open(DAY);
+        cancel(owner(agents.awaitRunning(first)));
+        opener.awaitEnd(first);
+        Poll.until("a drive that nobody has", LIMIT, "read agent-host's logs", () -> !lease().has("host"));
+        Program lost = Program.start(
+                "qemu",
+                folder,
+                List.of(
+                        "qemu-system-x86_64",
+                        "-accel",
+                        "tcg",
+                        "-S",
+                        "-nodefaults",
+                        "-display",
+                        "none",
+                        "-drive",
+                        "if=virtio,format=raw,file=" + drive(".img")));
+        try {
+            String second = opener.open(DAY);
+            assertThat(opener.awaitEnd(second)).isEqualTo(TicketEnd.FAILED);
+        } finally {
+            lost.close();
+        }
+        String said = Files.readString(agents.agent(0).log())
+                + Files.readString(agents.agent(1).log());
+        assertThat(said).contains("Failed to get \"write\" lock");
+        assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
+    }
+
+    @Test
+    void a_storage_that_is_gone_ends_the_vm_and_drains_no_host() throws Exception {
+        String opening = opener.open(DAY);
+        int there = agents.awaitRunning(opening);
+        Files.delete(drives.resolve(Drives.MARK));
+        assertThat(opener.awaitEnd(opening)).isEqualTo(TicketEnd.FAILED);
+        assertThat(Files.readString(agents.agent(there).log())).contains("DRIVE_SILENT");
+        assertThat(lease().path("host").asText()).isEqualTo(name(there));
+        assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
+        Files.createFile(drives.resolve(Drives.MARK));
+    }
+}
