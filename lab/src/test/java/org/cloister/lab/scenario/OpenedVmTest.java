@@ -10,7 +10,9 @@ import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -22,6 +24,8 @@ import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
 import org.cloister.lab.relay.Program;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -44,6 +48,11 @@ import org.junit.jupiter.api.io.TempDir;
 class OpenedVmTest {
     private static final Duration LIMIT = AgentHosts.LIMIT;
     private static final int DAY = 1440;
+    private static final String DRIVE = "main";
+    private static final int DRIVE_MIB = 16;
+    private static final int MEMORY_MIB = 1500;
+    /** Slurm looks at time limits twice a minute. */
+    private static final Duration TIME_LIMIT = Duration.ofMinutes(3);
 
     @TempDir
     private static Path folder;
@@ -51,7 +60,8 @@ class OpenedVmTest {
     private static Lab lab;
     private static AgentHosts agents;
     private static TicketStage stage;
-    private static Opener opener;
+    private static TicketPerson person;
+    private static long epoch;
     private static Path drives;
     private static final EventLoopGroup LOOPS = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
 
@@ -62,12 +72,12 @@ class OpenedVmTest {
         Files.createFile(drives.resolve(Drives.MARK));
         agents = new AgentHosts(lab, folder, Optional.of(drives));
         stage = agents.stage;
-        opener = new Opener(stage.site, stage.port(), LOOPS);
+        person = new TicketPerson(stage.site);
+        person.enter(LOOPS, stage.port());
     }
 
     @AfterAll
     static void end() throws IOException {
-        opener.close();
         agents.close();
         LOOPS.shutdownGracefully();
     }
@@ -80,11 +90,30 @@ class OpenedVmTest {
         }
         agents.awaitNothing();
         Poll.until("a drive that nobody has", LIMIT, "read agent-host's logs", () -> !lease().has("host"));
-        assertThat(Files.size(drive(".img"))).isEqualTo(Opener.DRIVE_MIB << 20);
+        assertThat(Files.size(drive(".img"))).isEqualTo(DRIVE_MIB << 20);
+    }
+
+    /** By the next epoch. */
+    private static String open() throws Exception {
+        epoch++;
+        Instant now = Instant.now();
+        Opening opening = new Opening(
+                Ticket.newId(new SecureRandom()),
+                stage.site.opener().project(),
+                epoch,
+                now,
+                now.plus(Duration.ofMinutes(30)),
+                DRIVE,
+                DRIVE_MIB,
+                1,
+                MEMORY_MIB,
+                DAY);
+        person.open(stage.site, stage.site.opener(), opening);
+        return opening.id();
     }
 
     private static Path drive(String end) {
-        return drives.resolve(stage.site.opener().project()).resolve(Opener.DRIVE + end);
+        return drives.resolve(stage.site.opener().project()).resolve(DRIVE + end);
     }
 
     private static JsonNode lease() throws IOException {
@@ -122,7 +151,7 @@ class OpenedVmTest {
 
     private static void assertHeld(String opening, int agent) throws IOException {
         JsonNode lease = lease();
-        assertThat(lease.path("epoch").asLong()).isEqualTo(opener.epoch());
+        assertThat(lease.path("epoch").asLong()).isEqualTo(epoch);
         assertThat(lease.path("host").asText()).isEqualTo(name(agent));
         assertThat(lease.path("opening").asText()).isEqualTo(opening);
         assertThat(lease.has("before")).isFalse();
@@ -130,14 +159,17 @@ class OpenedVmTest {
 
     @Test
     void an_opening_becomes_a_vm_with_its_drive_and_the_next_host_has_it_when_its_job_is_cancelled() throws Exception {
-        String first = opener.open(DAY);
+        String first = open();
         int there = agents.awaitRunning(first);
         Host host = lab.hosts().get(there);
         VmOwner owner = owner(there);
         assertThat(new HostEyes(host).of(owner)).isEqualTo(whole());
         assertHeld(first, there);
         JsonNode vm = agents.vms(there).get(0);
-        assertThat(vm.path("address").asText()).endsWith(".1");
+        // The first of a network of 28 bits.
+        String address = vm.path("address").asText();
+        assertThat(Integer.parseInt(address.substring(address.lastIndexOf('.') + 1)) % 16)
+                .isOne();
         JsonNode rendering = agents.agent(there).answer("render", first);
         assertThat(rendering.path("xml").asText())
                 .contains("<serial>drive</serial>")
@@ -145,15 +177,15 @@ class OpenedVmTest {
         assertThat(rendering.path("flows")).isNotEmpty();
         drain(there);
         cancel(owner);
-        assertThat(opener.awaitEnd(first)).isEqualTo(TicketEnd.CANCELLED);
+        assertThat(person.awaitEnd(first)).isEqualTo(TicketEnd.CANCELLED);
         long beganNs = System.nanoTime();
-        String second = opener.open(DAY);
+        String second = open();
         int other = agents.awaitRunning(second);
         assertThat(other).isNotEqualTo(there);
         assertHeld(second, other);
         assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isLessThan(LIMIT);
         cancel(owner(other));
-        assertThat(opener.awaitEnd(second)).isEqualTo(TicketEnd.CANCELLED);
+        assertThat(person.awaitEnd(second)).isEqualTo(TicketEnd.CANCELLED);
         // Controlling VMs are in no receipt.
         for (Host each : lab.hosts()) {
             try (Stream<Path> parts = Files.list(HostProcess.state(each).resolve("receipts"))) {
@@ -164,22 +196,22 @@ class OpenedVmTest {
 
     @Test
     void a_later_opening_ends_the_one_before_and_has_its_drive_on_another_host() throws Exception {
-        String first = opener.open(DAY);
+        String first = open();
         int there = agents.awaitRunning(first);
         drain(there);
         assertThat(new HostEyes(lab.hosts().get(there)).of(owner(there))).isEqualTo(whole());
-        String second = opener.open(DAY);
-        assertThat(opener.awaitEnd(first)).isEqualTo(TicketEnd.SUPERSEDED);
+        String second = open();
+        assertThat(person.awaitEnd(first)).isEqualTo(TicketEnd.SUPERSEDED);
         int other = agents.awaitRunning(second);
         assertThat(other).isNotEqualTo(there);
         assertHeld(second, other);
         cancel(owner(other));
-        opener.awaitEnd(second);
+        person.awaitEnd(second);
     }
 
     @Test
     void an_agent_that_is_killed_goes_on_holding_the_drive_of_its_vm_when_it_is_started() throws Exception {
-        String opening = opener.open(DAY);
+        String opening = open();
         int there = agents.awaitRunning(opening);
         VmOwner owner = owner(there);
         agents.agent(there).kill();
@@ -189,21 +221,21 @@ class OpenedVmTest {
         assertThat(owner(there)).isEqualTo(owner);
         assertHeld(opening, there);
         cancel(owner);
-        assertThat(opener.awaitEnd(opening)).isEqualTo(TicketEnd.CANCELLED);
+        assertThat(person.awaitEnd(opening)).isEqualTo(TicketEnd.CANCELLED);
     }
 
     @Test
     void a_host_whose_agent_is_dead_keeps_its_lease_until_it_has_aged() throws Exception {
-        String first = opener.open(DAY);
+        String first = open();
         int there = agents.awaitRunning(first);
         VmOwner owner = owner(there);
         agents.agent(there).kill();
         drain(there);
         // Slurm takes the step away, and QEMU with it.
         cancel(owner);
-        assertThat(opener.awaitEnd(first)).isEqualTo(TicketEnd.CANCELLED);
+        assertThat(person.awaitEnd(first)).isEqualTo(TicketEnd.CANCELLED);
         assertHeld(first, there);
-        String second = opener.open(DAY);
+        String second = open();
         Poll.until(
                 "a taker",
                 LIMIT,
@@ -221,22 +253,27 @@ class OpenedVmTest {
         assertThat(agents.awaitRunning(second)).isEqualTo(other);
         assertHeld(second, other);
         cancel(owner(other));
-        opener.awaitEnd(second);
+        person.awaitEnd(second);
     }
 
     @Test
     void the_jobs_time_limit_ends_the_vm_and_lets_go_of_its_drive() throws Exception {
-        String opening = opener.open(DAY);
+        String opening = open();
         int there = agents.awaitRunning(opening);
         lab.slurm().client("scontrol", "update", "jobid=" + owner(there).globalJob(), "timelimit=1");
-        assertThat(opener.awaitEnd(opening)).isEqualTo(TicketEnd.TIMEOUT);
+        Poll.until(
+                "the time limit",
+                TIME_LIMIT,
+                "read slurmctld's log",
+                () -> agents.vms(there).isEmpty());
+        assertThat(person.awaitEnd(opening)).isEqualTo(TicketEnd.TIMEOUT);
     }
 
     @Test
     void a_drive_that_a_lost_qemu_still_writes_to_starts_no_second_vm_and_drains_no_host() throws Exception {
-        String first = opener.open(DAY);
+        String first = open();
         cancel(owner(agents.awaitRunning(first)));
-        opener.awaitEnd(first);
+        person.awaitEnd(first);
         Poll.until("a drive that nobody has", LIMIT, "read agent-host's logs", () -> !lease().has("host"));
         Program lost = Program.start(
                 "qemu",
@@ -252,8 +289,8 @@ class OpenedVmTest {
                         "-drive",
                         "if=virtio,format=raw,file=" + drive(".img")));
         try {
-            String second = opener.open(DAY);
-            assertThat(opener.awaitEnd(second)).isEqualTo(TicketEnd.FAILED);
+            String second = open();
+            assertThat(person.awaitEnd(second)).isEqualTo(TicketEnd.FAILED);
         } finally {
             lost.close();
         }
@@ -265,10 +302,10 @@ class OpenedVmTest {
 
     @Test
     void a_storage_that_is_gone_ends_the_vm_and_drains_no_host() throws Exception {
-        String opening = opener.open(DAY);
+        String opening = open();
         int there = agents.awaitRunning(opening);
         Files.delete(drives.resolve(Drives.MARK));
-        assertThat(opener.awaitEnd(opening)).isEqualTo(TicketEnd.FAILED);
+        assertThat(person.awaitEnd(opening)).isEqualTo(TicketEnd.FAILED);
         assertThat(Files.readString(agents.agent(there).log())).contains("DRIVE_SILENT");
         assertThat(lease().path("host").asText()).isEqualTo(name(there));
         assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
