@@ -16,7 +16,7 @@ import org.cloister.protocol.identity.Name;
 public final class AgentHostFiles {
     public static final Duration POWER_OFF = Duration.ofSeconds(1);
     /** The shortest: what waits for a host that is dead waits as long. */
-    private static final Duration DRIVE = Duration.ofSeconds(12);
+    public static final Duration DRIVE = Duration.ofSeconds(12);
 
     private AgentHostFiles() {}
 

@@ -23,6 +23,7 @@ import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
+import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.relay.Program;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.Ticket;
@@ -247,7 +248,7 @@ class OpenedVmTest {
         assertThat(agents.vms(other)).isEmpty();
         Poll.until(
                 "a VM", LIMIT, "read agent-host's log", () -> !agents.vms(other).isEmpty());
-        assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isGreaterThan(AgentHostProcess.DRIVE.minusSeconds(3));
+        assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isGreaterThan(AgentHostFiles.DRIVE.minusSeconds(3));
         agents.agent(there).start();
         agents.agent(there).awaitReady();
         assertThat(agents.awaitRunning(second)).isEqualTo(other);

@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A person's device at the relay: it opens and closes the controlling VM with what its person signs. */
 final class TicketPerson implements TicketStream.Events {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** A job whose time is over ends up to a minute later. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final RelaySite site;
     private final LinkedBlockingQueue<OfficeMessage.Refused> refusals = new LinkedBlockingQueue<>();
