@@ -10,7 +10,10 @@ final class Standing {
     static void add(Facts facts, OfficeMessage.Update update) {
         facts.with("state", update.state());
         update.end().ifPresent(end -> facts.with("end", end));
-        if (!update.text().isEmpty()) {
+        // Where nobody had more to say, the relay says the end again.
+        boolean more =
+                update.end().map(end -> !update.text().equals(end.toString())).orElse(true);
+        if (more && !update.text().isEmpty()) {
             facts.with("text", update.text());
         }
         if (update.job() != 0) {
