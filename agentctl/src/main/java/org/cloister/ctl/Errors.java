@@ -74,7 +74,9 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
     }
 
     private static String firstLine(ParameterException e) {
-        return String.valueOf(e.getMessage()).lines().findFirst().orElse("wrong command line");
+        String line = String.valueOf(e.getMessage()).lines().findFirst().orElse("wrong command line");
+        // As picocli begins what it says of options that exclude each other.
+        return line.startsWith("Error: ") ? line.substring("Error: ".length()) : line;
     }
 
     private static String lowerFirst(String text) {

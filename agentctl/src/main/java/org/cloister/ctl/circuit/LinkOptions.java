@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec.Target;
 
 /** How a person's device reaches a relay. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
-final class LinkOptions {
+public final class LinkOptions {
     @Option(
             names = "--relay",
             required = true,
@@ -73,7 +73,7 @@ final class LinkOptions {
     private CommandSpec spec;
 
     /** A link that is attached, and the loops it runs on. */
-    record Attached(AgentLink agent, Link link, EventLoopGroup loops) implements AutoCloseable {
+    public record Attached(AgentLink agent, Link link, EventLoopGroup loops) implements AutoCloseable {
         EventLoop loop() {
             return loops.next();
         }
@@ -85,25 +85,25 @@ final class LinkOptions {
         }
     }
 
-    ProjectHistory owners() throws IOException {
+    public ProjectHistory owners() throws IOException {
         return project.read();
     }
 
     /** Which has heard no revocation list yet: the relay brings them. */
-    Beliefs beliefs(ProjectHistory owners) throws IOException {
+    public Beliefs beliefs(ProjectHistory owners) throws IOException {
         return new Beliefs(
                 Anchors.none().withSite(siteKeys()).withProject(owners),
                 RevocationLists.none(),
                 InstantSource.system());
     }
 
-    LoginFolder login(ProjectHistory owners) throws IOException {
+    public LoginFolder login(ProjectHistory owners) throws IOException {
         return login == null
                 ? LoginFolder.usual(System.getenv("XDG_RUNTIME_DIR"), owners.id())
                 : new LoginFolder(login);
     }
 
-    Attached attach(ProjectHistory owners, Beliefs beliefs) throws IOException, InterruptedException {
+    public Attached attach(ProjectHistory owners, Beliefs beliefs) throws IOException, InterruptedException {
         Credential device = login(owners).read(Role.DEVICE);
         AgentLink.Terms terms = new AgentLink.Terms(List.of(relay), () -> device, relay(), beliefs, "agentctl");
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -123,6 +123,11 @@ final class LinkOptions {
             loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
             throw e;
         }
+    }
+
+    /** Where this device keeps what it has to know of a project after the session. */
+    public static Path kept(String project) {
+        return stateHome().resolve("cloister").resolve(project);
     }
 
     /** XDG Base Directory Specification: data that outlives a session. */

@@ -2,6 +2,8 @@ package org.cloister.ctl.project;
 
 import org.cloister.ctl.circuit.CircuitCommand;
 import org.cloister.ctl.circuit.QuotaCommand;
+import org.cloister.ctl.opening.CloseCommand;
+import org.cloister.ctl.opening.OpenCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -23,7 +25,9 @@ import picocli.CommandLine.Spec;
             ProjectRevokeCommand.class,
             ProjectPolicyCommand.class,
             CircuitCommand.class,
-            QuotaCommand.class
+            QuotaCommand.class,
+            OpenCommand.class,
+            CloseCommand.class
         })
 public final class ProjectCommand implements Runnable {
     @Spec

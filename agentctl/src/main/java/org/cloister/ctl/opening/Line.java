@@ -1,0 +1,75 @@
+package org.cloister.ctl.opening;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.cloister.ctl.circuit.LinkOptions;
+import org.cloister.protocol.ticket.OfficeMessage;
+import org.cloister.protocol.ticket.PartyMessage;
+import org.cloister.protocol.ticket.TicketStream;
+import org.jspecify.annotations.Nullable;
+
+/** One link with its stream of tickets. What comes waits until it is asked for; the end stays the end. */
+final class Line implements TicketStream.Events, AutoCloseable {
+    private static final long ANSWER_S = 20;
+
+    private final LinkOptions.Attached attached;
+    private final BlockingQueue<Optional<OfficeMessage>> heard = new LinkedBlockingQueue<>();
+    private volatile @Nullable TicketStream stream;
+    private volatile String why = "";
+
+    private Line(LinkOptions.Attached attached) {
+        this.attached = attached;
+    }
+
+    /** Returns when the relay has said welcome. */
+    static Line open(LinkOptions.Attached attached) throws IOException, InterruptedException {
+        Line line = new Line(attached);
+        try {
+            TicketStream.open(attached.link(), Optional.empty(), line);
+            while (!(line.hear() instanceof OfficeMessage.Welcome)) {
+                // What a later version may say before.
+            }
+            return line;
+        } catch (IOException | InterruptedException e) {
+            line.close();
+            throw e;
+        }
+    }
+
+    void say(PartyMessage message) {
+        TicketStream welcome = stream;
+        if (welcome == null) {
+            throw new IllegalStateException("nothing is said before the welcome");
+        }
+        welcome.say(message);
+    }
+
+    /** The next that came. */
+    OfficeMessage hear() throws IOException, InterruptedException {
+        Optional<OfficeMessage> next = heard.poll(ANSWER_S, TimeUnit.SECONDS);
+        if (next == null) {
+            throw new IOException("no answer in " + ANSWER_S + " s");
+        }
+        return next.orElseThrow(() -> new IOException(why));
+    }
+
+    @Override
+    public void heard(TicketStream on, OfficeMessage message) {
+        stream = on;
+        heard.add(Optional.of(message));
+    }
+
+    @Override
+    public void ended(String reason) {
+        why = reason;
+        heard.add(Optional.empty());
+    }
+
+    @Override
+    public void close() {
+        attached.close();
+    }
+}

@@ -1,0 +1,211 @@
+package org.cloister.ctl.opening;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.circuit.LinkOptions;
+import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.ticket.OfficeMessage;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.protocol.ticket.PartyMessage;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl project open}: an opener asks for the project's controlling VM. */
+@Command(
+        name = "open",
+        description =
+                "Asks the relay for the project's controlling VM, signed by the opener's key of the day, and waits until it runs. One that runs already ends: a project has one.")
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before call
+public final class OpenCommand implements Callable<Integer> {
+    /** For a relay to take it, with all tries. */
+    private static final Duration EXPIRES = Duration.ofMinutes(10);
+
+    @Parameters(paramLabel = "DRIVE", description = "The project's name for the VM's drive: a-z, 0-9 and -.")
+    private String drive;
+
+    @Option(names = "--cpus", required = true, paramLabel = "NUMBER", description = "CPUs of the VM.")
+    private int cpus;
+
+    @Option(
+            names = "--memory",
+            required = true,
+            paramLabel = "SIZE",
+            converter = Mebibytes.class,
+            description = "Its memory with all reserves in it, such as 8G.")
+    private int memoryMib;
+
+    @ArgGroup(multiplicity = "1")
+    private Time time;
+
+    @Option(
+            names = "--make",
+            paramLabel = "SIZE",
+            defaultValue = Option.NULL_VALUE,
+            converter = Mebibytes.class,
+            description = "Make the drive with this size if there is none; without it, it has to be there.")
+    private @Nullable Integer makeMib;
+
+    @Option(
+            names = "--epoch",
+            paramLabel = "NUMBER",
+            description =
+                    "The drive's epoch, if it is to be higher than the next one, as a relay's refusal says; default: the next after the highest used here.")
+    private @Nullable Long epoch;
+
+    @Option(
+            names = "--epoch-file",
+            paramLabel = "FILE",
+            description =
+                    "Where the highest epoch is kept; default: $XDG_STATE_HOME/cloister/PROJECT/opening-epoch, below ~/.local/state unless that is set.")
+    private @Nullable Path epochFile;
+
+    @Option(names = "--no-wait", description = "Return when the relay has taken it.")
+    private boolean noWait;
+
+    @Mixin
+    private PatienceOption patience;
+
+    @Mixin
+    private LinkOptions link;
+
+    @Mixin
+    private OutputOption output;
+
+    @Spec
+    private CommandSpec spec;
+
+    /** For how long. */
+    private static final class Time {
+        private static final long MINUTES_OF_A_DAY = 24 * 60;
+
+        @Option(
+                names = "--minutes",
+                required = true,
+                paramLabel = "NUMBER",
+                description = "How long it may run, in minutes.")
+        private int minutes;
+
+        @Option(
+                names = "--days",
+                required = true,
+                paramLabel = "NUMBER",
+                description = "How long it may run, in days; at most 366.")
+        private int days;
+
+        /** One of both is 0. */
+        int minutes() {
+            return (int) Math.min(minutes + days * MINUTES_OF_A_DAY, Integer.MAX_VALUE);
+        }
+    }
+
+    @Override
+    @SuppressWarnings("try") // the farewell is only there to be set
+    public Integer call() throws IOException, InterruptedException {
+        ProjectHistory owners = link.owners();
+        Opening wanted = wanted(owners.id());
+        Beliefs beliefs = link.beliefs(owners);
+        Opener opener = Opener.of(link.login(owners), beliefs);
+        Path kept = epochFile == null ? LinkOptions.kept(owners.id()).resolve("opening-epoch") : epochFile;
+        try (Talk relay = Talk.enter(link, owners, beliefs, patience.time())) {
+            Opening opening = at(wanted, new EpochFile(kept).take(epoch == null ? 0 : epoch));
+            PartyMessage signed = opener.open(opening);
+            try (Farewell farewell = Farewell.set(() -> print("opening " + opening.id() + " of epoch " + opening.epoch()
+                    + " goes on; agentctl project close " + opening.id() + " ends it"))) {
+                Predicate<OfficeMessage.Update> enough = update ->
+                        noWait || update.state() == TicketState.RUNNING || update.state() == TicketState.ENDED;
+                OfficeMessage.Update update =
+                        relay.follow(opening.id(), signed, new PartyMessage.Ask(opening.id()), enough);
+                output.print(facts(opening, update));
+                return update.end().isPresent() ? ExitCode.FAILURE.code() : ExitCode.OK.code();
+            }
+        }
+    }
+
+    /** All but the epoch, which is used once and taken last. */
+    private Opening wanted(String project) {
+        Instant now = Instant.now();
+        try {
+            return new Opening(
+                    Ticket.newId(new SecureRandom()),
+                    project,
+                    epoch == null ? 1 : epoch,
+                    now,
+                    now.plus(EXPIRES),
+                    drive,
+                    makeMib == null ? 0 : makeMib,
+                    cpus,
+                    memoryMib,
+                    time.minutes());
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    private static Opening at(Opening wanted, long epoch) {
+        return new Opening(
+                wanted.id(),
+                wanted.project(),
+                epoch,
+                wanted.issued(),
+                wanted.expires(),
+                wanted.drive(),
+                wanted.driveMib(),
+                wanted.cpus(),
+                wanted.memoryMib(),
+                wanted.minutes());
+    }
+
+    private static Facts facts(Opening opening, OfficeMessage.Update update) {
+        Facts facts = new Facts()
+                .with("opening", opening.id())
+                .with("drive", opening.drive())
+                .with("epoch", opening.epoch());
+        Standing.add(facts, update);
+        return facts.with("next", next(update));
+    }
+
+    private static String next(OfficeMessage.Update update) {
+        if (update.end().isEmpty()) {
+            return (update.state() == TicketState.RUNNING
+                            ? "certify the VM's key when it asks for it (agentctl project controller); "
+                            : "it runs as soon as it has a node; ")
+                    + "agentctl project close " + update.ticket() + " ends it";
+        }
+        TicketEnd end = update.end().get();
+        return switch (end) {
+            case SUPERSEDED -> "ask the project's other openers: one of them opened it later";
+            case WITHDRAWN -> "ask the project's other openers: one of them closed it";
+            case REVOKED -> "ask an owner whether this opener, and the site whether the project, is believed still";
+            case COMPLETED, TIMEOUT -> "open it anew if it is to go on";
+            default ->
+                "ask the site's operators about " + (update.job() == 0 ? "it" : "job " + update.job())
+                        + ", or open it anew";
+        };
+    }
+
+    private void print(String text) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("agentctl: " + text);
+        err.flush();
+    }
+}

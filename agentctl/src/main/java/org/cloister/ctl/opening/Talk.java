@@ -1,0 +1,151 @@
+package org.cloister.ctl.opening;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.ctl.circuit.LinkOptions;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.ticket.OfficeMessage;
+import org.cloister.protocol.ticket.PartyMessage;
+import org.cloister.protocol.ticket.TicketClause;
+import org.jspecify.annotations.Nullable;
+
+/** A device's talk with the relay about one opening. When a link is lost it goes on with the next, and says again what had no answer. */
+final class Talk implements AutoCloseable {
+    private static final long AGAIN_MS = 1000;
+    /** As a relay's refusal says it. */
+    private static final Pattern AFTER = Pattern.compile("want an epoch after ([0-9]{1,16}),");
+
+    private final LinkOptions link;
+    private final ProjectHistory owners;
+    private final Beliefs beliefs;
+    private final Duration patience;
+    private @Nullable Line line;
+
+    private Talk(LinkOptions link, ProjectHistory owners, Beliefs beliefs, Duration patience) {
+        this.link = link;
+        this.owners = owners;
+        this.beliefs = beliefs;
+        this.patience = patience;
+    }
+
+    /**
+     * Nothing was said yet when this fails.
+     *
+     * @param patience how long there may be no answer, over all links
+     */
+    static Talk enter(LinkOptions link, ProjectHistory owners, Beliefs beliefs, Duration patience)
+            throws IOException, InterruptedException {
+        Talk talk = new Talk(link, owners, beliefs, patience);
+        talk.line();
+        return talk;
+    }
+
+    /**
+     * Says {@code first} until it is answered, then {@code next} once a second.
+     *
+     * @throws IOException the relay refuses, or has not answered for too long
+     */
+    OfficeMessage.Update follow(
+            String opening, PartyMessage first, PartyMessage next, Predicate<OfficeMessage.Update> enough)
+            throws IOException, InterruptedException {
+        PartyMessage message = first;
+        long heardNs = System.nanoTime();
+        while (true) {
+            try {
+                OfficeMessage answer = ask(opening, message);
+                if (answer instanceof OfficeMessage.Update update) {
+                    if (enough.test(update)) {
+                        return update;
+                    }
+                    heardNs = System.nanoTime();
+                    message = next;
+                } else if (answer instanceof OfficeMessage.Refused refused) {
+                    requireTry(opening, refused, System.nanoTime() - heardNs);
+                }
+            } catch (LostException e) {
+                leave();
+                if (System.nanoTime() - heardNs > patience.toNanos()) {
+                    throw new IOException(
+                            "relay: want an answer about opening " + opening + " within " + patience.toSeconds()
+                                    + " s, have none (" + e.getMessage()
+                                    + "); it may have been taken, and goes on then: agentctl project close " + opening
+                                    + " ends it",
+                            e);
+                }
+            }
+            Thread.sleep(AGAIN_MS);
+        }
+    }
+
+    /** The line broke, which says nothing of what was asked. */
+    private static final class LostException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        LostException(IOException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+
+    /** @return an update or a refusal, of this opening */
+    private OfficeMessage ask(String opening, PartyMessage message) throws LostException, InterruptedException {
+        try {
+            Line open = line();
+            open.say(message);
+            while (true) {
+                OfficeMessage heard = open.hear();
+                boolean about = heard instanceof OfficeMessage.Update update
+                        ? update.ticket().equals(opening)
+                        : heard instanceof OfficeMessage.Refused refused
+                                && (refused.ticket().isEmpty()
+                                        || refused.ticket().equals(opening));
+                if (about) {
+                    return heard;
+                }
+            }
+        } catch (IOException e) {
+            throw new LostException(e);
+        }
+    }
+
+    /** Returns if it is to be asked again, for nothing was changed. */
+    private void requireTry(String opening, OfficeMessage.Refused refused, long silentNs) throws IOException {
+        if (refused.clause() == TicketClause.UNAVAILABLE && silentNs <= patience.toNanos()) {
+            return;
+        }
+        String clause = "(" + refused.clause() + ")";
+        String text = refused.text().contains(clause)
+                ? refused.text()
+                : "opening " + opening + " refused " + clause + ": " + refused.text();
+        if (refused.clause() == TicketClause.SEQUENCE) {
+            Matcher after = AFTER.matcher(refused.text());
+            text += ": agentctl project open --epoch " + (after.find() ? Long.parseLong(after.group(1)) + 1 : "NUMBER");
+        }
+        throw new IOException(text);
+    }
+
+    private Line line() throws IOException, InterruptedException {
+        Line open = line;
+        if (open == null) {
+            open = Line.open(link.attach(owners, beliefs));
+            line = open;
+        }
+        return open;
+    }
+
+    private void leave() {
+        Line open = line;
+        line = null;
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        leave();
+    }
+}
