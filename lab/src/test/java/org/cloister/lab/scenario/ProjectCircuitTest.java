@@ -142,16 +142,21 @@ class ProjectCircuitTest {
         withSecret("project", "sign", "--key", at("ben.json"), at("genesis.json"));
         String id = ProjectHistory.begin(Files.readAllBytes(folder.resolve("genesis.json")))
                 .id();
-        withSecret(of("request", "--role", "member", "--key", at("cat.json"), "--out", at("cat.request"), "cat"));
-        withSecret(
-                of("member", "--role", "member", "--key", at("ann.json"), "--out", at("cat.pem"), at("cat.request")));
+        String[] roles = {"--role", "member", "--role", "opener"};
+        withSecret(of("request", roles, "--key", at("cat.json"), "--out", at("cat.request"), "cat"));
+        withSecret(of("member", roles, "--key", at("ann.json"), "--out", at("cat.pem"), at("cat.request")));
         withSecret(of("revoke", "--key", at("ann.json"), "--list", at("ann.crl")));
         withSecret(of("login", "--certificate", at("cat.pem"), "--key", at("cat.json"), "--folder", memory.toString()));
         return id;
     }
 
     private String[] of(String command, String... words) {
+        return of(command, new String[0], words);
+    }
+
+    private String[] of(String command, String[] first, String... words) {
         List<String> all = new ArrayList<>(List.of("project", command, "--project", at("genesis.json")));
+        all.addAll(List.of(first));
         all.addAll(List.of(words));
         return all.toArray(String[]::new);
     }
@@ -252,16 +257,16 @@ class ProjectCircuitTest {
 
     /** What the relay's operator and the project's people ask it beside. */
     private void operate(String id) throws IOException {
-        assertThat(agentctl(of(
-                        "quota",
-                        "--relay",
-                        "127.0.0.1:" + port,
-                        "--site",
-                        at("ca/authority.pem"),
-                        "--login",
-                        memory.toString())))
+        String[] reach = {"--relay", "127.0.0.1:" + port, "--site", at("ca/authority.pem"), "--login", memory.toString()
+        };
+        assertThat(agentctl(of("quota", reach)))
                 .containsPattern("tickets +0 of 64")
                 .contains("account");
+        // This relay has no Global Slurm.
+        Command.Output opened = command(of("open", reach, "main", "--cpus", "1", "--memory", "1G", "--minutes", "10"))
+                .run();
+        assertThat(opened.exit()).isNotZero();
+        assertThat(opened.err()).contains("(no-slurm)").contains("slurm");
         assertThat(agentctl("relay", "drain", "--socket", at("s"))).contains("takes no new tickets");
         assertThat(agentctl("relay", "tickets", "--socket", at("s"), "--output", "json"))
                 .contains("\"draining\" : true");
