@@ -5,122 +5,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("ground")
-class RelayPackagesTest {
-    private static final String JARS = "usr/share/cloister/agent-relay";
-    private static final String LAUNCHER = "usr/libexec/cloister/agent-relay";
-    private static final Set<String> PROGRAMS = Set.of("/" + LAUNCHER);
-    private static final String CONFIG = "/etc/cloister/agent-relay.toml";
-
-    @TempDir
-    static Path tree = Path.of("");
-
-    @BeforeAll
-    static void unpack() throws IOException, InterruptedException {
-        Command.require("dpkg-deb", "dpkg");
-        Command.require("rpm", "rpm");
-        Command.of("dpkg-deb", "-x", Packages.RELAY_DEB.toString(), tree.toString())
-                .text();
-    }
-
-    @Test
-    void deb_and_rpm_install_the_same_files() throws IOException, InterruptedException {
-        Set<String> deb = new TreeSet<>();
-        try (Stream<Path> files = Files.walk(tree)) {
-            files.filter(Files::isRegularFile).forEach(file -> deb.add("/" + tree.relativize(file)));
-        }
-        Set<String> rpm = new TreeSet<>();
-        for (String line : Command.of(
-                        "rpm", "-qp", "--qf", "[%{FILEMODES:perms} %{FILENAMES}\n]", Packages.RELAY_RPM.toString())
-                .lines()) {
-            String name = line.substring(line.indexOf(' ') + 1);
-            if (line.startsWith("-")) {
-                rpm.add(name);
-                boolean program = line.substring(0, line.indexOf(' ')).endsWith("x");
-                assertThat(program).as(line).isEqualTo(PROGRAMS.contains(name));
-            }
-        }
-        // The DEB refers to Debian's own copy of the licence.
-        assertThat(rpm.remove("/usr/share/licenses/cloister-agent-relay/LICENSE"))
-                .isTrue();
-        assertThat(deb.remove("/usr/share/lintian/overrides/cloister-agent-relay"))
-                .isTrue();
-        assertThat(rpm).isEqualTo(deb);
-        assertThat(deb)
-                .contains(
-                        "/usr/lib/systemd/system/agent-relay.service",
-                        "/usr/lib/systemd/system-preset/90-cloister-agent-relay.preset",
-                        "/usr/lib/sysusers.d/cloister-agent-relay.conf",
-                        "/usr/lib/tmpfiles.d/cloister-agent-relay.conf",
-                        CONFIG);
-    }
-
-    @Test
-    void what_an_operator_has_written_into_the_configuration_outlives_an_upgrade()
-            throws IOException, InterruptedException {
-        assertThat(Command.of("dpkg-deb", "-I", Packages.RELAY_DEB.toString(), "conffiles")
-                        .lines())
-                .containsExactly(CONFIG);
-        assertThat(Command.of(
-                                "rpm",
-                                "-qp",
-                                "--qf",
-                                "[%{FILEFLAGS:fflags} %{FILENAMES}\n]",
-                                Packages.RELAY_RPM.toString())
-                        .lines())
-                .contains("cn " + CONFIG);
-        assertThat(Files.readAllBytes(tree.resolve(CONFIG.substring(1))))
-                .isEqualTo(Files.readAllBytes(Packages.ROOT.resolve("agent-relay/src/main/config/agent-relay.toml")));
-    }
-
-    @Test
-    void the_packages_need_a_headless_java_17_and_systemds_tools() throws IOException, InterruptedException {
-        assertThat(Command.of("dpkg-deb", "-f", Packages.RELAY_DEB.toString(), "Depends")
-                        .text()
-                        .strip())
-                .isEqualTo("default-jre-headless (>= 2:1.17) | java17-runtime-headless, "
-                        + "systemd | systemd-sysusers, systemd | systemd-tmpfiles");
-        assertThat(Command.of("rpm", "-qp", "--requires", Packages.RELAY_RPM.toString())
-                        .lines())
-                .filteredOn(need -> !need.startsWith("rpmlib("))
-                .containsOnly("/bin/sh", "java-headless >= 1:17", "systemd");
-    }
-
-    @Test
-    void the_launcher_names_exactly_the_jars_of_the_package_and_the_unit_names_the_launcher() throws IOException {
-        String text = Files.readString(tree.resolve(LAUNCHER));
-        assertThat(text).doesNotContain("[[").doesNotContain("@CLASS").doesNotContain("${relay");
-        String path = text.substring(text.indexOf("-cp \"") + 5);
-        List<String> named = List.of(path.substring(0, path.indexOf('"')).split(":"));
-        Set<String> jars = jars().stream().map(jar -> "/" + JARS + "/" + jar).collect(Collectors.toSet());
-        assertThat(named).containsExactlyInAnyOrderElementsOf(jars);
-        assertThat(named.get(0)).endsWith("/agent-relay-" + Packages.VERSION + ".jar");
-        assertThat(Files.readAllLines(tree.resolve("usr/lib/systemd/system/agent-relay.service")))
-                .anyMatch(line -> line.startsWith("ExecStart=/" + LAUNCHER + " "));
+class RelayPackagesTest extends DaemonPackagesContract {
+    RelayPackagesTest() {
+        super(new Daemon(
+                "agent-relay",
+                Packages.RELAY_DEB,
+                Packages.RELAY_RPM,
+                Set.of(),
+                List.of("/etc/cloister/agent-relay.toml"),
+                "agent-relay/src/main/config/agent-relay.toml",
+                List.of(),
+                Set.of(),
+                "agent-relay|daemon|protocol|slurm-commands"));
     }
 
     @Test
     void the_databases_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
             throws IOException, InterruptedException {
-        String natives = "usr/lib/cloister/agent-relay";
-        assertThat(Files.readString(tree.resolve(LAUNCHER)))
-                .contains(" -Dorg.sqlite.lib.path=\"/" + natives + "/$(uname -m)\" ");
-        for (String machine : List.of("x86_64", "aarch64")) {
-            byte[] head =
-                    Files.readAllBytes(tree.resolve(natives).resolve(machine).resolve("libsqlitejdbc.so"));
-            assertThat(head).startsWith(0x7f, 'E', 'L', 'F');
-        }
+        requireNatives("org.sqlite.lib.path", "libsqlitejdbc.so");
         Path probe = Files.writeString(folder.resolve("Probe.java"), """
                 import java.nio.file.Path;
                 import org.cloister.relay.state.NetworkPool;
@@ -133,53 +42,10 @@ class RelayPackagesTest {
                 }""");
         // There is no such folder, so that unpacking would fail.
         String tmp = "-Djava.io.tmpdir=" + folder.resolve("none");
-        String uname = Command.of("uname", "-m").text().strip();
-        assertThat(opening(
-                        probe,
-                        tmp,
-                        "-Dorg.sqlite.lib.path=" + tree.resolve(natives).resolve(uname)))
+        String database = folder.resolve("relay.db").toString();
+        assertThat(saying(probe, List.of(tmp, "-Dorg.sqlite.lib.path=" + natives()), database))
                 .contains("opened");
-        assertThat(opening(probe, tmp, "-Dorg.sqlite.lib.path=" + folder)).doesNotContain("opened");
-    }
-
-    private static String opening(Path probe, String... options) throws IOException, InterruptedException {
-        List<String> words = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        words.addAll(List.of(options));
-        words.addAll(List.of("-cp", tree.resolve(JARS) + "/*", probe.toString()));
-        words.add(probe.resolveSibling("relay.db").toString());
-        return Command.of(words.toArray(String[]::new)).run().text();
-    }
-
-    @Test
-    void the_relay_has_no_cryptography_to_open_what_it_passes_on() throws IOException {
-        assertThat(jars()).noneMatch(jar -> jar.startsWith("bc") || jar.startsWith("luks") || jar.startsWith("jnr"));
-    }
-
-    @Test
-    void the_copyright_file_covers_every_jar_that_is_not_ours() throws IOException {
-        List<String> patterns =
-                Files.readAllLines(tree.resolve("usr/share/doc/cloister-agent-relay/copyright")).stream()
-                        .filter(line -> line.startsWith("Files: " + JARS + "/"))
-                        .map(line -> line.substring(line.lastIndexOf('/') + 1, line.indexOf('*')))
-                        .toList();
-        assertThat(jars().stream().filter(jar -> !jar.matches("(agent-relay|daemon|protocol|slurm-commands)-.*")))
-                .allMatch(jar -> patterns.stream().anyMatch(jar::startsWith));
-    }
-
-    @Test
-    void the_sbom_lists_every_jar() throws IOException {
-        String sbom = Files.readString(tree.resolve("usr/share/doc/cloister-agent-relay/sbom.json"));
-        for (String jar : jars()) {
-            assertThat(sbom).contains("/" + jar.replaceFirst("-([0-9][0-9A-Za-z.]*)\\.jar$", "@$1?type=jar") + "\"");
-        }
-    }
-
-    private static Set<String> jars() throws IOException {
-        try (Stream<Path> files = Files.list(tree.resolve(JARS))) {
-            return files.map(file -> String.valueOf(file.getFileName()))
-                    .filter(name -> name.endsWith(".jar"))
-                    .collect(Collectors.toCollection(TreeSet::new));
-        }
+        assertThat(saying(probe, List.of(tmp, "-Dorg.sqlite.lib.path=" + folder), database))
+                .doesNotContain("opened");
     }
 }
