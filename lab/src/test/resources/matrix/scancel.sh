@@ -1,8 +1,9 @@
 # Cancelled while it waits, while it runs, by name and by state, with a signal that it catches.
 job=$(sbatch --parsable -t 5 -H -o /dev/null --wrap true)
 scancel "$job"; ended "$job"
-job=$(sbatch --parsable -t 5 -o /dev/null --wrap 'sleep 100')
-until_state "$job" RUNNING
+# Once its script has begun: before, its batch step may be FAILED, as was seen on a busy machine.
+job=$(sbatch --parsable -t 5 -o runs.txt --wrap 'echo runs; sleep 100')
+for ((n = 0; n < 300; n++)); do grep -qs runs runs.txt && break; sleep 0.1; done
 scancel "$job"; cancelled "$job"; accounted "$job" | cut -d"|" -f1,2
 job=$(sbatch --parsable -t 5 -o sig.txt --wrap 'trap "echo caught; exit 0" USR1; echo ready; while :; do sleep 0.2; done')
 for ((n = 0; n < 300; n++)); do grep -qs ready sig.txt && break; sleep 0.1; done
