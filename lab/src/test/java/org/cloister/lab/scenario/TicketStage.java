@@ -93,7 +93,7 @@ final class TicketStage implements AutoCloseable {
         this.folder = folder;
         lab.slurm().account(ACCOUNT);
         this.programs = lab.slurm().programs();
-        this.steps = TicketSteps.lay(programs.folder().resolve("tickets"));
+        this.steps = TicketSteps.lay(Files.createTempDirectory(programs.folder(), "tickets-"));
         this.site = RelaySite.make(folder, 0);
         this.port = Program.port();
         this.config = configure(step.orElse(steps.script().toString()));
