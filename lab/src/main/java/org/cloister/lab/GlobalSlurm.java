@@ -59,9 +59,9 @@ public final class GlobalSlurm {
             accounting.add(account, List.of("root"));
         }
         if (begun) {
+            endController();
             storage = SlurmAccounting.CONFIGURATION;
             configure();
-            killController();
             startController();
             awaitIdle();
         }
@@ -75,9 +75,11 @@ public final class GlobalSlurm {
         if (confined) {
             return;
         }
+        // What was cancelled a moment ago would run again after a kill.
+        awaitIdle();
+        endController();
         confined = true;
         configure();
-        killController();
         for (Machine host : hosts) {
             host.signal("slurmd", "KILL");
             machineDaemon(host, "slurmd");

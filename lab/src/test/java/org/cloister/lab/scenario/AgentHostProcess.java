@@ -44,7 +44,15 @@ final class AgentHostProcess implements AutoCloseable {
             throws IOException {
         Path config = AgentHostFiles.lay(host, site, relay, drives);
         AgentHostProcess process = new AgentHostProcess(host, config, agentctl);
-        process.awaitAnswer();
+        boolean answers = false;
+        try {
+            process.awaitAnswer();
+            answers = true;
+        } finally {
+            if (!answers) {
+                process.close();
+            }
+        }
         return process;
     }
 

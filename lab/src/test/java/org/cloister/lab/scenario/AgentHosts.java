@@ -29,6 +29,7 @@ final class AgentHosts implements AutoCloseable {
 
     private static final int MEMORY_MIB = 1500;
     private static final String RELAY = "192.168.140.1:7443";
+    private static final String SITE_END = "TCP-LISTEN:7443";
 
     final Lab lab;
     final TicketStage stage;
@@ -48,16 +49,27 @@ final class AgentHosts implements AutoCloseable {
         Path shared = lab.slurm().programs().folder();
         agentctl = AgentHostProcess.agentctl(shared, lab.host(1));
         stage = new TicketStage(lab, folder, List.of(RelaySite.HOST), Optional.of(agentctl + " host run"));
-        // The relay is outside of the lab: its address there leads to it through a socket.
-        Path wire = shared.resolve("wire");
+        boolean ready = false;
+        try {
+            start(folder, shared.resolve("wire"), drives);
+            ready = true;
+        } finally {
+            if (!ready) {
+                close();
+            }
+        }
+    }
+
+    /** The relay is outside of the lab: its address there leads to it through a socket, which a stage before may have left. */
+    private void start(Path folder, Path wire, Optional<Path> drives) throws IOException {
         wires.add(Program.start(
                 "wire-relay",
                 folder,
-                List.of("socat", "UNIX-LISTEN:" + wire + ",fork", "TCP:127.0.0.1:" + stage.port())));
+                List.of("socat", "UNIX-LISTEN:" + wire + ",fork,unlink-early", "TCP:127.0.0.1:" + stage.port())));
         wires.add(Program.start(
                 "wire-site",
                 folder,
-                lab.onSite("socat", "TCP-LISTEN:7443,fork,reuseaddr", "UNIX-CONNECT:" + wire)
+                lab.onSite("socat", SITE_END + ",fork,reuseaddr", "UNIX-CONNECT:" + wire)
                         .argv()));
         for (Host host : lab.hosts()) {
             agents.add(AgentHostProcess.start(host, stage.site, RELAY, agentctl, drives));
@@ -75,6 +87,8 @@ final class AgentHosts implements AutoCloseable {
         for (AgentHostProcess agent : agents) {
             agent.close();
         }
+        // It has a process for each link, and none of them ends with what started it from outside.
+        lab.onSite("pkill", "-f", SITE_END).run();
         for (Program wire : wires) {
             wire.close();
         }

@@ -134,8 +134,8 @@ class ClaimsTest {
         assertThat(HEADS.get()).isGreaterThan(heads);
         assertThat(EpochBook.open(folder.resolve("epochs")).of(project())).isEqualTo(1);
         assertThat(Files.readString(folder.resolve("epochs")))
-                .as("epoch, document, approval and list that it was shown")
-                .matches(project() + " 1 0 " + project() + " 1 [a-z2-7]{52}:1\n");
+                .as("epochs of tickets and openings, document, approval and list that it was shown")
+                .matches(project() + " 1 0 0 " + project() + " 1 [a-z2-7]{52}:1\n");
         assertThat(claims.claim(ticket, job(ticket)).slot()).isEqualTo(assigned.slot());
         byte[] part = Envelope.sign(PART, "{\"x\":1}".getBytes(StandardCharsets.UTF_8), key)
                 .bytes();
@@ -168,7 +168,7 @@ class ClaimsTest {
         claims.claim(ticket, job);
         String seen = Files.readString(folder.resolve("epochs"));
         String approval =
-                seen.replace(project() + " 1 0 " + project() + " 1 ", project() + " 1 0 " + project() + " 2 ");
+                seen.replace(project() + " 1 0 0 " + project() + " 1 ", project() + " 1 0 0 " + project() + " 2 ");
         String list = seen.replaceFirst(":1\n$", ":2\n");
         for (String newer : List.of(approval, list)) {
             assertThat(newer).isNotEqualTo(seen);
