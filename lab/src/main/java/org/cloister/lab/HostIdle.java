@@ -144,8 +144,9 @@ final class HostIdle {
         pause(WATCHED);
         Map<String, Double> each = new TreeMap<>();
         resting.switches()
-                .forEach((name, count) ->
-                        each.put(name, (count - before.getOrDefault(name, 0L)) / (double) WATCHED.toSeconds()));
+                // Of a name of which a thread has ended meanwhile there may be fewer than before.
+                .forEach((name, count) -> each.put(
+                        name, Math.max(0, count - before.getOrDefault(name, 0L)) / (double) WATCHED.toSeconds()));
         each.forEach((name, count) -> {
             if (count > 0) {
                 System.err.printf("  %s: %s %.2f/s%n", metric, name, count);
