@@ -170,7 +170,7 @@ final class DriveWatch implements AutoCloseable {
         try {
             while (!closed) {
                 bell.drainPermits();
-                once();
+                once(this::look);
                 if (bell.tryAcquire(look.toMillis(), TimeUnit.MILLISECONDS)) {
                     // Rounds come in bursts.
                     TimeUnit.MILLISECONDS.sleep(JUDGED.toMillis() / 2);
@@ -181,10 +181,10 @@ final class DriveWatch implements AutoCloseable {
         }
     }
 
-    /** A fault of ours in one look is no reason for none to follow. */
-    private void once() {
+    /** A fault of ours in one of them is no reason for none to follow. */
+    private static void once(Runnable work) {
         try {
-            look();
+            work.run();
         } catch (RuntimeException e) {
             LOG.error("drives: a fault of agent-host", e);
         }
@@ -294,7 +294,7 @@ final class DriveWatch implements AutoCloseable {
     private void judge() {
         try {
             while (!closed) {
-                judgeOnce();
+                once(this::judgeOnce);
                 TimeUnit.MILLISECONDS.sleep(JUDGED.toMillis());
             }
         } catch (InterruptedException e) {

@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.cloister.host.drive.DriveName;
 import org.cloister.host.drive.DriveRefused;
@@ -205,6 +207,24 @@ class DriveWatchTest {
         watch.rounded(true);
         watch.look();
         assertThat(isOurs()).isFalse();
+    }
+
+    @Test
+    void a_fault_of_ours_keeps_nobody_from_seeing_that_time_has_passed() throws Exception {
+        run();
+        CountDownLatch tries = new CountDownLatch(2);
+        DriveWatch.Ends faulty = (uuid, why) -> {
+            tries.countDown();
+            throw new IllegalStateException("a fault");
+        };
+        try (DriveWatch next =
+                new DriveWatch(drives, () -> List.copyOf(ledger), this::plan, faulty, AGE, () -> nowNs)) {
+            next.look();
+            Files.delete(folder.resolve(Drives.MARK));
+            nowNs += AGE.toNanos();
+            next.start();
+            assertThat(tries.await(20, TimeUnit.SECONDS)).isTrue();
+        }
     }
 
     @Test
