@@ -138,15 +138,15 @@ final class HostIdle {
         return new String[] {daemon.launcher().toString(), config.toString()};
     }
 
-    /** Each thread's in a second, and all threads' together. */
+    /** Those of threads of one name in a second, and all threads' together; without what one did that ended meanwhile. */
     private static void wakeUps(String metric, Resting resting, Figures figures) throws IOException {
-        Map<String, Long> before = resting.switches();
+        Map<String, Resting.Switched> before = resting.switches();
         pause(WATCHED);
         Map<String, Double> each = new TreeMap<>();
-        resting.switches()
-                // Of a name of which a thread has ended meanwhile there may be fewer than before.
-                .forEach((name, count) -> each.put(
-                        name, Math.max(0, count - before.getOrDefault(name, 0L)) / (double) WATCHED.toSeconds()));
+        resting.switches().forEach((id, now) -> {
+            Resting.Switched then = before.getOrDefault(id, new Resting.Switched(now.name(), 0));
+            each.merge(now.name(), (now.count() - then.count()) / (double) WATCHED.toSeconds(), Double::sum);
+        });
         each.forEach((name, count) -> {
             if (count > 0) {
                 System.err.printf("  %s: %s %.2f/s%n", metric, name, count);

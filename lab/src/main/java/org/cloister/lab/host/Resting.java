@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** What a process costs that has nothing to do, as the kernel counts it. */
@@ -22,26 +22,29 @@ public record Resting(long pid) {
         return status(process().resolve("status"), "RssAnon:") * 1024 / 1e6;
     }
 
-    /** How often a thread was put on a processor, by threads' names; those of one name together. */
-    public Map<String, Long> switches() throws IOException {
-        Map<String, Long> switches = new TreeMap<>();
+    /** A thread, and how often it was put on a processor. */
+    public record Switched(String name, long count) {}
+
+    /** Of each thread, by its id. */
+    public Map<String, Switched> switches() throws IOException {
+        Map<String, Switched> switches = new HashMap<>();
         List<Path> threads;
         try (Stream<Path> all = Files.list(process().resolve("task"))) {
             threads = all.toList();
         }
         for (Path each : threads) {
-            count(each).ifPresent(count -> switches.merge(count.getKey(), count.getValue(), Long::sum));
+            count(each).ifPresent(count -> switches.put(each.getFileName().toString(), count));
         }
         return switches;
     }
 
     /** Empty of one that has ended. */
-    private static Optional<Map.Entry<String, Long>> count(Path thread) throws IOException {
+    private static Optional<Switched> count(Path thread) throws IOException {
         try {
             long count = status(thread.resolve("status"), "voluntary_ctxt_switches:")
                     + status(thread.resolve("status"), "nonvoluntary_ctxt_switches:");
             return Optional.of(
-                    Map.entry(Files.readString(thread.resolve("comm")).strip(), count));
+                    new Switched(Files.readString(thread.resolve("comm")).strip(), count));
         } catch (NoSuchFileException e) {
             return Optional.empty();
         }
