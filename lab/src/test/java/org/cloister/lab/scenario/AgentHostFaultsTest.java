@@ -75,6 +75,7 @@ class AgentHostFaultsTest {
                 () -> lab.slurm()
                         .client("sacct", "-X", "-n", "-P", "-j", Long.toString(job), "-o", "State")
                         .startsWith("FAILED"));
+        assertThat(hosts.said()).contains("ticket " + second + " refused (unavailable)");
         assertThat(new HostEyes(lab.hosts().get(number)).of(owner)).isEqualTo(HostEyes.whole());
         assertThat(hosts.reasons()).doesNotContain("cloister");
         lab.slurm().client("scontrol", "update", "jobid=" + owner.globalJob(), "timelimit=1");
@@ -118,6 +119,7 @@ class AgentHostFaultsTest {
             hosts.awaitRunning(ticket);
             assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
             hosts.awaitPart(ticket);
+            assertThat(hosts.said()).containsPattern("ticket=" + ticket + ".*why=NOT_REGISTERED");
             assertThat(hosts.reasons()).doesNotContain("cloister");
         } finally {
             hosts.restartWith("");
@@ -128,11 +130,12 @@ class AgentHostFaultsTest {
     void a_project_that_asks_for_too_much_scratch_is_refused_and_no_host_is_drained_for_it() throws Exception {
         String ticket = hosts.order(1, TOO_MUCH_MIB);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
+        assertThat(hosts.said()).contains("disk full: want " + ((long) TOO_MUCH_MIB << 20) + " bytes more");
         assertThat(hosts.reasons()).doesNotContain("cloister");
     }
 
     @Test
-    void a_host_whose_folder_of_scratch_disks_is_gone_is_drained_until_it_is_there_again() throws Exception {
+    void a_host_whose_folder_of_scratch_disks_is_gone_is_drained_for_it_and_works_again_with_it() throws Exception {
         List<Path> folders = new ArrayList<>();
         for (Host host : lab.hosts()) {
             folders.add(HostProcess.scratch(host));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
@@ -172,6 +173,15 @@ final class AgentHosts implements AutoCloseable {
         for (AgentHostProcess agent : agents) {
             agent.restartWith(times);
         }
+    }
+
+    /** What the agents have said, since their hosts are there. */
+    String said() throws IOException {
+        StringBuilder said = new StringBuilder();
+        for (AgentHostProcess agent : agents) {
+            said.append(Files.readString(agent.log()));
+        }
+        return said.toString();
     }
 
     /** Reasons of drained nodes, as Slurm tells everybody. */
