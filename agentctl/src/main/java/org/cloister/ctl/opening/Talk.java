@@ -6,6 +6,7 @@ import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.ctl.circuit.LinkOptions;
+import org.cloister.ctl.circuit.TicketLine;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.ticket.OfficeMessage;
@@ -23,7 +24,7 @@ final class Talk implements AutoCloseable {
     private final ProjectHistory owners;
     private final Beliefs beliefs;
     private final Duration patience;
-    private @Nullable Line line;
+    private @Nullable TicketLine line;
 
     private Talk(LinkOptions link, ProjectHistory owners, Beliefs beliefs, Duration patience) {
         this.link = link;
@@ -93,7 +94,7 @@ final class Talk implements AutoCloseable {
     /** @return an update or a refusal, of this opening */
     private OfficeMessage ask(String opening, PartyMessage message) throws LostException, InterruptedException {
         try {
-            Line open = line();
+            TicketLine open = line();
             open.say(message);
             while (true) {
                 OfficeMessage heard = open.hear();
@@ -127,17 +128,17 @@ final class Talk implements AutoCloseable {
         throw new IOException(text);
     }
 
-    private Line line() throws IOException, InterruptedException {
-        Line open = line;
+    private TicketLine line() throws IOException, InterruptedException {
+        TicketLine open = line;
         if (open == null) {
-            open = Line.open(link.attach(owners, beliefs));
+            open = TicketLine.open(link.attach(owners, beliefs));
             line = open;
         }
         return open;
     }
 
     private void leave() {
-        Line open = line;
+        TicketLine open = line;
         line = null;
         if (open != null) {
             open.close();

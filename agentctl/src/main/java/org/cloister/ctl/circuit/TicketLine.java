@@ -1,18 +1,17 @@
-package org.cloister.ctl.opening;
+package org.cloister.ctl.circuit;
 
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.cloister.ctl.circuit.LinkOptions;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
 import org.cloister.protocol.ticket.TicketStream;
 import org.jspecify.annotations.Nullable;
 
-/** One link with its stream of tickets. What comes waits until it is asked for; the end stays the end. */
-final class Line implements TicketStream.Events, AutoCloseable {
+/** A device's link with its stream of tickets. What comes waits until it is asked for; the end stays the end. */
+public final class TicketLine implements TicketStream.Events, AutoCloseable {
     private static final long ANSWER_S = 20;
 
     private final LinkOptions.Attached attached;
@@ -20,13 +19,13 @@ final class Line implements TicketStream.Events, AutoCloseable {
     private volatile @Nullable TicketStream stream;
     private volatile String why = "";
 
-    private Line(LinkOptions.Attached attached) {
+    private TicketLine(LinkOptions.Attached attached) {
         this.attached = attached;
     }
 
     /** Returns when the relay has said welcome. */
-    static Line open(LinkOptions.Attached attached) throws IOException, InterruptedException {
-        Line line = new Line(attached);
+    public static TicketLine open(LinkOptions.Attached attached) throws IOException, InterruptedException {
+        TicketLine line = new TicketLine(attached);
         try {
             TicketStream.open(attached.link(), Optional.empty(), line);
             while (!(line.hear() instanceof OfficeMessage.Welcome)) {
@@ -39,7 +38,7 @@ final class Line implements TicketStream.Events, AutoCloseable {
         }
     }
 
-    void say(PartyMessage message) {
+    public void say(PartyMessage message) {
         TicketStream welcome = stream;
         if (welcome == null) {
             throw new IllegalStateException("nothing is said before the welcome");
@@ -48,12 +47,12 @@ final class Line implements TicketStream.Events, AutoCloseable {
     }
 
     /** The next that came. */
-    OfficeMessage hear() throws IOException, InterruptedException {
+    public OfficeMessage hear() throws IOException, InterruptedException {
         Optional<OfficeMessage> next = heard.poll(ANSWER_S, TimeUnit.SECONDS);
         if (next == null) {
-            throw new IOException("no answer in " + ANSWER_S + " s");
+            throw new IOException("relay: want an answer within " + ANSWER_S + " s, have none");
         }
-        return next.orElseThrow(() -> new IOException(why));
+        return next.orElseThrow(() -> new IOException("relay: " + why));
     }
 
     @Override
