@@ -20,6 +20,7 @@ import org.cloister.daemon.http.HttpAnswer;
 import org.cloister.daemon.http.HttpListener;
 import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.link.LinkLimits;
+import org.cloister.relay.slurm.Partitions;
 
 /** What operators and Prometheus are told: health, metrics, who is attached; and deliveries. */
 final class AdminRequests implements HttpListener.Answering {
@@ -130,7 +131,11 @@ final class AdminRequests implements HttpListener.Answering {
     /** For agentctl doctor, which holds the site's accounting against it. */
     private ObjectNode projects() {
         ObjectNode document = JsonNodeFactory.instance.objectNode();
-        relay.slurm().ifPresent(slurm -> document.put("user", slurm.user()).put("partition", slurm.partition()));
+        relay.slurm().ifPresent(slurm -> {
+            Partitions partitions = slurm.slurm().partitions();
+            document.put("user", slurm.user()).put("partition", partitions.workers());
+            partitions.controllers().ifPresent(name -> document.put("controllers", name));
+        });
         ArrayNode projects = document.putArray("projects");
         for (Approval approval : relay.deliveries().approvals()) {
             projects.addObject()

@@ -88,7 +88,7 @@ final class Relay implements AutoCloseable {
             TicketTimes times) {}
 
     /** The site's, and as whom and where jobs go there. */
-    record Slurm(GlobalSlurm slurm, String user, String partition) {}
+    record Slurm(GlobalSlurm slurm, String user) {}
 
     private Relay(Terms terms, Deliveries deliveries, Records records, RelayMetrics metrics, EventLoopGroup loops)
             throws IOException {

@@ -68,7 +68,6 @@ record RelayConfig(
     }
 
     Optional<Relay.Slurm> globalSlurm() {
-        return slurm.map(each -> new Relay.Slurm(
-                new SlurmCommands(each), each.user(), each.partitions().workers()));
+        return slurm.map(each -> new Relay.Slurm(new SlurmCommands(each), each.user()));
     }
 }

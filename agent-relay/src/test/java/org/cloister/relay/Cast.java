@@ -117,7 +117,7 @@ final class Cast implements AutoCloseable {
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
                         relayOwn,
                         limits,
-                        slurm.map(each -> new Relay.Slurm(each, "relay", "secure")),
+                        slurm.map(each -> new Relay.Slurm(each, "relay")),
                         times),
                 deliveries,
                 records,

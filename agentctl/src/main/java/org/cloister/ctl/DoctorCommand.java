@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.output.OutputOption;
@@ -50,7 +51,7 @@ final class DoctorCommand implements Callable<Integer> {
             names = "--account",
             paramLabel = "NAME",
             description = "Of a relay: an account that a project is charged to; can be given again. Without one,"
-                    + " agent-relay is asked for those of the projects that it serves, and for user and partition.")
+                    + " agent-relay is asked for those of the projects that it serves, and for user and partitions.")
     private Set<String> accounts = new LinkedHashSet<>();
 
     @Option(
@@ -66,6 +67,12 @@ final class DoctorCommand implements Callable<Integer> {
             description = "Of a relay: where tickets go in Slurm (default: as agent-relay says, or "
                     + RelaySlurm.DEFAULT_PARTITION + ").")
     private @Nullable String partition;
+
+    @Option(
+            names = "--controllers",
+            paramLabel = "NAME",
+            description = "Of a relay: the partition of controlling VMs (default: as agent-relay says, or none).")
+    private @Nullable String controllers;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -107,6 +114,8 @@ final class DoctorCommand implements Callable<Integer> {
             return new RelaySlurm(
                     user == null ? said.path("user").asText(RelaySlurm.DEFAULT_USER) : user,
                     partition == null ? said.path("partition").asText(RelaySlurm.DEFAULT_PARTITION) : partition,
+                    Optional.ofNullable(
+                            controllers == null ? said.path("controllers").textValue() : controllers),
                     List.copyOf(accounts));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.cloister.preflight.Doctor;
 import org.cloister.preflight.RelaySlurm;
@@ -21,7 +22,7 @@ class DoctorPageTest {
     }
 
     private static String names(Role role) {
-        return new Doctor(role, "", new RelaySlurm("relay", "secure", List.of()))
+        return new Doctor(role, "", new RelaySlurm("relay", "secure", Optional.empty(), List.of()))
                 .checkNames().stream().map(name -> "`" + name + "`").collect(Collectors.joining(" "));
     }
 }

@@ -112,6 +112,7 @@ public final class Doctor {
                 Program.needed("slurm-sbatch", "sbatch", "slurm-client"),
                 new SlurmController(),
                 new SlurmPartition(slurm),
+                new SlurmControllers(slurm),
                 new SlurmAccounts(slurm),
                 new Swap(),
                 new CoreDumps(),

@@ -1,15 +1,18 @@
 package org.cloister.preflight;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
  * How a relay submits to Global Slurm.
  *
  * @param user the service account
+ * @param partition for tickets
+ * @param controllers the partition for controlling VMs; empty for a relay that takes no openings
  * @param accounts of the projects that the site has approved
  */
-public record RelaySlurm(String user, String partition, List<String> accounts) {
+public record RelaySlurm(String user, String partition, Optional<String> controllers, List<String> accounts) {
     public static final String DEFAULT_USER = "cloister-relay";
     public static final String DEFAULT_PARTITION = "secure";
 
@@ -20,6 +23,7 @@ public record RelaySlurm(String user, String partition, List<String> accounts) {
         accounts = accounts.stream().distinct().toList();
         require("user", user);
         require("partition", partition);
+        controllers.ifPresent(name -> require("controllers", name));
         accounts.forEach(account -> require("account", account));
     }
 

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -20,8 +21,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every file in {@code findings/} is a role and a check, the finding it must give, and what the machine answered. */
 class FindingsTest {
-    private static final RelaySlurm SLURM =
-            new RelaySlurm(RelaySlurm.DEFAULT_USER, RelaySlurm.DEFAULT_PARTITION, List.of("climate", "genomes"));
+    private static final RelaySlurm SLURM = new RelaySlurm(
+            RelaySlurm.DEFAULT_USER,
+            RelaySlurm.DEFAULT_PARTITION,
+            Optional.of("controllers"),
+            List.of("climate", "genomes"));
     private static final Path FOLDER = Path.of("src/test/resources/findings");
 
     static List<String> recordings() throws IOException {
@@ -74,6 +78,16 @@ class FindingsTest {
                 assertThat(finding.mend().isPresent()).isEqualTo(finding.level() != Level.OK);
             }
         }
+    }
+
+    @Test
+    void a_relay_that_takes_no_openings_lacks_no_partition_for_them() {
+        RelaySlurm slurm =
+                new RelaySlurm(RelaySlurm.DEFAULT_USER, RelaySlurm.DEFAULT_PARTITION, Optional.empty(), List.of());
+        Examination examination = new Doctor(Role.RELAY, "", slurm)
+                .examine(RecordedMachine.parse("run scontrol ping\n= 1\n"), Set.of("slurm-controllers"));
+        assertThat(examination.worst()).isEqualTo(Level.OK);
+        assertThat(examination.findings().get(0).text()).contains("takes no openings");
     }
 
     @Test

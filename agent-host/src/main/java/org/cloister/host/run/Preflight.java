@@ -38,7 +38,7 @@ final class Preflight implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     /** A relay's Slurm is looked at where the relay is. */
     private static final RelaySlurm NO_RELAY =
-            new RelaySlurm(RelaySlurm.DEFAULT_USER, RelaySlurm.DEFAULT_PARTITION, List.of());
+            new RelaySlurm(RelaySlurm.DEFAULT_USER, RelaySlurm.DEFAULT_PARTITION, Optional.empty(), List.of());
     /** Of Doctor's checks, the one that says whether guests run on the processor. */
     private static final String KVM = "kvm";
 

@@ -17,7 +17,7 @@ import picocli.CommandLine.Mixin;
 @Command(
         name = "tickets",
         description =
-                "Prints the tickets that are open and those that ended within the last 24 hours: project, state, resources, Global job, nodes.")
+                "Prints the tickets that are open and those that ended within the last 24 hours, openings among them: account, state, resources, controlling VM or workers, Global job, nodes.")
 final class RelayTicketsCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -43,6 +43,7 @@ final class RelayTicketsCommand implements Callable<Integer> {
                         ticket.path("nodes").asText() + " nodes, "
                                 + ticket.path("cpus").asText() + " CPUs, "
                                 + ticket.path("memory_mib").asText() + " MiB",
+                        ticket.has("drive") ? "controlling VM" : "workers",
                         ticket.has("job") ? "job " + ticket.path("job").asText() : "no job",
                         nodes.isEmpty() ? "no nodes" : String.join(",", nodes),
                         ticket.path("seconds").asText() + " s ago");
