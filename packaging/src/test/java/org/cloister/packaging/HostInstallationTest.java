@@ -23,6 +23,15 @@ class HostInstallationTest extends DaemonInstallationContract {
                         .strip())
                 .isEqualTo("711 cloister-host cloister-host");
         assertThat(root.has(ARCHIVE)).isTrue();
+        assertThat(root.run(
+                                "env",
+                                "JDK_JAVA_OPTIONS=-Xlog:class+load",
+                                "/usr/libexec/cloister/agent-host",
+                                "--check",
+                                "/etc/cloister/agent-host.toml")
+                        .text())
+                .contains("org.cloister.host.run.Main source: shared objects file")
+                .contains("org.tomlj.Toml source: shared objects file");
         assertThat(root.text("sh", "-c", "echo odd | /usr/libexec/cloister/agent-host-root 2>/dev/null"))
                 .startsWith("refused want take, drain or resume");
     }
