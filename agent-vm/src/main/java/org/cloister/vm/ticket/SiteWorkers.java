@@ -184,9 +184,10 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
         switch (booked.state()) {
             case ORDERED -> {
                 // Of one that this start did not sign, or that is too old, the relay is asked first whether it has it.
-                boolean good = book.isOurs(booked)
-                        && clock.instant().isBefore(booked.ticket().expires());
-                say(good ? new PartyMessage.Order(signed(booked.ticket())) : new PartyMessage.Ask(booked.id()));
+                say(
+                        isStale(booked)
+                                ? new PartyMessage.Ask(booked.id())
+                                : new PartyMessage.Order(signed(booked.ticket())));
             }
             case TAKEN, RELEASED -> say(new PartyMessage.Ask(booked.id()));
             case WITHDRAWN -> sayWithdrawal(booked.id());
@@ -202,11 +203,10 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
         if (update.state() == TicketState.ENDED) {
             boolean hadNodes = !update.allocation().isEmpty() || given.contains(booked.id());
             end(now, Troubles.of(update.end().orElseThrow(), now.leaves(), hadNodes));
-        } else if (update.state() == TicketState.RUNNING && now.state() != BookedTicket.State.WITHDRAWN) {
-            // The nodes come first, the allocation when their hosts are known.
-            if (!update.allocation().isEmpty()) {
-                give(now, update);
-            }
+        } else if (update.state() == TicketState.RUNNING
+                && !update.allocation().isEmpty() // It comes after the nodes, when their hosts are known.
+                && now.state() != BookedTicket.State.WITHDRAWN) {
+            give(now, update);
         }
     }
 

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -102,9 +101,7 @@ final class TicketBook {
 
     private static List<Path> files(Path folder) throws IOException {
         try (Stream<Path> all = Files.list(folder)) {
-            return new ArrayList<>(all.filter(file -> file.toString().endsWith(SUFFIX))
-                    .sorted()
-                    .toList());
+            return all.filter(file -> file.toString().endsWith(SUFFIX)).toList();
         }
     }
 
