@@ -222,7 +222,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
     @Test
     void doctor_tells_the_lines_that_an_account_lacks_and_they_are_right() throws IOException {
         String fresh = "a" + ticket().substring(0, 8);
-        String said = doctor(ACCOUNT, fresh);
+        String said = doctor("slurm-accounts", "--account=" + ACCOUNT, "--account=" + fresh);
         assertThat(said)
                 .contains("failure  slurm-accounts  no account " + fresh)
                 .contains("mend: sacctmgr -i add account " + fresh
@@ -231,11 +231,28 @@ class GlobalSlurmTest extends GlobalSlurmContract {
             List<String> words = List.of(line.split(" ", -1));
             lab.slurm().client(words.toArray(String[]::new));
         }
-        assertThat(doctor(ACCOUNT, fresh))
+        assertThat(doctor("slurm-accounts", "--account=" + ACCOUNT, "--account=" + fresh))
                 .isEqualTo("ok  slurm-accounts  root may charge " + ACCOUNT + ", " + fresh + "\n");
     }
 
-    private String doctor(String... accounts) throws IOException {
+    @Test
+    void doctor_tells_of_a_partition_that_ends_controlling_vms_and_how_to_mend_it() throws IOException {
+        String well = "ok  slurm-controllers  controllers is UP, without time limit\n";
+        assertThat(doctor("slurm-controllers", "--controllers=controllers")).isEqualTo(well);
+        assertThat(doctor("slurm-controllers", "--controllers=none-such"))
+                .contains("failure  slurm-controllers  Slurm has no partition none-such");
+        lab.slurm().client("scontrol", "update", "PartitionName=controllers", "MaxTime=90");
+        try {
+            assertThat(doctor("slurm-controllers", "--controllers=controllers"))
+                    .contains("warning  slurm-controllers  controllers ends jobs after 01:30:00")
+                    .contains("mend: scontrol update PartitionName=controllers MaxTime=UNLIMITED");
+        } finally {
+            lab.slurm().client("scontrol", "update", "PartitionName=controllers", "MaxTime=UNLIMITED");
+        }
+        assertThat(doctor("slurm-controllers", "--controllers=controllers")).isEqualTo(well);
+    }
+
+    private String doctor(String check, String... words) throws IOException {
         List<String> argv = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -245,10 +262,8 @@ class GlobalSlurmTest extends GlobalSlurmContract {
                 "doctor",
                 "--role=relay",
                 "--user=root",
-                "--check=slurm-accounts"));
-        for (String account : accounts) {
-            argv.add("--account=" + account);
-        }
+                "--check=" + check));
+        argv.addAll(List.of(words));
         return Command.of(argv)
                 .with(Map.of("PATH", programs.folder() + ":/usr/bin:/bin"))
                 .run()
