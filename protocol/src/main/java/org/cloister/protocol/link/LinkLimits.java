@@ -47,6 +47,7 @@ public final class LinkLimits {
     public static final int VM_WORDS = 2000;
     public static final int EVIDENCE_BYTES = 262144;
     public static final Duration EVIDENCE_PAUSE = Duration.ofSeconds(1);
+    public static final int ASSIGNMENT_BYTES = 1056768;
 
     private LinkLimits() {}
 
@@ -91,6 +92,7 @@ public final class LinkLimits {
         table.put("vm-words", (long) VM_WORDS);
         table.put("evidence", (long) EVIDENCE_BYTES);
         table.put("evidence-pause", EVIDENCE_PAUSE.toSeconds());
+        table.put("assignment", (long) ASSIGNMENT_BYTES);
         table.put("clear-bytes", 0L);
         return table;
     }
