@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** Runs a program of Slurm's to its end, in bounded time and with bounded output. */
 public final class SlurmProgram {
@@ -71,9 +72,11 @@ public final class SlurmProgram {
         } catch (IOException e) {
             throw new SlurmUnavailable(program + ": cannot be run: " + e.getMessage() + "; install Slurm's commands");
         }
+        // Of the first stream that failed: the program is killed then, and the other is cut off by that.
+        AtomicReference<IOException> failure = new AtomicReference<>();
         try {
-            CompletableFuture<String> out = read(process, process.getInputStream(), MAX_OUTPUT_BYTES);
-            CompletableFuture<String> err = read(process, process.getErrorStream(), MAX_ERRORS_BYTES);
+            CompletableFuture<String> out = read(process, process.getInputStream(), MAX_OUTPUT_BYTES, failure);
+            CompletableFuture<String> err = read(process, process.getErrorStream(), MAX_ERRORS_BYTES, failure);
             feed(process, input);
             if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new SlurmUnavailable(
@@ -84,7 +87,8 @@ public final class SlurmProgram {
             Thread.currentThread().interrupt();
             throw new SlurmUnavailable(program + ": interrupted");
         } catch (ExecutionException | TimeoutException e) {
-            throw new SlurmUnavailable(program + ": output: " + e.getMessage());
+            IOException first = failure.get();
+            throw new SlurmUnavailable(program + ": output: " + (first == null ? e : first).getMessage());
         } finally {
             // A site's wrapper may have children of its own.
             process.descendants().forEach(ProcessHandle::destroyForcibly);
@@ -123,13 +127,15 @@ public final class SlurmProgram {
         return text.get(FLUSH_S, TimeUnit.SECONDS);
     }
 
-    private static CompletableFuture<String> read(Process process, InputStream stream, int max) {
+    private static CompletableFuture<String> read(
+            Process process, InputStream stream, int max, AtomicReference<IOException> failure) {
         CompletableFuture<String> all = new CompletableFuture<>();
         Thread reader = new Thread(
                 () -> {
                     try (stream) {
                         all.complete(read(stream, max));
                     } catch (IOException e) {
+                        failure.compareAndSet(null, e);
                         all.completeExceptionally(e);
                         process.destroyForcibly();
                     }
