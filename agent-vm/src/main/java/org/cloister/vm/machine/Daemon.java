@@ -111,8 +111,13 @@ public final class Daemon {
     }
 
     private boolean isOurs(ProcessHandle process) {
+        Path at = Path.of("/proc", Long.toString(process.pid()));
         try {
-            byte[] bytes = Files.readAllBytes(Path.of("/proc", Long.toString(process.pid()), "environ"));
+            // Anybody may put the word into an environment of their own.
+            if (!Files.getAttribute(at, "unix:uid").equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"))) {
+                return false;
+            }
+            byte[] bytes = Files.readAllBytes(at.resolve("environ"));
             return Arrays.asList(new String(bytes, StandardCharsets.ISO_8859_1).split("\0", -1))
                     .contains(MARK + "=" + name);
         } catch (IOException e) {
