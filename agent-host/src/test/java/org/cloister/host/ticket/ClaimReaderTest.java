@@ -83,8 +83,9 @@ class ClaimReaderTest {
         assertThat(assigned.signed().signer().role()).isEqualTo(Role.CONTROLLER);
         assertThat(assigned.relay()).isEqualTo(world.relay);
         assertThat(assigned.project().envelopes())
-                .containsExactlyElementsOf(
-                        world.papers().documents().stream().map(ByteString::toByteArray).toList());
+                .containsExactlyElementsOf(world.papers().documents().stream()
+                        .map(ByteString::toByteArray)
+                        .toList());
         String project = assigned.signed().project();
         assertThat(EpochBook.open(folder.resolve("epochs")).of(project)).isEqualTo(3);
         assertThat(reader.beliefs().anchors().of(project))
