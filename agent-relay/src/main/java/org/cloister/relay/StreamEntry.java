@@ -70,7 +70,7 @@ final class StreamEntry extends ChannelInboundHandlerAdapter {
             relay.exchange().dialBack(link, stream, version.getAsInt(), dialBack.token());
         } else if (request instanceof Request.Tickets tickets) {
             tickets(stream, version.getAsInt(), tickets);
-        } else if (request instanceof Request.Evidence) {
+        } else if (request instanceof Request.Evidence || request instanceof Request.Assignment) {
             // A VM asks its host, who answers it.
             Answer.refuse(stream, Close.byRelay(CloseReason.NOT_ALLOWED));
         } else if (link.claimAttach()) {

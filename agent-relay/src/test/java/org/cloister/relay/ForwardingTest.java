@@ -163,10 +163,13 @@ class ForwardingTest {
     }
 
     @Test
-    void a_relay_has_no_evidence_for_anybody() throws Exception {
+    void a_relay_has_no_evidence_and_no_assignment_for_anybody() throws Exception {
         Link link = cast.link(cast.device);
-        assertThatThrownBy(() -> Cast.get(link.open(new Request.Evidence(Versions.OURS), stream -> {})))
-                .hasMessageContaining("relay not-allowed");
+        for (Request request :
+                new Request[] {new Request.Evidence(Versions.OURS), new Request.Assignment(Versions.OURS)}) {
+            assertThatThrownBy(() -> Cast.get(link.open(request, stream -> {})))
+                    .hasMessageContaining("relay not-allowed");
+        }
     }
 
     @Test

@@ -15,7 +15,7 @@ import org.cloister.vm.slurm.LocalConfiguration;
 import org.cloister.vm.slurm.LocalSlurm;
 
 /**
- * What {@code /etc/cloister/agent-vm.toml} says.
+ * What {@code controller.toml} says, of a project's queue and of what its site has.
  *
  * @param state a folder of agent-vm's own
  * @param run a folder on tmpfs

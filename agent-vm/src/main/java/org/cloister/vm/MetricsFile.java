@@ -24,7 +24,7 @@ public final class MetricsFile {
         } catch (IOException e) {
             if (!failing) {
                 LOG.warn(
-                        "metrics {}: not written: {}; make its folder, or take metrics out of agent-vm.toml",
+                        "metrics {}: not written: {}; make its folder, or take metrics out of the configuration",
                         file,
                         e.toString());
             }

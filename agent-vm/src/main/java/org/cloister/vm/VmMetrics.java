@@ -35,6 +35,10 @@ public final class VmMetrics implements Timings {
     private final Counter asked = registry.counter(PREFIX + "tickets.asked");
     private final Counter silent = registry.counter(PREFIX + "slurm.unavailable");
     private final Timer start = registry.timer(PREFIX + "start.seconds");
+    private final Counter sessions = registry.counter(PREFIX + "channel.sessions");
+    private final Counter losses = registry.counter(PREFIX + "channel.losses");
+    private volatile double attachedSeconds;
+    private volatile int attached;
     private final Timer look = registry.timer(PREFIX + "look.seconds");
 
     public VmMetrics() {
@@ -44,6 +48,21 @@ public final class VmMetrics implements Timings {
         }
         registry.register(PREFIX + "tickets", (Gauge<Integer>) tickets::get);
         registry.register(PREFIX + "jobs.waiting", (Gauge<Integer>) waiting::get);
+        registry.register(PREFIX + "channel.attached", (Gauge<Integer>) () -> attached);
+        registry.register(PREFIX + "channel.attached.seconds", (Gauge<Double>) () -> attachedSeconds);
+    }
+
+    /** @param seconds from the kernel's start until now */
+    public void attached(double seconds) {
+        attached = 1;
+        attachedSeconds = seconds;
+        sessions.inc();
+    }
+
+    /** The channel, of which {@link #attached} was said before. */
+    public void lost() {
+        attached = 0;
+        losses.inc();
     }
 
     @Override

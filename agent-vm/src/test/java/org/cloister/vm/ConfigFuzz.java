@@ -6,6 +6,7 @@ import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.cloister.daemon.BadConfigException;
+import org.cloister.vm.boot.BootConfig;
 import org.cloister.vm.users.Members;
 
 /** Whatever lies in the files of agent-vm: what they say, or problems with lines. */
@@ -17,6 +18,7 @@ class ConfigFuzz {
             Files.write(file, bytes);
             read(() -> ControllerConfig.load(file));
             read(() -> Members.load(file));
+            read(() -> BootConfig.load(file));
         } finally {
             Files.delete(file);
         }

@@ -16,13 +16,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ControllerConfigTest {
     private static final Path SAMPLE =
-            Path.of(System.getProperty("cloister.root"), "agent-vm/src/main/config/agent-vm.toml");
+            Path.of(System.getProperty("cloister.root"), "agent-vm/src/main/config/controller.toml");
 
     @TempDir
     private Path folder;
 
     private Path file(String text) throws IOException {
-        return Files.writeString(folder.resolve("agent-vm.toml"), text);
+        return Files.writeString(folder.resolve("controller.toml"), text);
     }
 
     private List<String> problems(String text) throws IOException {

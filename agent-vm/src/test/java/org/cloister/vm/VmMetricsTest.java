@@ -56,6 +56,18 @@ class VmMetricsTest {
     }
 
     @Test
+    void the_channel_is_there_or_not_and_each_session_counts() {
+        metrics.attached(9.25);
+        metrics.lost();
+        metrics.attached(30.5);
+        assertThat(said())
+                .contains("cloister_vm_channel_attached 1.0\n")
+                .contains("cloister_vm_channel_attached_seconds 30.5\n")
+                .contains("cloister_vm_channel_sessions_total 2.0\n")
+                .contains("cloister_vm_channel_losses_total 1.0\n");
+    }
+
+    @Test
     void failures_are_counted_by_their_phase_and_by_their_code() {
         fail("node-lost");
         fail("node-lost");

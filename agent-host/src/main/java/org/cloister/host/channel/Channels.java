@@ -33,6 +33,7 @@ public final class Channels implements AutoCloseable {
             EventLoopGroup loops,
             Forwarding forwarding,
             Evidence evidence,
+            Assignments assignments,
             FirstWord firstWord,
             ChannelMetrics metrics) {
         this.loops = loops;
@@ -43,7 +44,7 @@ public final class Channels implements AutoCloseable {
             return thread;
         });
         writer.allowCoreThreadTimeOut(true);
-        this.shared = new VmChannel.Shared(writer, evidence, firstWord, metrics);
+        this.shared = new VmChannel.Shared(writer, evidence, assignments, firstWord, metrics);
     }
 
     /**

@@ -12,6 +12,7 @@ import org.cloister.protocol.channel.PortEvents;
 import org.cloister.protocol.channel.VmPort;
 import org.cloister.protocol.evidence.Claim;
 import org.cloister.protocol.evidence.EvidenceMessage;
+import org.cloister.protocol.handover.AssignmentMessage;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.LinkLimits;
 import org.slf4j.Logger;
@@ -28,13 +29,15 @@ final class VmChannel implements PortEvents, AutoCloseable {
      *
      * @param writer for whatever blocks
      */
-    record Shared(Executor writer, Evidence evidence, FirstWord firstWord, ChannelMetrics metrics) {}
+    record Shared(
+            Executor writer, Evidence evidence, Assignments assignments, FirstWord firstWord, ChannelMetrics metrics) {}
 
     private final ChannelPlan plan;
     private final EventLoop loop;
     private final Shared shared;
     private final VmPort port;
     private final Turn turn = new Turn(LinkLimits.EVIDENCE_PAUSE.toNanos());
+    private final Turn whatTurn = new Turn(LinkLimits.EVIDENCE_PAUSE.toNanos());
     /** On the loop. */
     private boolean spoke;
 
@@ -128,6 +131,36 @@ final class VmChannel implements PortEvents, AutoCloseable {
         });
         if (!taken) {
             answer.accept(new EvidenceMessage.Refused(EvidenceMessage.Why.FAILED));
+        }
+    }
+
+    @Override
+    public void askedWhat(Consumer<AssignmentMessage.Answer> answer) {
+        if (!whatTurn.take(System.nanoTime())) {
+            answer.accept(new AssignmentMessage.Refused(AssignmentMessage.Why.BUSY));
+            return;
+        }
+        boolean taken = write(() -> {
+            AssignmentMessage.Answer said = assignment();
+            whatTurn.end(System.nanoTime());
+            if (!loop.isShuttingDown()) {
+                answer.accept(said);
+            }
+        });
+        if (!taken) {
+            answer.accept(new AssignmentMessage.Refused(AssignmentMessage.Why.FAILED));
+        }
+    }
+
+    private AssignmentMessage.Answer assignment() {
+        try {
+            return shared.assignments
+                    .of(plan.owner())
+                    .<AssignmentMessage.Answer>map(told -> told)
+                    .orElseGet(() -> new AssignmentMessage.Refused(AssignmentMessage.Why.UNKNOWN));
+        } catch (IOException e) {
+            LOG.error("VM {}: what it is: {}", plan.owner().uuid(), e.getMessage());
+            return new AssignmentMessage.Refused(AssignmentMessage.Why.FAILED);
         }
     }
 

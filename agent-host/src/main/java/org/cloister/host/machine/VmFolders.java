@@ -24,10 +24,14 @@ import org.cloister.host.ledger.Thing;
 import org.cloister.host.vm.VmName;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.handover.AssignmentMessage;
+import org.cloister.protocol.link.LinkLimits;
 
 /** Folders of VMs, each with its VM's plan, which is its owner's mark, and its sockets. Any thread may call. */
 public final class VmFolders {
     private static final String PLAN = "vm.json";
+    /** What is answered when the VM asks what it is: the answer's own bytes. */
+    private static final String ASSIGNMENT = "assignment";
     /** A host has fewer VMs. */
     private static final int MAX_FOLDERS = 8192;
     /** Of one VM, folders in it counted too; it has its plan, sockets and perhaps a console. */
@@ -54,22 +58,68 @@ public final class VmFolders {
         return !Files.exists(folder(owner), LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Folder and plan are on disk when this returns. */
-    void make(VmPlan plan) throws IOException {
+    /**
+     * Folder, plan and assignment are on disk when this returns; the plan last, so that where it is the assignment is.
+     *
+     * @throws IllegalArgumentException if the assignment is another VM's
+     */
+    void make(VmPlan plan, AssignmentMessage.Told assignment) throws IOException {
+        requireSame(plan.owner(), assignment);
         Path folder = folder(plan.owner());
         Files.createDirectory(folder, PRIVATE_FOLDER);
+        write(folder.resolve(ASSIGNMENT), assignment.wire().toByteArray());
         Path fresh = folder.resolve(PLAN + ".new");
-        try (FileChannel out =
-                FileChannel.open(fresh, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
-            ByteBuffer document = ByteBuffer.wrap(PlanDocument.write(plan));
-            while (document.hasRemaining()) {
-                out.write(document);
-            }
-            out.force(true);
-        }
+        write(fresh, PlanDocument.write(plan));
         Files.move(fresh, folder.resolve(PLAN), StandardCopyOption.ATOMIC_MOVE);
         sync(folder);
         sync(all);
+    }
+
+    private static void write(Path file, byte[] content) throws IOException {
+        try (FileChannel out =
+                FileChannel.open(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
+            ByteBuffer bytes = ByteBuffer.wrap(content);
+            while (bytes.hasRemaining()) {
+                out.write(bytes);
+            }
+            out.force(true);
+        }
+    }
+
+    /**
+     * What the VM is told that it is.
+     *
+     * @return empty of one that was made by a release which did not keep that
+     * @throws IOException if it cannot be read, or the folder is not this VM's
+     */
+    public Optional<AssignmentMessage.Told> assignment(VmOwner owner) throws IOException {
+        plan(owner);
+        Path file = folder(owner).resolve(ASSIGNMENT);
+        byte[] kept;
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            kept = in.readNBytes(LinkLimits.ASSIGNMENT_BYTES + 1);
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        }
+        if (kept.length > LinkLimits.ASSIGNMENT_BYTES
+                || !(AssignmentMessage.readAnswer(kept) instanceof AssignmentMessage.Told told)) {
+            throw new MalformedException(file + ": want an assignment, have another message");
+        }
+        try {
+            requireSame(owner, told);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
+        return Optional.of(told);
+    }
+
+    private static void requireSame(VmOwner owner, AssignmentMessage.Told told) {
+        if (!told.ticket().equals(owner.ticket())
+                || told.slot() != owner.slot()
+                || !told.name().project().equals(owner.project())) {
+            throw new IllegalArgumentException("assignment: want that of " + owner + ", have that of " + told.name()
+                    + ", ticket " + told.ticket());
+        }
     }
 
     /** @throws NoSuchFileException if the folder, or the plan in it, is not there */

@@ -8,21 +8,27 @@ import org.cloister.host.ledger.Step;
 import org.cloister.host.step.StepCgroup;
 import org.cloister.host.step.StepGone;
 import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.handover.AssignmentMessage;
 
 /** Makes one VM as its plan says, for the job step that called for it. Of one thread. */
 public final class VmMaker implements Maker {
     private final HostParts parts;
     private final VmPlan plan;
+    private final AssignmentMessage.Told assignment;
     private final StepCgroup step;
 
-    /** @throws IllegalArgumentException if the step is of another job than the VM */
-    public VmMaker(HostParts parts, VmPlan plan, StepCgroup step) {
+    /**
+     * @param assignment that the VM is told
+     * @throws IllegalArgumentException if the step is of another job than the VM
+     */
+    public VmMaker(HostParts parts, VmPlan plan, AssignmentMessage.Told assignment, StepCgroup step) {
         if (step.job() != plan.owner().globalJob()) {
             throw new IllegalArgumentException(
                     "step: want one of job " + plan.owner().globalJob() + ", have " + step.step());
         }
         this.parts = parts;
         this.plan = plan;
+        this.assignment = assignment;
         this.step = step;
     }
 
@@ -43,7 +49,7 @@ public final class VmMaker implements Maker {
     public void make(Step next) throws IOException {
         VmOwner owner = plan.owner();
         switch (next) {
-            case OVERLAY -> parts.folders().make(plan);
+            case OVERLAY -> parts.folders().make(plan, assignment);
             case SCRATCH -> parts.scratch().make(owner, plan.scratchBytes().orElseThrow());
             case TAP -> parts.taps().make(owner, plan.domain().cpus().queues(), plan.mtu());
             case PORT -> parts.ports().add(plan);

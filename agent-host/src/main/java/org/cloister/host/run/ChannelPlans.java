@@ -1,12 +1,13 @@
 package org.cloister.host.run;
 
-import java.util.Locale;
 import java.util.Set;
 import org.cloister.host.channel.ChannelPlan;
 import org.cloister.host.machine.VmPlan;
 import org.cloister.host.vm.VmOwner;
-import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.handover.SlotName;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.policy.VmRole;
 
 /** The channel of a VM, from its plan alone: the same after a restart. */
 final class ChannelPlans {
@@ -14,9 +15,12 @@ final class ChannelPlans {
 
     /** A VM speaks for one name: its domain's, of its role in its project. */
     static ChannelPlan of(VmPlan plan) {
+        return new ChannelPlan(plan.owner(), plan.domain().channel(), Set.of(name(plan)), plan.facts());
+    }
+
+    static Name name(VmPlan plan) {
         VmOwner owner = plan.owner();
-        VmFacts facts = plan.facts();
-        Name name = new Name(owner.name().label(), facts.role().toString().toLowerCase(Locale.ROOT), owner.project());
-        return new ChannelPlan(owner, plan.domain().channel(), Set.of(name), facts);
+        Role role = plan.facts().role() == VmRole.WORKER ? Role.WORKER : Role.CONTROLLER;
+        return SlotName.of(owner.ticket(), owner.slot(), role, owner.project());
     }
 }

@@ -218,7 +218,8 @@ final class Host implements AutoCloseable {
         HostMetrics metrics = parts.metrics();
         StatementFolder statements = new StatementFolder(Files.createDirectories(state.resolve("statements")));
         Evidence evidence = new Evidence(name.id(), key, statements, parts.clock(), metrics.channels());
-        Channels channels = keep(new Channels(loops, forwarding, evidence, runs::spoke, metrics.channels()));
+        Channels channels = keep(new Channels(
+                loops, forwarding, evidence, parts.host().folders()::assignment, runs::spoke, metrics.channels()));
         metrics.show(channels);
         return ledger -> {
             listen(ledger.entries(), parts.host().folders(), channels);

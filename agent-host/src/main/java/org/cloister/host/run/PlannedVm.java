@@ -1,5 +1,6 @@
 package org.cloister.host.run;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.cloister.host.drive.DriveUse;
@@ -14,6 +15,7 @@ import org.cloister.host.receipt.PartMaker;
 import org.cloister.host.step.StepCgroup;
 import org.cloister.host.ticket.Assigned;
 import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.handover.AssignmentMessage;
 
 /** A VM before anything of it is made: what was signed, and what this host has for it. */
 record PlannedVm(RunParts parts, Assigned assigned, VmOwner owner, StepCgroup step, GuestImage image, HostTerms terms) {
@@ -37,6 +39,18 @@ record PlannedVm(RunParts parts, Assigned assigned, VmOwner owner, StepCgroup st
                 new ControllerPlan.Places(folder(), drive));
     }
 
+    /** What it is told that it is. */
+    private AssignmentMessage.Told assignment(VmPlan plan) {
+        return new AssignmentMessage.Told(
+                ChannelPlans.name(plan),
+                owner.ticket(),
+                owner.slot(),
+                assigned.signed().signer().name(),
+                assigned.project().envelopes().stream()
+                        .map(ByteString::copyFrom)
+                        .toList());
+    }
+
     private Path folder() {
         return parts.host().folders().folder(owner);
     }
@@ -44,7 +58,7 @@ record PlannedVm(RunParts parts, Assigned assigned, VmOwner owner, StepCgroup st
     /** Controlling VMs are in no receipt: {@link org.cloister.host.receipt.Parts} keeps nothing of them. */
     Maker maker(VmPlan plan) {
         return new PartMaker(
-                new VmMaker(parts.host(), plan, step),
+                new VmMaker(parts.host(), plan, assignment(plan), step),
                 parts.receipts(),
                 plan,
                 assigned.signed().digest());

@@ -8,6 +8,7 @@ import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.ClaimCheck;
 import org.cloister.protocol.ticket.OfficeMessage;
@@ -43,7 +44,7 @@ public record ClaimReader(VerificationKey key, Beliefs beliefs, EpochBook epochs
                         asked.length + " bytes without one",
                         "bring both ends to one release"));
         ProjectReader projects = new ProjectReader(beliefs, epochs);
-        projects.read(subject, project, claimed.project());
+        ProjectHistory history = projects.read(subject, project, claimed.project());
         SignedRequest signed = SignedRequest.read(asked, projects.signer(subject, chain(subject, claimed)));
         requireSame(subject, "project " + project, project, signed.project());
         requireSame(subject, "it as the relay's answer", ticket, signed.id());
@@ -56,7 +57,7 @@ public record ClaimReader(VerificationKey key, Beliefs beliefs, EpochBook epochs
                 beliefs.now());
         Allocation allocation = ClaimCheck.read(envelope, relay);
         epochs.raise(signed);
-        return new Assigned(slot, allocation, signed, relay);
+        return new Assigned(slot, allocation, signed, relay, history);
     }
 
     private static void requireSame(String subject, String what, String want, String have) throws TicketRefused {

@@ -36,9 +36,10 @@ public record ProjectReader(Beliefs beliefs, EpochBook book) {
      *
      * @param subject for messages
      * @param project that the papers must be of
+     * @return its documents, each verified
      * @throws TicketRefused by the first clause that denies
      */
-    public void read(String subject, String project, ProjectPapers papers) throws IOException {
+    public ProjectHistory read(String subject, String project, ProjectPapers papers) throws IOException {
         ProjectHistory history = history(subject, papers);
         Approval approval = approval(subject, papers);
         requireProject(subject, "documents", project, history.id());
@@ -60,6 +61,7 @@ public record ProjectReader(Beliefs beliefs, EpochBook book) {
                 take(subject, list.get());
             }
         }
+        return history;
     }
 
     /**

@@ -3,6 +3,7 @@ package org.cloister.host.vm;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.handover.SlotName;
 
 /**
  * What the objects of one VM are called on its host: domain, tap, folder. A project chooses its tickets' ids, and names hold
@@ -12,7 +13,6 @@ import org.cloister.protocol.evidence.VmFacts;
  * @param slot among the ticket's nodes, from 0
  */
 public record VmName(String ticket, int slot) {
-    private static final int DOMAIN_LETTERS = 16;
     /** With four for the slot and three before, the 15 that an interface's name holds. */
     private static final int TAP_LETTERS = 8;
 
@@ -33,7 +33,7 @@ public record VmName(String ticket, int slot) {
 
     /** What of the domain's name is this VM's: one label of a DNS name. */
     public String label() {
-        return ticket.substring(0, DOMAIN_LETTERS) + "-" + slot;
+        return SlotName.label(ticket, slot);
     }
 
     /** As ovs-bridge's ports begin. */

@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
@@ -22,6 +24,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.channel.AssignmentQuestion;
 import org.cloister.protocol.channel.EvidenceQuestion;
 import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.dsse.Envelope;
@@ -33,6 +36,10 @@ import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.evidence.NoEvidence;
 import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.evidence.Statement;
+import org.cloister.protocol.handover.Assignment;
+import org.cloister.protocol.handover.AssignmentMessage;
+import org.cloister.protocol.handover.BootWorld;
+import org.cloister.protocol.handover.NoAssignment;
 import org.cloister.protocol.link.Link;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -174,6 +181,84 @@ class ChannelsTest {
             assertThatThrownBy(() -> askOften(channel, claim())).hasMessageContaining("refusal: another");
             assertThat(askOften(channel, claim).claim()).isEqualTo(claim);
             assertThat(host.metrics.statementsRefused.getCount()).isEqualTo(1);
+        }
+    }
+
+    private Assignment askWhat(Link channel) throws Exception {
+        while (true) {
+            try {
+                return GuestEnd.done(AssignmentQuestion.ask(channel)).get();
+            } catch (ExecutionException e) {
+                if (!(e.getCause() instanceof NoAssignment refusal)) {
+                    throw e;
+                }
+                if (refusal.why() != AssignmentMessage.Why.BUSY) {
+                    throw refusal;
+                }
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+            }
+        }
+    }
+
+    private HostEnd host(Assignments assignments) {
+        return new HostEnd(loops, key, statements, assignments, firstWords::add);
+    }
+
+    @Test
+    void a_vm_hears_what_it_is_and_verifies_it_and_hears_the_same_after_a_restart() throws Exception {
+        BootWorld world = new BootWorld();
+        Map<VmOwner, AssignmentMessage.Told> kept = Map.of(HostEnd.owner(1), world.told());
+        Assignments assignments = vm -> Optional.ofNullable(kept.get(vm));
+        Assignment first;
+        try (HostEnd host = host(assignments)) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            Link channel = vm.attach().link();
+            first = askWhat(channel);
+            assertThat(first.name()).isEqualTo(world.worker);
+            assertThat(first.requester()).isEqualTo(world.controller);
+            assertThat(first.project().number()).isEqualTo(world.project.number());
+            assertThatThrownBy(
+                            () -> GuestEnd.done(AssignmentQuestion.ask(channel)).get())
+                    .hasMessageContaining("refusal: busy");
+            // Each kind of question has its own pause.
+            ask(channel, claim());
+        }
+        try (HostEnd host = host(assignments)) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            Assignment again = askWhat(vm.nextAttachment().link());
+            assertThat(again.name()).isEqualTo(first.name());
+            assertThat(again.project().id()).isEqualTo(first.project().id());
+        }
+    }
+
+    @Test
+    void a_vm_hears_that_nothing_was_kept_or_that_it_cannot_be_read_and_no_more() throws Exception {
+        try (HostEnd host = host()) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            Link channel = vm.attach().link();
+            assertThatThrownBy(() -> askWhat(channel)).hasMessageContaining("refusal: unknown");
+        }
+        Assignments unreadable = owner -> {
+            throw new IOException("/var/lib/cloister: input/output error");
+        };
+        try (HostEnd host = host(unreadable)) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            Link channel = vm.nextAttachment().link();
+            assertThatThrownBy(() -> askWhat(channel))
+                    .hasMessageContaining("refusal: failed")
+                    .hasMessageNotContaining("/var");
+        }
+    }
+
+    @Test
+    void documents_that_a_host_has_forged_make_no_assignment() throws Exception {
+        BootWorld world = new BootWorld();
+        AssignmentMessage.Told forged = new AssignmentMessage.Told(
+                world.worker, BootWorld.TICKET, 3, world.controller, new BootWorld().documents());
+        try (HostEnd host = host(owner -> Optional.of(forged))) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            Link channel = vm.attach().link();
+            assertThatThrownBy(() -> askWhat(channel)).hasMessageContaining("want documents of " + world.project.id());
         }
     }
 

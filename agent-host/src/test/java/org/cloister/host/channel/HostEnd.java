@@ -37,8 +37,12 @@ public final class HostEnd implements AutoCloseable {
     final Channels channels;
 
     public HostEnd(EventLoopGroup loops, SigningKey key, Path statements, FirstWord firstWord) {
+        this(loops, key, statements, vm -> Optional.empty(), firstWord);
+    }
+
+    HostEnd(EventLoopGroup loops, SigningKey key, Path statements, Assignments assignments, FirstWord firstWord) {
         evidence = new Evidence("n1", key, new StatementFolder(statements), InstantSource.system(), metrics);
-        channels = new Channels(loops, forwarding, evidence, firstWord, metrics);
+        channels = new Channels(loops, forwarding, evidence, assignments, firstWord, metrics);
     }
 
     public static SigningKey key(Curve curve) throws IOException, GeneralSecurityException {

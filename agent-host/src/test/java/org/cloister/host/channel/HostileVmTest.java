@@ -199,6 +199,14 @@ class HostileVmTest {
     }
 
     @Test
+    void for_a_question_of_what_it_is_that_is_none() throws Exception {
+        isCutFor(link -> link.open(
+                new Request.Assignment(Versions.OURS),
+                stream -> stream.writeAndFlush(
+                        new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(new byte[] {0, 0, 0, 2, 'n', 'o'})))));
+    }
+
+    @Test
     void for_never_reading_what_it_is_told() throws Exception {
         byte[] list = list();
         // More than the stream's window and the queue behind it hold.

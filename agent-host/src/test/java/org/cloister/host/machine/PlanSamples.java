@@ -1,5 +1,6 @@
 package org.cloister.host.machine;
 
+import com.google.protobuf.ByteString;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -29,6 +30,9 @@ import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.Rate;
 import org.cloister.ovs.Role;
 import org.cloister.protocol.Digest;
+import org.cloister.protocol.handover.AssignmentMessage;
+import org.cloister.protocol.handover.SlotName;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.policy.Sharing;
 
 /** Plans with as much and as little as there may be. */
@@ -129,6 +133,15 @@ public final class PlanSamples {
                 plain.image(),
                 plain.sharing(),
                 Optional.of(new DriveUse(name, 9)));
+    }
+
+    static AssignmentMessage.Told assignment(VmOwner owner) {
+        return new AssignmentMessage.Told(
+                SlotName.of(owner.ticket(), owner.slot(), org.cloister.protocol.identity.Role.WORKER, owner.project()),
+                owner.ticket(),
+                owner.slot(),
+                new Name("c1", "controller", owner.project()),
+                List.of(ByteString.copyFromUtf8("{}")));
     }
 
     static PortPlan port(VmOwner owner, String label) {

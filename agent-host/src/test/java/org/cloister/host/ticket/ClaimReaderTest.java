@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -81,6 +82,10 @@ class ClaimReaderTest {
         assertThat(assigned.signed().request().cpusPerTask()).isEqualTo(12);
         assertThat(assigned.signed().signer().role()).isEqualTo(Role.CONTROLLER);
         assertThat(assigned.relay()).isEqualTo(world.relay);
+        assertThat(assigned.project().envelopes())
+                .containsExactlyElementsOf(world.papers().documents().stream()
+                        .map(ByteString::toByteArray)
+                        .toList());
         String project = assigned.signed().project();
         assertThat(EpochBook.open(folder.resolve("epochs")).of(project)).isEqualTo(3);
         assertThat(reader.beliefs().anchors().of(project))

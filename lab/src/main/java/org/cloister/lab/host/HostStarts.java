@@ -130,7 +130,10 @@ public final class HostStarts {
             StepCgroup step = StepCgroup.of(pid);
             VmPlan plan = withConsole(plans.plan(number, step.job()), console.path());
             TimedSteps steps = new TimedSteps(new PartMaker(
-                    new VmMaker(agent.parts(), plan, step), receipts, plan, Digest.sha256(new byte[] {1})));
+                    new VmMaker(agent.parts(), plan, Plans.assignment(plan.owner()), step),
+                    receipts,
+                    plan,
+                    Digest.sha256(new byte[] {1})));
             long buildNs = System.nanoTime();
             tell(counts, "phase_plan", buildNs - beganNs);
             agent.building().build(Entry.claim(plan.owner(), true, agent.clock().millis()), steps);

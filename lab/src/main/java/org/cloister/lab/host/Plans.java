@@ -1,5 +1,6 @@
 package org.cloister.lab.host;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -29,6 +30,9 @@ import org.cloister.ovs.Mac;
 import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.Role;
 import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.handover.AssignmentMessage;
+import org.cloister.protocol.handover.SlotName;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.policy.Sharing;
 
 /** VMs of a host by number, each with the lab's image, two CPUs and a scratch disk. */
@@ -50,6 +54,16 @@ public record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
         String uuid = UUID.nameUUIDFromBytes(ticket.toString().getBytes(StandardCharsets.US_ASCII))
                 .toString();
         return new VmOwner(PROJECT, ticket + TICKET_END, number % 3, job, uuid);
+    }
+
+    /** What such a VM is told that it is; of the project it has no document that holds. */
+    public static AssignmentMessage.Told assignment(VmOwner owner) {
+        return new AssignmentMessage.Told(
+                SlotName.of(owner.ticket(), owner.slot(), org.cloister.protocol.identity.Role.WORKER, owner.project()),
+                owner.ticket(),
+                owner.slot(),
+                new Name("c1", "controller", owner.project()),
+                List.of(ByteString.copyFromUtf8("{}")));
     }
 
     public VmPlan plan(int number, long job) throws IOException {

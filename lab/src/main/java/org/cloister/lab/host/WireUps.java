@@ -56,7 +56,7 @@ final class WireUps {
     }
 
     private boolean connect(VmPlan plan) throws IOException {
-        VmMaker maker = new VmMaker(agent.parts(), plan, step);
+        VmMaker maker = new VmMaker(agent.parts(), plan, Plans.assignment(plan.owner()), step);
         for (Step each : STEPS) {
             if (!maker.isFree(each)) {
                 throw new IOException(each + ": want a name of its own, have something under it");

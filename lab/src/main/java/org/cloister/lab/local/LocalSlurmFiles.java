@@ -65,7 +65,7 @@ final class LocalSlurmFiles {
                 LocalStage.SHAPE.memoryMib(),
                 LocalStage.SHAPE.scratchMib());
         return ControllerConfig.load(
-                Files.writeString(Files.createDirectories(site.folder()).resolve("agent-vm.toml"), text));
+                Files.writeString(Files.createDirectories(site.folder()).resolve("controller.toml"), text));
     }
 
     /** @return slurm.conf */

@@ -83,7 +83,8 @@ final class ChannelHost implements AgentEvents {
                 metrics);
         FirstWord firstWord = vm -> System.out.println("first word of " + vm.uuid());
         try (AgentLink link = new AgentLink(loops, terms, forwarding, new SecureRandom());
-                Channels channels = new Channels(loops, forwarding, evidence, firstWord, metrics)) {
+                Channels channels =
+                        new Channels(loops, forwarding, evidence, vm -> Optional.empty(), firstWord, metrics)) {
             channels.open(new ChannelPlan(owner(site), Path.of(args[1]), Set.of(site.controller()), facts(site)));
             System.out.println("begun " + link.getClass().getSimpleName() + " " + channels.count());
             new CountDownLatch(1).await();

@@ -102,7 +102,7 @@ final class HostProgram implements AutoCloseable {
             agent.building()
                     .build(
                             Entry.claim(plan.owner(), plan.scratchBytes().isPresent(), System.currentTimeMillis()),
-                            points.of(new VmMaker(agent.parts(), plan, step)));
+                            points.of(new VmMaker(agent.parts(), plan, Plans.assignment(plan.owner()), step)));
             System.out.println("built " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
         } catch (ClaimRefused | BuildFailed e) {
             System.out.println("failed " + e.getMessage());

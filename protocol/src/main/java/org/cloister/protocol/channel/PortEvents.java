@@ -3,6 +3,7 @@ package org.cloister.protocol.channel;
 import java.util.function.Consumer;
 import org.cloister.protocol.evidence.Claim;
 import org.cloister.protocol.evidence.EvidenceMessage;
+import org.cloister.protocol.handover.AssignmentMessage;
 import org.cloister.protocol.link.CloseReason;
 
 /** What a host hears of one VM's port; on the port's event loop, which it must not block. */
@@ -32,5 +33,14 @@ public interface PortEvents {
      */
     default void asked(Claim claim, Consumer<EvidenceMessage.Answer> answer) {
         answer.accept(new EvidenceMessage.Refused(EvidenceMessage.Why.FAILED));
+    }
+
+    /**
+     * The VM asks what it is.
+     *
+     * @param answer is called once, on any thread
+     */
+    default void askedWhat(Consumer<AssignmentMessage.Answer> answer) {
+        answer.accept(new AssignmentMessage.Refused(AssignmentMessage.Why.UNKNOWN));
     }
 }

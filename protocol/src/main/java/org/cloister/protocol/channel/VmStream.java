@@ -66,7 +66,9 @@ final class VmStream extends ChannelInboundHandlerAdapter {
         } else if (request instanceof Request.Tickets tickets) {
             forwarding.tickets(session, stream, version.getAsInt(), tickets);
         } else if (request instanceof Request.Evidence) {
-            VmEvidence.install(stream, version.getAsInt(), session);
+            VmQuestion.ofEvidence(stream, version.getAsInt(), session);
+        } else if (request instanceof Request.Assignment) {
+            VmQuestion.ofAssignment(stream, version.getAsInt(), session);
         } else if (session.claimAttach()) {
             VmAttach.install(stream, version.getAsInt(), session, forwarding);
         } else {

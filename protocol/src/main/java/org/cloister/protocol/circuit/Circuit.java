@@ -12,6 +12,9 @@ import java.security.cert.Certificate;
 import java.util.List;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.Shown;
+import org.cloister.protocol.link.Acceptance;
+import org.cloister.protocol.link.BootTrust;
 import org.cloister.protocol.link.Close;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
@@ -22,7 +25,6 @@ import org.cloister.protocol.link.StreamBytes;
 import org.cloister.protocol.link.TlsProfile;
 import org.cloister.protocol.link.Trust;
 import org.cloister.protocol.link.Versions;
-import org.cloister.protocol.link.Witness;
 
 /**
  * An open circuit, at one end: both ends are who they should be and have said the same terms. Its bytes go through the
@@ -40,9 +42,9 @@ public final class Circuit {
     private final CircuitTerms terms;
     private final Close.Side own;
     private final int version;
-    private final Identity peer;
+    private final Shown peer;
 
-    Circuit(Channel channel, CircuitTerms terms, Close.Side own, int version, Identity peer) {
+    Circuit(Channel channel, CircuitTerms terms, Close.Side own, int version, Shown peer) {
         this.channel = channel;
         this.terms = terms;
         this.own = own;
@@ -58,8 +60,19 @@ public final class Circuit {
      */
     public static Future<Circuit> open(
             Link link, CircuitTerms terms, Credential own, Trust trust, Application application) {
+        return openTo(link, terms, own, trust.only(terms.to()), application);
+    }
+
+    /** The same to a VM that boots; whom it found is {@link #shown}. */
+    public static Future<Circuit> open(
+            Link link, CircuitTerms terms, Credential own, BootTrust trust, Application application) {
+        return openTo(link, terms, own, trust.only(terms.to()), application);
+    }
+
+    private static Future<Circuit> openTo(
+            Link link, CircuitTerms terms, Credential own, Acceptance trust, Application application) {
         Request.Circuit request = new Request.Circuit(Versions.OURS, terms.to(), terms.from(), terms.policy());
-        Witness peer = new Witness(trust.only(terms.to()));
+        OtherEnd peer = new OtherEnd(trust);
         CircuitEnd.Half half = new CircuitEnd.Half(Close.Side.OPENER, TlsProfile.CIRCUIT.client(own, peer), peer);
         return on(link, request, half, terms, application);
     }
@@ -72,8 +85,19 @@ public final class Circuit {
      */
     public static Future<Circuit> dialBack(
             Link link, RelayMessage.Dial dial, Credential own, Trust trust, Application application) {
+        return answer(link, dial, own, trust.only(dial.from()), application);
+    }
+
+    /** The same to a VM that boots; whom it found is {@link #shown}. */
+    public static Future<Circuit> dialBack(
+            Link link, RelayMessage.Dial dial, Credential own, BootTrust trust, Application application) {
+        return answer(link, dial, own, trust.only(dial.from()), application);
+    }
+
+    private static Future<Circuit> answer(
+            Link link, RelayMessage.Dial dial, Credential own, Acceptance trust, Application application) {
         Request.DialBack request = new Request.DialBack(Versions.OURS, dial.token());
-        Witness peer = new Witness(trust.only(dial.from()));
+        OtherEnd peer = new OtherEnd(trust);
         CircuitEnd.Half half = new CircuitEnd.Half(Close.Side.TARGET, TlsProfile.CIRCUIT.server(own, peer), peer);
         CircuitTerms terms = new CircuitTerms(dial.from(), dial.to(), dial.policy());
         return on(link, request, half, terms, application);
@@ -107,8 +131,21 @@ public final class Circuit {
         return version;
     }
 
-    /** The other end, as it was found to be when the circuit opened. */
+    /**
+     * The other end, as it was found to be when the circuit opened.
+     *
+     * @throws IllegalStateException if it is a VM that boots, whom nobody has certified: see {@link #shown}
+     */
     public Identity peer() {
+        if (peer instanceof Identity certified) {
+            return certified;
+        }
+        throw new IllegalStateException(
+                "circuit with " + peer.name() + ": want a peer who was certified, have one that boots");
+    }
+
+    /** The same where a VM that boots may be at the other end; a circuit with one is for the boot conversation alone. */
+    public Shown shown() {
         return peer;
     }
 

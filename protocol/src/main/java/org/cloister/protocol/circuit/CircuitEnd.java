@@ -21,7 +21,6 @@ import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.StreamBytes;
 import org.cloister.protocol.link.Versions;
-import org.cloister.protocol.link.Witness;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +43,7 @@ final class CircuitEnd extends ChannelInboundHandlerAdapter {
     private boolean over;
 
     /** Which end this is, and whom its handshake finds at the other. */
-    record Half(Close.Side own, SSLEngine engine, Witness peer) {}
+    record Half(Close.Side own, SSLEngine engine, OtherEnd peer) {}
 
     private CircuitEnd(
             CircuitTerms terms, Versions ours, Half half, Promise<Circuit> promise, Circuit.Application application) {

@@ -68,7 +68,7 @@ public sealed interface EvidenceMessage {
             return name().toLowerCase(Locale.ROOT);
         }
 
-        static Why parse(String word) throws MalformedException {
+        public static Why parse(String word) throws MalformedException {
             for (Why why : values()) {
                 if (why.toString().equals(word)) {
                     return why;

@@ -2,6 +2,7 @@ package org.cloister.protocol.evidence;
 
 import java.security.SecureRandom;
 import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.Digest;
 
 /**
  * The verifier's question, 32 random bytes: an answer that holds it was made after it.
@@ -21,6 +22,11 @@ public record Nonce(String base64) {
         byte[] bytes = new byte[BYTES];
         random.nextBytes(bytes);
         return new Nonce(BinaryText.base64(bytes));
+    }
+
+    /** SHA-256, by which records and receipts name it. */
+    public Digest digest() {
+        return Digest.sha256(BinaryText.fromBase64(base64, BYTES));
     }
 
     @Override

@@ -176,7 +176,7 @@ public final class Authority {
                     "certificate for " + name, "a role of the protocol", name.role(), "name another role");
         }
         requireCurve("certificate for " + name, role.get().curve(), key);
-        return draft(subject(terms.project(), name.id()), key, now, lifetime, LEAF)
+        return draft(leafSubject(name), key, now, lifetime, LEAF)
                 .leaf(name)
                 .sign(signer, this.key.curve())
                 .getEncoded();
@@ -276,8 +276,8 @@ public final class Authority {
     }
 
     /** For people; who somebody is only the dNSName says. */
-    private static X500Name subject(String project, String name) {
-        return new X500Name("O=" + project + ",CN=" + name);
+    static X500Name leafSubject(Name name) {
+        return new X500Name("O=" + name.project() + ",CN=" + name.id());
     }
 
     /** Java takes a common name for a dNSName where there is no other, and an authority has none. */

@@ -14,4 +14,5 @@ import org.cloister.protocol.dsse.VerificationKey;
  * @param serial of that certificate, by which the anchor's list revokes
  */
 public record Identity(
-        Name name, Role role, VerificationKey key, Instant until, VerificationKey anchor, BigInteger serial) {}
+        Name name, Role role, VerificationKey key, Instant until, VerificationKey anchor, BigInteger serial)
+        implements Shown {}

@@ -16,6 +16,9 @@ import org.cloister.protocol.dsse.VerificationKey;
  * whoever keeps one replaces it by what {@link #with} gives, and so never goes back.
  */
 public final class ProjectHistory {
+    /** A genesis and its successors. */
+    public static final int MAX_DOCUMENTS = ProjectDocument.MAX_NUMBER + 1;
+
     private final List<byte[]> envelopes;
     private final ProjectDocument newest;
     /** Of each envelope's payload. */

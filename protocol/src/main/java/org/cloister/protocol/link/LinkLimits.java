@@ -47,6 +47,11 @@ public final class LinkLimits {
     public static final int VM_WORDS = 2000;
     public static final int EVIDENCE_BYTES = 262144;
     public static final Duration EVIDENCE_PAUSE = Duration.ofSeconds(1);
+    public static final int ASSIGNMENT_BYTES = 1056768;
+    public static final int FROM_BOOTING_BYTES = 262144;
+    public static final int BOOT_WORDS = 100;
+    public static final int HAND_OVER_BYTES = 1048576;
+    public static final int UNLOCK_BYTES = 2686976;
 
     private LinkLimits() {}
 
@@ -91,6 +96,11 @@ public final class LinkLimits {
         table.put("vm-words", (long) VM_WORDS);
         table.put("evidence", (long) EVIDENCE_BYTES);
         table.put("evidence-pause", EVIDENCE_PAUSE.toSeconds());
+        table.put("assignment", (long) ASSIGNMENT_BYTES);
+        table.put("from-booting", (long) FROM_BOOTING_BYTES);
+        table.put("boot-words", (long) BOOT_WORDS);
+        table.put("hand-over", (long) HAND_OVER_BYTES);
+        table.put("unlock", (long) UNLOCK_BYTES);
         table.put("clear-bytes", 0L);
         return table;
     }

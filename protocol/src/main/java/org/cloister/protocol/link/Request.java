@@ -65,6 +65,14 @@ public sealed interface Request {
         }
     }
 
+    /** A VM asks its host what it is; on a channel alone. */
+    record Assignment(Versions versions) implements Request {
+        @Override
+        public String path() {
+            return "/assignment";
+        }
+    }
+
     default Http2Headers headers() {
         Http2Headers headers = new DefaultHttp2Headers()
                 .method("POST")
@@ -99,6 +107,9 @@ public sealed interface Request {
         if (path.equals("/evidence")) {
             return new Evidence(versions);
         }
+        if (path.equals("/assignment")) {
+            return new Assignment(versions);
+        }
         if (path.startsWith("/dialback/")) {
             return new DialBack(versions, Token.parse(path.substring("/dialback/".length())));
         }
@@ -107,7 +118,7 @@ public sealed interface Request {
             return new Circuit(versions, to, name(FROM, required(headers, FROM)), digest(required(headers, POLICY)));
         }
         throw new MalformedException(
-                "path: want /attach, /tickets, /evidence, /circuit/NAME or /dialback/TOKEN, have another one");
+                "path: want /attach, /tickets, /evidence, /assignment, /circuit/NAME or /dialback/TOKEN, have another");
     }
 
     /** What a response or trailers say about the end, if they say it well. */

@@ -46,13 +46,13 @@ public final class TlsProfile {
         this.protocol = protocol;
     }
 
-    public SSLEngine client(Credential own, Trust peer) {
+    public SSLEngine client(Credential own, Acceptance peer) {
         SSLEngine engine = engine(own, peer);
         engine.setUseClientMode(true);
         return engine;
     }
 
-    public SSLEngine server(Credential own, Trust peer) {
+    public SSLEngine server(Credential own, Acceptance peer) {
         SSLEngine engine = engine(own, peer);
         engine.setUseClientMode(false);
         SSLParameters parameters = engine.getSSLParameters();
@@ -61,7 +61,7 @@ public final class TlsProfile {
         return engine;
     }
 
-    private SSLEngine engine(Credential own, Trust peer) {
+    private SSLEngine engine(Credential own, Acceptance peer) {
         try {
             SSLContext context = SSLContext.getInstance("TLSv1.3");
             context.init(new KeyManager[] {new OneKey(own)}, new TrustManager[] {new Peer(peer)}, RANDOM);
@@ -161,11 +161,11 @@ public final class TlsProfile {
         }
     }
 
-    /** Asks {@link Trust}, in both directions. */
+    /** Asks {@link Acceptance}, in both directions. */
     private static final class Peer extends X509ExtendedTrustManager {
-        private final Trust trust;
+        private final Acceptance trust;
 
-        Peer(Trust trust) {
+        Peer(Acceptance trust) {
             this.trust = trust;
         }
 

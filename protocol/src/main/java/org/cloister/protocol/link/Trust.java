@@ -12,13 +12,10 @@ import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 
-/** Decides whose chain of certificates this is. Called on TLS's threads, also at once. */
+/** Decides whose chain of certificates this is: somebody's who was certified. */
 @FunctionalInterface
-public interface Trust {
-    /**
-     * @param chain the peer's own first, at least one
-     * @throws CertificateException it is nobody's; the text says which clause failed, for the log only
-     */
+public interface Trust extends Acceptance {
+    @Override
     Identity verify(List<X509Certificate> chain) throws CertificateException;
 
     /** Whoever is believed and has one of these roles. */

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
@@ -28,11 +27,7 @@ public record HandOver(Instant time, List<Binary> certificates, Digest nonce) {
 
     /** @param chain in DER, the leaf first */
     public static HandOver of(Instant time, List<byte[]> chain, Nonce nonce) {
-        return new HandOver(time, Binary.all(chain), digest(nonce));
-    }
-
-    static Digest digest(Nonce nonce) {
-        return Digest.sha256(BinaryText.fromBase64(nonce.base64(), Nonce.BYTES));
+        return new HandOver(time, Binary.all(chain), nonce.digest());
     }
 
     static HandOver read(StrictJson json) throws MalformedException {

@@ -116,8 +116,7 @@ final class SlotVerifier {
                 findings.equal(at, "key", statement.claim().keys().signing(), identity.key());
                 findings.equal(at, "project", receipt.project(), identity.name().project());
             });
-            findings.equal(
-                    at, "nonce's digest", HandOver.digest(statement.claim().nonce()), made.nonce());
+            findings.equal(at, "nonce's digest", statement.claim().nonce().digest(), made.nonce());
             findings.claim(at, "made " + made.time() + ", as the controlling VM says");
         });
     }

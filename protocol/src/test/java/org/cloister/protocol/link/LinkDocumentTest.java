@@ -22,6 +22,7 @@ import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.channel.MarkRecord;
 import org.cloister.protocol.circuit.CircuitVectors;
 import org.cloister.protocol.evidence.EvidenceMessage;
+import org.cloister.protocol.handover.AssignmentMessage;
 import org.cloister.protocol.identity.Clause;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.wire.FromAgent;
@@ -108,6 +109,17 @@ class LinkDocumentTest {
                 .isEqualTo(busy);
         assertThat(ByteBufUtil.getBytes(Framing.frame(busy.wire()))).isEqualTo(vector("from-host-refused"));
         for (EvidenceMessage.Why why : EvidenceMessage.Why.values()) {
+            assertThat(document).contains("`" + why + "` (");
+        }
+    }
+
+    @Test
+    void a_refusal_of_an_assignment_is_the_examples() throws MalformedException {
+        AssignmentMessage.Answer unknown = new AssignmentMessage.Refused(AssignmentMessage.Why.UNKNOWN);
+        assertThat(AssignmentMessage.readAnswer(message(vector("assignment-refused"))))
+                .isEqualTo(unknown);
+        assertThat(ByteBufUtil.getBytes(Framing.frame(unknown.wire()))).isEqualTo(vector("assignment-refused"));
+        for (AssignmentMessage.Why why : AssignmentMessage.Why.values()) {
             assertThat(document).contains("`" + why + "` (");
         }
     }

@@ -21,6 +21,7 @@ class RequestTest {
             CIRCUIT,
             new Request.Attach(new Versions(2, 3)),
             new Request.Evidence(Versions.OURS),
+            new Request.Assignment(Versions.OURS),
             new Request.DialBack(Versions.OURS, Token.random(new SecureRandom()))
         }) {
             assertThat(Request.parse(request.headers())).isEqualTo(request);
@@ -48,6 +49,7 @@ class RequestTest {
         refused(headers -> headers.path("/dialback/" + "0A".repeat(32)), "token");
         refused(headers -> headers.path("/attach/"), "path");
         refused(headers -> headers.path("/evidence/"), "path");
+        refused(headers -> headers.path("/assignment/"), "path");
         refused(headers -> headers.remove(Request.VERSION), "missing");
         refused(headers -> headers.set(Request.VERSION, "1"), "LOWEST-HIGHEST");
         refused(headers -> headers.set(Request.VERSION, "2-1"), "LOWEST-HIGHEST");

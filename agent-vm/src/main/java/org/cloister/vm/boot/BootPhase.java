@@ -1,0 +1,21 @@
+package org.cloister.vm.boot;
+
+import java.util.Locale;
+
+/** How far a boot is, as agent-vm sees it. */
+public enum BootPhase {
+    /** It runs. */
+    STARTED,
+    /** It has the keys of this boot. */
+    KEYS,
+    /** Its host answers on the channel. */
+    ATTACHED,
+    /** Its host does no more; agent-vm tries for ever. */
+    LOST;
+
+    /** As in the status file. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

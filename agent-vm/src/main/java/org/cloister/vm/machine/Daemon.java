@@ -1,0 +1,128 @@
+package org.cloister.vm.machine;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A daemon that another one wrote, kept running. It is known by a word in its environment, so that an agent that was killed
+ * finds the one that it had started, and no record of it can be stale. Any thread may call.
+ */
+public final class Daemon {
+    private static final Logger LOG = LoggerFactory.getLogger(Daemon.class);
+    private static final String MARK = "CLOISTER_DAEMON";
+    private static final long END_S = 5;
+    /** Between an end and the next start: one that cannot start must not take the machine. */
+    private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
+
+    private final Programs programs;
+    private final String name;
+    private final List<String> command;
+    private final Map<String, String> environment;
+    private final Path log;
+    private boolean wanted;
+
+    /**
+     * @param name of this one on this machine, such as {@code charon}
+     * @param command in the foreground
+     * @param log for what it says
+     */
+    public Daemon(Programs programs, String name, List<String> command, Map<String, String> environment, Path log) {
+        this.programs = programs;
+        this.name = name;
+        this.command = List.copyOf(command);
+        this.environment = new HashMap<>(environment);
+        this.environment.put(MARK, name);
+        this.log = log;
+    }
+
+    /** It runs when this returns, and is started again whenever it ends. One that ran already is left as it is. */
+    public synchronized void start() throws IOException {
+        if (wanted) {
+            return;
+        }
+        wanted = true;
+        run();
+    }
+
+    /** Looks after it no more; it goes on, for the agent that comes next. */
+    public synchronized void leave() {
+        wanted = false;
+    }
+
+    /** Ends it, and waits. Told to go, it has some seconds. */
+    public void stop() throws IOException {
+        leave();
+        end(ProcessHandle::destroy);
+        end(ProcessHandle::destroyForcibly);
+        if (!running().isEmpty()) {
+            throw new IOException(name + ": want its end, have process "
+                    + running().get(0).pid() + "; see what holds it in the kernel");
+        }
+    }
+
+    /** The processes that it has now. */
+    public List<ProcessHandle> running() {
+        return ProcessHandle.allProcesses().filter(this::isOurs).toList();
+    }
+
+    private void run() throws IOException {
+        List<ProcessHandle> found = running();
+        ProcessHandle process =
+                found.isEmpty() ? programs.start(command, environment, log).toHandle() : found.get(0);
+        againAfter(process.onExit());
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // its end is handled in it
+    private void againAfter(CompletableFuture<?> end) {
+        end.thenRunAsync(this::again, LATER);
+    }
+
+    private synchronized void again() {
+        if (wanted) {
+            LOG.warn("daemon={} ended, started again; read {}", name, log);
+            try {
+                run();
+            } catch (IOException e) {
+                LOG.error("daemon={} does not start: {}", name, e.getMessage());
+                againAfter(CompletableFuture.completedFuture(name));
+            }
+        }
+    }
+
+    private void end(Consumer<ProcessHandle> signal) {
+        List<ProcessHandle> all = running();
+        all.forEach(signal);
+        CompletableFuture<?>[] ends = all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new);
+        CompletableFuture.allOf(ends)
+                .completeOnTimeout(null, END_S, TimeUnit.SECONDS)
+                .join();
+    }
+
+    private boolean isOurs(ProcessHandle process) {
+        Path at = Path.of("/proc", Long.toString(process.pid()));
+        try {
+            // Anybody may put the word into an environment of their own.
+            if (!Files.getAttribute(at, "unix:uid").equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"))) {
+                return false;
+            }
+            byte[] bytes = Files.readAllBytes(at.resolve("environ"));
+            return Arrays.asList(new String(bytes, StandardCharsets.ISO_8859_1).split("\0", -1))
+                    .contains(MARK + "=" + name);
+        } catch (IOException e) {
+            // It has ended, or is another user's; ours are not.
+            return false;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package org.cloister.vm.machine;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * One line of {@code /proc/self/mountinfo}.
+ *
+ * @param options of this place, such as {@code rw,nosuid,nodev}
+ * @param source a device, {@code SERVER:/PATH}, or what the file system calls itself
+ */
+public record Mount(Path at, List<String> options, String type, String source) {
+    private static final Pattern LINE =
+            Pattern.compile("\\d+ \\d+ \\d+:\\d+ (\\S+) (\\S+) (\\S+)(?: \\S+)* - (\\S+) (\\S+) \\S+");
+    private static final Pattern ESCAPE = Pattern.compile("\\\\([0-7]{3})");
+
+    public Mount {
+        options = List.copyOf(options);
+    }
+
+    /** All that the machine has, those that others cover among them. */
+    public static List<Mount> list(Programs programs) throws IOException {
+        return parse(programs.succeed("cat", "/proc/self/mountinfo"));
+    }
+
+    /** Those at one place, the one that is seen last. */
+    public static List<Mount> at(Programs programs, Path place) throws IOException {
+        return list(programs).stream().filter(mount -> mount.at.equals(place)).toList();
+    }
+
+    static List<Mount> parse(String text) throws IOException {
+        List<Mount> mounts = new ArrayList<>();
+        for (String line : text.lines().toList()) {
+            Matcher fields = LINE.matcher(line);
+            if (!fields.matches()) {
+                throw new IOException("mountinfo: want its fields, have \"" + line.replaceAll("[^ -~]", "?") + "\"");
+            }
+            mounts.add(new Mount(
+                    Path.of(plain(fields.group(2))),
+                    List.of(fields.group(3).split(",", -1)),
+                    plain(fields.group(4)),
+                    plain(fields.group(5))));
+        }
+        return mounts;
+    }
+
+    /** The kernel writes blanks, tabs, line ends and backslashes as octal numbers. */
+    private static String plain(String field) {
+        return ESCAPE.matcher(field)
+                .replaceAll(
+                        found -> Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(found.group(1), 8))));
+    }
+}

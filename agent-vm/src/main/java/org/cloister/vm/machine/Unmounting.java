@@ -1,0 +1,77 @@
+package org.cloister.vm.machine;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Takes mounts away. It ends no process: what still uses a file system is said, and keeps it out of sight. */
+public final class Unmounting {
+    private static final Duration ONCE = Duration.ofSeconds(10);
+    private static final long PAUSE_MS = 100;
+
+    private final Programs programs;
+    private final Duration patience;
+
+    /** @param patience with what is busy */
+    public Unmounting(Programs programs, Duration patience) {
+        this.programs = programs;
+        this.patience = patience;
+    }
+
+    /**
+     * What became of it.
+     *
+     * @param clean whether it is gone; else it is out of sight, and goes when its holders do
+     * @param holders who could be seen to have it open when patience ended
+     */
+    public record Outcome(boolean clean, List<Holder> holders) {
+        public Outcome {
+            holders = List.copyOf(holders);
+        }
+    }
+
+    /**
+     * Takes away whatever is mounted at that place.
+     *
+     * @throws IOException if it is still there
+     */
+    public Outcome unmount(Path place) throws IOException {
+        List<Holder> holders = new ArrayList<>();
+        boolean clean = true;
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (!Mount.at(programs, place).isEmpty()) {
+            if (tryOnce(place)) {
+                continue;
+            }
+            if (System.nanoTime() < deadline) {
+                pause();
+                continue;
+            }
+            holders.addAll(Holder.of(place));
+            clean = false;
+            programs.succeed("umount", "--lazy", "--no-canonicalize", place.toString());
+        }
+        return new Outcome(clean, holders);
+    }
+
+    private boolean tryOnce(Path place) {
+        try {
+            return programs.run("", List.of("umount", place.toString()), ONCE).exit() == 0;
+        } catch (IOException e) {
+            // Its server does not answer: as good as busy.
+            return false;
+        }
+    }
+
+    private static void pause() throws IOException {
+        try {
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("unmounting: interrupted", e);
+        }
+    }
+}

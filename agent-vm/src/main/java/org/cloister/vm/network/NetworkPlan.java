@@ -1,0 +1,84 @@
+package org.cloister.vm.network;
+
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.cloister.ipsec.Address;
+import org.cloister.ipsec.Esp;
+import org.cloister.ipsec.Network;
+
+/**
+ * A VM's place in its project's network, and the only machines there that it may exchange packets with.
+ *
+ * @param mac of its interface, in lower case
+ * @param prefix of the project's network, 8 to 30 bits
+ * @param mtu of the link; what fits into a tunnel is less, and the guard cuts TCP's segments to it
+ * @param controller the controlling VM's; in a controlling VM its own
+ * @param peers workers: of the same job, or, in a controlling VM, all that there are
+ * @param by who encrypts
+ */
+public record NetworkPlan(
+        String mac, Address own, int prefix, int mtu, Address controller, List<Address> peers, Esp by) {
+    private static final Pattern MAC = Pattern.compile("[0-9a-f]{2}(:[0-9a-f]{2}){5}");
+    private static final int LEAST_MTU = 576;
+    private static final int MOST_MTU = 65_535;
+    private static final int MOST_PEERS = 4096;
+
+    /** @throws IllegalArgumentException with what is out of its range */
+    public NetworkPlan {
+        peers = List.copyOf(peers);
+        if (!MAC.matcher(mac).matches()) {
+            throw new IllegalArgumentException("MAC: want " + MAC + ", have " + mac);
+        }
+        if (mtu < LEAST_MTU || mtu > MOST_MTU) {
+            throw new IllegalArgumentException("MTU: want " + LEAST_MTU + " to " + MOST_MTU + ", have " + mtu);
+        }
+        if (peers.size() > MOST_PEERS || peers.contains(own)) {
+            throw new IllegalArgumentException("peers: want at most " + MOST_PEERS + " others, have " + peers.size()
+                    + (peers.contains(own) ? " and this one" : ""));
+        }
+        Network network = networkOf(own, prefix);
+        for (Address each : peers) {
+            requireIn(network, each);
+        }
+        requireIn(network, controller);
+    }
+
+    /** The project's. */
+    public Network network() {
+        return networkOf(own, prefix);
+    }
+
+    /** All others that packets may go to and come from, each once, in order. */
+    public List<Address> others() {
+        TreeSet<Address> all = new TreeSet<>(peers);
+        if (!controller.equals(own)) {
+            all.add(controller);
+        }
+        return List.copyOf(all);
+    }
+
+    /** With other workers. */
+    public NetworkPlan with(List<Address> newPeers) {
+        return new NetworkPlan(mac, own, prefix, mtu, controller, newPeers, by);
+    }
+
+    private static void requireIn(Network network, Address address) {
+        if (!network.contains(address)) {
+            throw new IllegalArgumentException("address: want one of " + network + ", have " + address);
+        }
+    }
+
+    private static Network networkOf(Address own, int prefix) {
+        if (prefix < 8 || prefix > 30) {
+            throw new IllegalArgumentException("prefix: want 8 to 30 bits, have " + prefix);
+        }
+        int number = 0;
+        for (String octet : own.text().split("\\.", -1)) {
+            number = number << 8 | Integer.parseInt(octet);
+        }
+        int base = number & (-1 << (32 - prefix));
+        String text = (base >>> 24) + "." + (base >>> 16 & 0xff) + "." + (base >>> 8 & 0xff) + "." + (base & 0xff);
+        return new Network(new Address(text), prefix);
+    }
+}

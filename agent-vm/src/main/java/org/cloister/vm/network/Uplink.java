@@ -1,0 +1,135 @@
+package org.cloister.vm.network;
+
+import java.io.IOException;
+import java.util.List;
+import org.cloister.ipsec.Guard;
+import org.cloister.ipsec.Mtu;
+import org.cloister.ipsec.Nft;
+import org.cloister.vm.machine.Programs;
+
+/**
+ * The VM's interface in the project's network, which has neither an address nor a link before the guard is there and was
+ * read back. Whatever fails, the link is down afterwards. All of it may be done again, by another agent after this one was
+ * killed.
+ */
+public final class Uplink {
+    /** Seconds for which the kernel tells nobody of a further packet for a tunnel that is not there; charon sets its own. */
+    private static final String ACQUIRE = "net.core.xfrm_acq_expires";
+
+    private static final int ACQUIRE_S = 2;
+
+    private final Programs programs;
+
+    public Uplink(Programs programs) {
+        this.programs = programs;
+    }
+
+    /** The interface carries the plan's address, and IPsec with the plan's machines alone. */
+    public void up(NetworkPlan plan) throws IOException {
+        Link link = Link.withMac(Link.list(programs), plan.mac());
+        boolean done = false;
+        try {
+            // A link that somebody else left up is not one that the guard was before.
+            if (!isGuarded(link.name(), plan)) {
+                down(link.name());
+            }
+            install(link.name(), plan);
+            loopback();
+            set("net.ipv6.conf." + link.name().replace('.', '/') + ".disable_ipv6", 1);
+            set(ACQUIRE, ACQUIRE_S);
+            address(link.name(), plan);
+            verify(plan);
+            done = true;
+        } finally {
+            if (!done) {
+                down(link.name());
+            }
+        }
+    }
+
+    /** Other machines, and nothing else changed: in one transaction each, while packets go on. */
+    public void replacePeers(NetworkPlan plan) throws IOException {
+        PeersTable.of(Link.withMac(Link.list(programs), plan.mac()).name(), plan)
+                .install(programs);
+    }
+
+    /** @throws IOException if rules, address or MTU are not the plan's any more */
+    public void verify(NetworkPlan plan) throws IOException {
+        Link link = Link.withMac(Link.list(programs), plan.mac());
+        guard(link.name(), plan).verify(nft());
+        PeersTable.of(link.name(), plan).verify(programs);
+        List<String> wanted = List.of(plan.own() + "/" + plan.prefix());
+        if (!link.addresses().equals(wanted) || link.mtu() != plan.mtu() || !link.up()) {
+            throw new IOException("interface " + link.name() + ": want " + wanted + " and MTU " + plan.mtu() + ", have "
+                    + link.addresses() + " and " + link.mtu() + (link.up() ? "" : ", down"));
+        }
+    }
+
+    /** No address and no link. The guard stays for as long as the VM lives. */
+    public void down(NetworkPlan plan) throws IOException {
+        down(Link.withMac(Link.list(programs), plan.mac()).name());
+    }
+
+    private boolean isGuarded(String device, NetworkPlan plan) {
+        try {
+            guard(device, plan).verify(nft());
+            PeersTable.of(device, plan).verify(programs);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private void install(String device, NetworkPlan plan) throws IOException {
+        guard(device, plan).install(nft());
+        PeersTable.of(device, plan).install(programs);
+    }
+
+    private static Guard guard(String device, NetworkPlan plan) {
+        return Guard.of(device, plan.network(), new Mtu(plan.mtu(), plan.by()));
+    }
+
+    private Nft nft() {
+        return new Nft(programs.argv(List.of("/usr/sbin/nft")));
+    }
+
+    /** With acknowledgements at once: slurmctld waits for slurmdbd's answer in two pieces (docs/slurm.md). */
+    private void loopback() throws IOException {
+        programs.succeed("ip", "link", "set", "lo", "up");
+        for (String network : List.of("127.0.0.0/8", "127.0.0.1")) {
+            programs.succeed(("ip route change table local local " + network
+                            + " dev lo proto kernel scope host src 127.0.0.1 quickack 1")
+                    .split(" ", -1));
+        }
+    }
+
+    private void address(String device, NetworkPlan plan) throws IOException {
+        String wanted = plan.own() + "/" + plan.prefix();
+        for (String found : Link.withMac(Link.list(programs), plan.mac()).addresses()) {
+            if (!found.equals(wanted)) {
+                programs.succeed("ip", "address", "delete", found, "dev", device);
+            }
+        }
+        programs.succeed("ip", "address", "replace", wanted, "dev", device);
+        programs.succeed("ip", "link", "set", device, "mtu", Integer.toString(plan.mtu()), "up");
+    }
+
+    private void down(String device) throws IOException {
+        programs.succeed("ip", "link", "set", device, "down");
+        programs.succeed("ip", "address", "flush", "dev", device);
+    }
+
+    /** Written and read back: a kernel without IPv6 has no such key, and has nothing to switch off. */
+    private void set(String key, int value) throws IOException {
+        Programs.Output written = programs.run("sysctl", "-q", "-w", key + "=" + value);
+        String found = programs.run("sysctl", "-n", key).out().strip();
+        boolean absent = found.isEmpty() && key.startsWith("net.ipv6.") && !hasIpv6();
+        if (!absent && !found.equals(Integer.toString(value))) {
+            throw new IOException(key + ": want " + value + ", have \"" + found + "\": " + written.complaint());
+        }
+    }
+
+    private boolean hasIpv6() throws IOException {
+        return programs.run("test", "-e", "/proc/sys/net/ipv6").exit() == 0;
+    }
+}

@@ -1,0 +1,62 @@
+package org.cloister.vm.tunnel;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.cloister.ipsec.CharonSettings;
+import org.cloister.ipsec.Esp;
+import org.cloister.vm.machine.Daemon;
+import org.cloister.vm.machine.Programs;
+
+/**
+ * This VM's charon, kept running. Its settings lie in a folder on tmpfs and hold nothing secret; keys come over its socket.
+ * One that an agent before this one had started goes on, with its tunnels.
+ */
+public final class Charon {
+    private final Path folder;
+    private final Path settings;
+    private final CharonSettings content;
+    private final Daemon daemon;
+
+    /** @param folder such as {@code /run/cloister/charon}; its name is this charon's */
+    public Charon(Programs programs, Path folder, Esp by) {
+        this.folder = folder;
+        this.settings = folder.resolve("strongswan.conf");
+        this.content = new CharonSettings(folder.resolve("vici.sock"), by, folder.resolve("charon.log"));
+        this.daemon = new Daemon(
+                programs,
+                "charon " + folder,
+                List.of("/usr/sbin/charon-systemd"),
+                Map.of("STRONGSWAN_CONF", settings.toString()),
+                folder.resolve("charon.out"));
+    }
+
+    public Path socket() {
+        return content.socket();
+    }
+
+    /** It answers a little later; {@link ProjectTunnels} waits for that. */
+    public void start() throws IOException {
+        Files.createDirectories(folder);
+        content.write(settings);
+        daemon.start();
+    }
+
+    /** Looked after no more; tunnels go on. */
+    public void leave() {
+        daemon.leave();
+    }
+
+    /** All tunnels end; the guard stays. */
+    public void stop() throws IOException {
+        daemon.stop();
+        Files.deleteIfExists(content.socket());
+    }
+
+    /** Its processes: two, where it is entered by a program that stays. */
+    public List<ProcessHandle> processes() {
+        return daemon.running();
+    }
+}

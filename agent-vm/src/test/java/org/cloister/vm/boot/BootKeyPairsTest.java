@@ -1,0 +1,86 @@
+package org.cloister.vm.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.security.Signature;
+import java.security.interfaces.ECPrivateKey;
+import java.util.Arrays;
+import org.cloister.luks.key.Crypto;
+import org.cloister.luks.key.Hpke;
+import org.cloister.luks.key.SealingPublicKey;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.secret.Secrets;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.junit.jupiter.api.Test;
+
+class BootKeyPairsTest {
+    private static final byte[] INFO = "cloister test".getBytes(StandardCharsets.US_ASCII);
+    private static final int SPKI_HEAD = 23;
+
+    private final Secrets secrets = Secrets.open(Secrets.Locking.RUN_WITHOUT_LOCKED_MEMORY);
+
+    BootKeyPairsTest() throws IOException {}
+
+    private BootKeyPairs make() throws IOException {
+        return BootKeyPairs.make(secrets, new SecureRandom());
+    }
+
+    @Test
+    void two_boots_share_no_key() throws IOException {
+        try (BootKeyPairs one = make();
+                BootKeyPairs other = make()) {
+            assertThat(one.shown().signing()).isNotEqualTo(other.shown().signing());
+            assertThat(one.shown().sealing()).isNotEqualTo(other.shown().sealing());
+        }
+    }
+
+    @Test
+    void the_shown_keys_are_those_of_the_private_ones() throws IOException, GeneralSecurityException {
+        try (BootKeyPairs keys = make();
+                SecretMemory secret = secrets.random(32)) {
+            Signature signature = Signature.getInstance("SHA384withECDSA");
+            signature.initSign(keys.signing());
+            signature.update(INFO);
+            assertThat(keys.shown().signing().verifies(INFO, signature.sign())).isTrue();
+            Hpke hpke = new Hpke(Crypto.load(secrets));
+            byte[] sealed = hpke.seal(point(keys.shown().sealing()), INFO, new byte[0], secret);
+            try (SecretMemory opened = hpke.open(keys.sealing(), INFO, new byte[0], sealed)) {
+                assertThat(opened.sameAs(secret)).isTrue();
+            }
+        }
+    }
+
+    private static SealingPublicKey point(VerificationKey key) throws IOException {
+        byte[] spki = key.encoded();
+        return SealingPublicKey.of(Arrays.copyOfRange(spki, SPKI_HEAD, spki.length));
+    }
+
+    @Test
+    void the_private_sealing_key_is_gone_when_it_is_closed() throws IOException {
+        Hpke hpke = new Hpke(Crypto.load(secrets));
+        try (SecretMemory secret = secrets.random(32)) {
+            BootKeyPairs keys = make();
+            byte[] sealed = hpke.seal(point(keys.shown().sealing()), INFO, new byte[0], secret);
+            assertThat(secrets.live()).isEqualTo(2);
+            keys.close();
+            assertThat(secrets.live()).isEqualTo(1);
+            assertThatThrownBy(() -> hpke.open(keys.sealing(), INFO, new byte[0], sealed))
+                    .isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void words_about_it_have_ids_and_nothing_of_what_is_private() throws IOException {
+        try (BootKeyPairs keys = make()) {
+            assertThat(keys.toString())
+                    .contains(
+                            keys.shown().signing().id(), keys.shown().sealing().id())
+                    .doesNotContain(((ECPrivateKey) keys.signing()).getS().toString(16));
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.vm.boot;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,82 @@
+package org.cloister.vm.handover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A slot is spent for good, whatever stops the controlling VM. */
+class SpentBookTest {
+    private static final String TICKET = "b".repeat(26);
+    private static final String NONCE = "0".repeat(64);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void what_was_spent_is_spent_after_a_start_and_counts_for_its_policy() throws IOException {
+        SpentBook book = SpentBook.open(folder);
+        assertThat(book.isSpent(TICKET, 0)).isFalse();
+        book.spend(TICKET, 0, NONCE, 7);
+        book.spend(TICKET, 3, NONCE, 7);
+        for (SpentBook each : new SpentBook[] {book, SpentBook.open(folder)}) {
+            assertThat(each.isSpent(TICKET, 0)).isTrue();
+            assertThat(each.isSpent(TICKET, 3)).isTrue();
+            assertThat(each.isSpent(TICKET, 1)).isFalse();
+            assertThat(each.isSpent("c".repeat(26), 0)).isFalse();
+            assertThat(each.released(7)).isEqualTo(2);
+            assertThat(each.released(8)).isZero();
+        }
+    }
+
+    @Test
+    void a_ticket_that_has_ended_leaves_nothing_but_its_count() throws IOException {
+        SpentBook book = SpentBook.open(folder);
+        book.spend(TICKET, 0, NONCE, 7);
+        book.forget(TICKET);
+        assertThat(book.isSpent(TICKET, 0)).isFalse();
+        try (var files = Files.list(folder)) {
+            assertThat(files).extracting(Path::getFileName).containsExactly(Path.of("releases"));
+        }
+        assertThat(SpentBook.open(folder).released(7)).isEqualTo(1);
+    }
+
+    @Test
+    void a_new_policy_counts_anew() throws IOException {
+        SpentBook book = SpentBook.open(folder);
+        book.spend(TICKET, 0, NONCE, 7);
+        book.spend(TICKET, 1, NONCE, 8);
+        assertThat(book.released(8)).isEqualTo(1);
+        assertThat(book.released(7)).isZero();
+    }
+
+    @Test
+    void a_line_that_was_cut_off_was_no_hand_over_and_does_not_spoil_the_next() throws IOException {
+        SpentBook.open(folder).spend(TICKET, 0, NONCE, 7);
+        Path file = folder.resolve(TICKET + ".spent");
+        Files.writeString(file, "1 000", StandardOpenOption.APPEND);
+        SpentBook book = SpentBook.open(folder);
+        assertThat(book.isSpent(TICKET, 1)).isFalse();
+        book.spend(TICKET, 2, NONCE, 7);
+        assertThat(SpentBook.open(folder).isSpent(TICKET, 2)).isTrue();
+        assertThat(file).content().isEqualTo("0 " + NONCE + "\n2 " + NONCE + "\n");
+    }
+
+    @Test
+    void what_is_none_of_ours_is_refused_with_its_place() throws IOException {
+        Path file = folder.resolve(TICKET + ".spent");
+        Files.writeString(file, "0 " + NONCE + "\nhello\n");
+        assertThatThrownBy(() -> SpentBook.open(folder)).hasMessageContaining(file + ":2:");
+        Files.delete(file);
+        Files.writeString(folder.resolve("x.spent"), "");
+        assertThatThrownBy(() -> SpentBook.open(folder)).hasMessageContaining("want a ticket's id");
+        Files.delete(folder.resolve("x.spent"));
+        Files.writeString(folder.resolve("releases"), "{}");
+        assertThatThrownBy(() -> SpentBook.open(folder)).hasMessageContaining("releases");
+    }
+}

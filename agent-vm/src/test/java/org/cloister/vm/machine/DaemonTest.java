@@ -1,0 +1,90 @@
+package org.cloister.vm.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A daemon is kept running, found again by the next agent, and nobody else's process is taken for it. */
+class DaemonTest {
+    private static final List<String> SLEEP = List.of("sleep", "600");
+
+    private final String name = "sleep-" + ProcessHandle.current().pid();
+    private final Daemon daemon = daemon();
+
+    private Daemon daemon() {
+        return new Daemon(Programs.ofThisMachine(), name, SLEEP, Map.of(), Path.of("/dev/null"));
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        daemon.stop();
+    }
+
+    @Test
+    void it_is_started_again_when_it_ends_and_not_after_it_was_stopped() throws IOException {
+        daemon.start();
+        long first = only();
+        ProcessHandle.of(first).orElseThrow().destroyForcibly();
+        await(() -> daemon.running().stream().anyMatch(process -> process.pid() != first));
+        daemon.stop();
+        assertThat(daemon.running()).isEmpty();
+    }
+
+    @Test
+    void the_next_agent_finds_it_and_starts_no_second() throws IOException {
+        daemon.start();
+        long first = only();
+        daemon.leave();
+        Daemon next = daemon();
+        next.start();
+        assertThat(only()).isEqualTo(first);
+        next.stop();
+        assertThat(daemon.running()).isEmpty();
+    }
+
+    @Test
+    void a_users_process_with_the_word_in_its_environment_is_not_taken_for_it() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "another user's process is root's to start");
+        ProcessBuilder users = new ProcessBuilder("setpriv", "--reuid", "65534", "--clear-groups", "sleep", "600");
+        users.environment().put("CLOISTER_DAEMON", name);
+        Process forged = users.start();
+        try {
+            // Until setpriv has become the user's, it is root's.
+            await(() -> forged.info().command().orElse("").endsWith("sleep"));
+            assertThat(daemon.running()).isEmpty();
+            daemon.start();
+            assertThat(only()).isNotEqualTo(forged.pid());
+            daemon.stop();
+            assertThat(forged.isAlive()).isTrue();
+        } finally {
+            forged.destroyForcibly().waitFor(5, TimeUnit.SECONDS);
+        }
+    }
+
+    private long only() {
+        List<ProcessHandle> running = daemon.running();
+        assertThat(running).hasSize(1);
+        return running.get(0).pid();
+    }
+
+    private static void await(BooleanSupplier wanted) {
+        long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+        while (!wanted.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("within 20 s").isLessThan(deadline);
+            try {
+                TimeUnit.MILLISECONDS.sleep(20);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+}

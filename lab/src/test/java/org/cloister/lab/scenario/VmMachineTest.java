@@ -1,0 +1,159 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.ipsec.Certificate;
+import org.cloister.ipsec.Identity;
+import org.cloister.lab.GuestJava;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.ProjectKeys;
+import org.cloister.lab.Vm;
+import org.cloister.lab.VmSpec;
+import org.cloister.lab.guest.MachineScript;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What agent-vm does with scratch, tunnel and storage, in a guest whose kernel has dm-crypt, ESP and nfsd. */
+@Tag("scenario")
+@Tag("vm")
+@ExtendWith(SharedLab.class)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class VmMachineTest {
+    private static final Pattern NEEDED = Pattern.compile(
+            "lab/target/classes|agent-vm|luks-keyops|strongswan-conf|netty|jnr-|jffi|/asm|jackson|slf4j-api");
+    private static final Duration LIMIT = Duration.ofMinutes(4);
+    private static final String MARKER = "cloister-marker-7b502c3a";
+    private static final long DISK = 64 << 20;
+
+    @SuppressWarnings("NullAway.Init") // boot sets them before any test
+    private Vm vm;
+
+    @SuppressWarnings("NullAway.Init")
+    private GuestJava java;
+
+    @SuppressWarnings("NullAway.Init")
+    private Path scratch;
+
+    private int disks;
+
+    @BeforeAll
+    void boot(Lab lab) throws IOException {
+        Path folder = lab.host(1).folder("vm-machine");
+        scratch = disk(folder.resolve("scratch"));
+        VmSpec spec = VmSpec.of("vm-machine", LabHome.fromEnvironment().image("lab"))
+                .withShape(1, 1024)
+                .withDisk(scratch)
+                .withDisk(disk(folder.resolve("swap")));
+        vm = lab.host(1).boot(spec).awaitRunner();
+        disks = spec.manifest().layers().size();
+        java = GuestJava.install(vm, NEEDED);
+    }
+
+    @AfterAll
+    void destroy() throws IOException {
+        vm.close();
+    }
+
+    @Test
+    void scratch_is_noise_below_and_erased_after() throws IOException {
+        List<String> lines = run("scratch", device(0), device(1), MARKER);
+        assertThat(lines.get(0)).startsWith("swap refused: swap: want none");
+        assertThat(lines.subList(1, 9))
+                .containsExactly(
+                        "secrets 0",
+                        "mounted /scratch true",
+                        "mounted /tmp true",
+                        "mounted /var/tmp true",
+                        "1777 /scratch",
+                        "1777 /tmp",
+                        "1777 /var/tmp",
+                        "kept false");
+        assertThat(lines.get(9))
+                .startsWith("held Erasure[erased=Optional.empty, holders=[")
+                .contains("(sleep)]", "EBUSY");
+        assertThat(lines.subList(10, 13))
+                .containsExactly(
+                        "erased true ", "again Erasure[erased=Optional.empty, holders=[], trouble=]", "left []false");
+        byte[] below = Files.readAllBytes(scratch);
+        assertThat(new String(below, StandardCharsets.ISO_8859_1)).doesNotContain(MARKER);
+        assertThat(below).startsWith(new byte[1 << 16]);
+    }
+
+    @Test
+    void storage_is_one_users_through_the_tunnel_and_gone_after(@TempDir Path folder) throws IOException {
+        credentials(folder);
+        vm.succeed("sh", "-c", """
+                ip netns add w
+                ip link add c0 type veth peer name w0 netns w
+                ip netns exec w tcpdump -i any -U -w /run/w.pcap >/run/tcpdump.log 2>&1 </dev/null &
+                for i in 1 2 3 4 5 6 7 8 9; do [ -s /run/w.pcap ] && break; sleep 1; done
+                """);
+        List<String> lines = run("storage", MARKER);
+        assertThat(lines).contains("Up[peer=c]", "Up[peer=w1]", "tunnel true");
+        List<String> storage =
+                lines.stream().filter(line -> line.matches("[a-z].*")).toList();
+        assertThat(storage.subList(1, 3)).containsExactly("exports /project 10.70.0.2", "own true");
+        assertThat(storage.get(3)).startsWith("others refused: ").contains("Permission denied");
+        assertThat(storage.get(4)).isEqualTo("owner 2001:2001");
+        assertThat(storage.get(5)).startsWith("stranger refused: storage 10.70.0.1:/");
+        assertThat(storage.get(6)).startsWith("removed refused: ");
+        assertThat(storage.subList(7, 9)).containsExactly("unmounted [][]", "exports ");
+        vm.succeed("sh", "-c", "kill $(pidof tcpdump); sync; ! grep -q " + MARKER + " /run/w.pcap");
+        String wire = "tcpdump -n -r /run/w.pcap";
+        assertThat(vm.succeed("sh", "-c", wire + " esp 2>/dev/null | wc -l").strip())
+                .matches("[1-9]\\d+");
+        assertThat(vm.succeed(
+                        "sh", "-c", wire + " 'not esp and not arp and not port 500 and not port 4500' 2>/dev/null"))
+                .isEmpty();
+    }
+
+    private List<String> run(String... arguments) throws IOException {
+        return java.run(MachineScript.class, "", LIMIT, arguments).lines().toList();
+    }
+
+    private void credentials(Path folder) throws IOException {
+        ProjectKeys keys = ProjectKeys.make("a");
+        vm.succeed("mkdir", "-m", "700", MachineScript.FOLDER.toString());
+        for (Identity identity : List.of(Identity.controller("c", "a"), Identity.worker("w1", "a"))) {
+            Path certificate = folder.resolve(identity.id() + ".crt");
+            Path key = folder.resolve(identity.id() + ".key");
+            keys.write(identity, certificate, key);
+            for (Path file : List.of(certificate, key)) {
+                put(file.getFileName().toString(), Files.readAllBytes(file));
+            }
+        }
+        int number = 0;
+        for (Certificate each : keys.authorities()) {
+            put("ca" + number++ + ".crt", each.der());
+        }
+    }
+
+    private void put(String name, byte[] content) throws IOException {
+        GuestJava.put(vm, MachineScript.FOLDER.resolve(name).toString(), content);
+    }
+
+    private static Path disk(Path disk) throws IOException {
+        try (RandomAccessFile sparse = new RandomAccessFile(disk.toFile(), "rw")) {
+            sparse.setLength(DISK);
+        }
+        return disk;
+    }
+
+    private String device(int number) {
+        return "/dev/vd" + (char) ('a' + disks + number);
+    }
+}

@@ -1,0 +1,167 @@
+package org.cloister.protocol.handover;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.MessageLite;
+import java.util.List;
+import java.util.Locale;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.handover.wire.AssignmentAnswer;
+import org.cloister.protocol.handover.wire.AssignmentQuestion;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.Critical;
+import org.cloister.protocol.ticket.ProjectPapers;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.Ticket;
+
+/** What VM and host say to each other about what the VM is; docs/protocol.md, section 10. */
+public sealed interface AssignmentMessage {
+    MessageLite wire();
+
+    /** The VM's. */
+    record Asked() implements AssignmentMessage {
+        @Override
+        public AssignmentQuestion wire() {
+            return AssignmentQuestion.getDefaultInstance();
+        }
+    }
+
+    /** The host's. */
+    sealed interface Answer extends AssignmentMessage {}
+
+    /**
+     * What the host was told to run. All of it fits together; whether the documents are the project's says {@link Assignment}.
+     *
+     * @param name the VM's own, with its role and its project
+     * @param ticket its id; of a controlling VM the opening's
+     * @param requester who signed that
+     * @param documents of the project, genesis and successors in order, envelopes
+     */
+    record Told(Name name, String ticket, int slot, Name requester, List<ByteString> documents) implements Answer {
+        /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+        public Told {
+            documents = List.copyOf(documents);
+            require("ticket", Ticket.ID.matcher(ticket).matches(), "26 characters of base32", "another text");
+            require("slot", slot >= 0 && slot < ResourceRequest.MAX_NODES, "0 to 4095", Integer.toUnsignedString(slot));
+            boolean worker = name.role().equals(Role.WORKER.toString());
+            require(
+                    "role",
+                    worker || name.role().equals(Role.CONTROLLER.toString()),
+                    "a worker or a controlling VM",
+                    name.toString());
+            String label = SlotName.label(ticket, slot);
+            require("name", name.id().equals(label), label, name.toString());
+            require("slot of a controlling VM", worker || slot == 0, "0", Integer.toString(slot));
+            Role asks = worker ? Role.CONTROLLER : Role.OPENER;
+            require(
+                    "requester",
+                    requester.role().equals(asks.toString())
+                            && requester.project().equals(name.project()),
+                    "one of " + Name.ofRole(asks.toString(), name.project()),
+                    requester.toString());
+            require(
+                    "documents",
+                    !documents.isEmpty() && documents.size() <= ProjectHistory.MAX_DOCUMENTS,
+                    "1 to " + ProjectHistory.MAX_DOCUMENTS,
+                    String.valueOf(documents.size()));
+            long bytes = documents.stream().mapToLong(ByteString::size).sum();
+            require(
+                    "documents",
+                    bytes <= ProjectPapers.MAX_DOCUMENTS,
+                    "at most " + ProjectPapers.MAX_DOCUMENTS + " bytes",
+                    bytes + " bytes");
+        }
+
+        private static void require(String what, boolean holds, String want, String have) {
+            if (!holds) {
+                throw new IllegalArgumentException("assignment: " + what + ": want " + want + ", have " + have);
+            }
+        }
+
+        @Override
+        public AssignmentAnswer wire() {
+            return AssignmentAnswer.newBuilder()
+                    .setAssignment(org.cloister.protocol.handover.wire.Assignment.newBuilder()
+                            .setName(name.toString())
+                            .setTicket(ticket)
+                            .setSlot(slot)
+                            .setRequester(requester.toString())
+                            .addAllDocuments(documents))
+                    .build();
+        }
+    }
+
+    record Refused(Why why) implements Answer {
+        @Override
+        public AssignmentAnswer wire() {
+            return AssignmentAnswer.newBuilder().setRefused(why.toString()).build();
+        }
+    }
+
+    /** Why a host does not say. */
+    enum Why {
+        /** It did not keep that when it made the VM: it never will. */
+        UNKNOWN,
+        /** Too soon after the last question, or that one is still being answered: ask again after a second. */
+        BUSY,
+        /** What it kept could not be read: ask again after some seconds. */
+        FAILED;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        static Why parse(String word) throws MalformedException {
+            for (Why why : values()) {
+                if (why.toString().equals(word)) {
+                    return why;
+                }
+            }
+            throw new MalformedException("assignment: refused: want unknown, busy or failed, have another word of "
+                    + word.length() + " characters");
+        }
+    }
+
+    /** Whatever a VM sent. */
+    static Asked readAsked(byte[] bytes) throws MalformedException {
+        try {
+            AssignmentQuestion message = AssignmentQuestion.parseFrom(bytes);
+            Critical.require(message.getCriticalList(), AssignmentQuestion.CRITICAL_FIELD_NUMBER);
+            return new Asked();
+        } catch (InvalidProtocolBufferException e) {
+            throw new MalformedException("assignment asked for: " + e.getMessage(), e);
+        }
+    }
+
+    /** Whatever a host sent. */
+    static Answer readAnswer(byte[] bytes) throws MalformedException {
+        AssignmentAnswer message;
+        try {
+            message = AssignmentAnswer.parseFrom(bytes);
+        } catch (InvalidProtocolBufferException e) {
+            throw new MalformedException("assignment: " + e.getMessage(), e);
+        }
+        Critical.require(message.getCriticalList(), AssignmentAnswer.REFUSED_FIELD_NUMBER);
+        return switch (message.getKindCase()) {
+            case ASSIGNMENT -> told(message.getAssignment());
+            case REFUSED -> new Refused(Why.parse(message.getRefused()));
+            case KIND_NOT_SET -> throw new MalformedException("assignment: want one or a refusal, have neither");
+        };
+    }
+
+    private static Told told(org.cloister.protocol.handover.wire.Assignment assignment) throws MalformedException {
+        try {
+            return new Told(
+                    Name.parse(assignment.getName()),
+                    assignment.getTicket(),
+                    assignment.getSlot(),
+                    Name.parse(assignment.getRequester()),
+                    assignment.getDocumentsList());
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package org.cloister.protocol.handover;
+
+import com.google.protobuf.ByteString;
+
+/**
+ * A secret that is sealed to one VM (luks-keyops/FORMAT.md, section 1): enc, ciphertext and tag. Nothing in the clear is ever
+ * here.
+ */
+public record SealedSecret(ByteString bytes) {
+    private static final int ENC = 97;
+    private static final int TAG = 16;
+    private static final int LEAST_MUNGE = 32;
+    private static final int MOST_MUNGE = 1024;
+    private static final int DRIVE = 64;
+
+    static SealedSecret munge(ByteString sealed) {
+        Require.within("sealed munge key", sealed.size(), ENC + LEAST_MUNGE + TAG, ENC + MOST_MUNGE + TAG);
+        return new SealedSecret(sealed);
+    }
+
+    static SealedSecret drive(ByteString sealed) {
+        Require.within("sealed drive key", sealed.size(), ENC + DRIVE + TAG, ENC + DRIVE + TAG);
+        return new SealedSecret(sealed);
+    }
+}

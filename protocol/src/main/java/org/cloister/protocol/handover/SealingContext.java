@@ -1,0 +1,63 @@
+package org.cloister.protocol.handover;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.cloister.protocol.BinaryText;
+import org.cloister.protocol.evidence.Nonce;
+
+/**
+ * HPKE's {@code info} for what is sealed to a VM that boots: what was sealed for one VM, question and use opens for no other.
+ * Each field behind its length in two bytes; docs/protocol.md, section 11.
+ */
+public final class SealingContext {
+    public static final String HAND_OVER = "cloister hand-over v1";
+    public static final String UNLOCK = "cloister unlock v1";
+
+    private final ByteArrayOutputStream fields = new ByteArrayOutputStream();
+
+    private SealingContext() {}
+
+    /** Of the munge key in a {@link HandOver}. */
+    public static byte[] handOver(String project, Place place) {
+        return new SealingContext()
+                .text(HAND_OVER)
+                .text(project)
+                .text(place.ticket())
+                .field(ByteBuffer.allocate(Integer.BYTES).putInt(place.slot()).array())
+                .text(place.vm())
+                .field(nonce(place))
+                .bytes();
+    }
+
+    /** Of the drive's key in an {@link Unlock}. */
+    public static byte[] unlock(String project, Place place, long epoch) {
+        return new SealingContext()
+                .text(UNLOCK)
+                .text(project)
+                .text(place.ticket())
+                .text(place.vm())
+                .field(nonce(place))
+                .field(ByteBuffer.allocate(Long.BYTES).putLong(epoch).array())
+                .bytes();
+    }
+
+    private static byte[] nonce(Place place) {
+        return BinaryText.fromBase64(place.nonce().base64(), Nonce.BYTES);
+    }
+
+    private SealingContext text(String text) {
+        return field(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private SealingContext field(byte[] bytes) {
+        fields.writeBytes(
+                ByteBuffer.allocate(Short.BYTES).putShort((short) bytes.length).array());
+        fields.writeBytes(bytes);
+        return this;
+    }
+
+    private byte[] bytes() {
+        return fields.toByteArray();
+    }
+}

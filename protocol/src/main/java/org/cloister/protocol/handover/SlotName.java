@@ -1,0 +1,20 @@
+package org.cloister.protocol.handover;
+
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+
+/** What the VM of a slot is called, in certificates and in the Local Slurm: who knows ticket and slot knows the name. */
+public final class SlotName {
+    private static final int TICKET_LETTERS = 16;
+
+    private SlotName() {}
+
+    /** One label of a DNS name. Tickets whose ids begin alike share it; a host runs one of them at a time. */
+    public static String label(String ticket, int slot) {
+        return ticket.substring(0, TICKET_LETTERS) + "-" + slot;
+    }
+
+    public static Name of(String ticket, int slot, Role role, String project) {
+        return new Name(label(ticket, slot), role.toString(), project);
+    }
+}

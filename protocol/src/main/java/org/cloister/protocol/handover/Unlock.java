@@ -1,0 +1,83 @@
+package org.cloister.protocol.handover;
+
+import com.google.protobuf.ByteString;
+import java.time.Instant;
+import java.util.List;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.ticket.ProjectPapers;
+import org.cloister.protocol.ticket.Ticket;
+
+/**
+ * All that a controlling VM gets of the opener's agentctl. Certificates, documents and policy are each verified by the VM
+ * itself, against the project of its assignment.
+ *
+ * @param place the opening's, slot 0
+ * @param authorities in DER: the VM's own for its boot key, and the one above it if an owner did not sign that
+ * @param documents of the project, genesis and successors in order, envelopes
+ * @param policy the owners', an envelope
+ * @param epoch of the drive, the opening's
+ * @param driveKey sealed with {@link #sealingContext}
+ * @param create whether the drive is new and is to be formatted; a drive that is not empty is refused then
+ * @param station the network's first address is the VM's
+ */
+public record Unlock(
+        Place place,
+        List<ByteString> authorities,
+        List<ByteString> documents,
+        ByteString policy,
+        long epoch,
+        SealedSecret driveKey,
+        boolean create,
+        Instant time,
+        Station station)
+        implements VerifierMessage {
+    static final int MAX_POLICY = 1536 * 1024;
+    private static final int MAX_AUTHORITIES = 2;
+
+    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    public Unlock {
+        authorities = List.copyOf(authorities);
+        documents = List.copyOf(documents);
+        Require.within("slot of a controlling VM", place.slot(), 0, 0);
+        Require.within("authorities", authorities.size(), 1, MAX_AUTHORITIES);
+        for (ByteString authority : authorities) {
+            Require.within("bytes of an authority", authority.size(), 1, Chain.MAX_CERTIFICATE);
+        }
+        Require.within("documents", documents.size(), 1, ProjectHistory.MAX_DOCUMENTS);
+        Require.within(
+                "bytes of the documents",
+                documents.stream().mapToLong(ByteString::size).sum(),
+                1,
+                ProjectPapers.MAX_DOCUMENTS);
+        requirePolicy(policy);
+        Require.within("epoch", epoch, 1, Ticket.MAX_COUNT);
+        Require.time(time);
+        Require.that(
+                station.address().equals(station.network().controller()),
+                "address",
+                "the first of " + station.network(),
+                station.address());
+    }
+
+    /**
+     * HPKE's {@code info} for {@link #driveKey}; the additional data is empty.
+     *
+     * @param project the assignment's
+     */
+    public byte[] sealingContext(String project) {
+        return SealingContext.unlock(project, place, epoch);
+    }
+
+    private static void requirePolicy(ByteString policy) {
+        try {
+            String type = Envelope.parse(policy.toByteArray(), MAX_POLICY).payloadType();
+            Require.that(type.equals(Policy.TYPE), "policy", Policy.TYPE, Require.other(type));
+        } catch (MalformedException e) {
+            throw new IllegalArgumentException("policy: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package org.cloister.protocol.handover;
+
+import java.time.Duration;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.LinkLimits;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a VM may say now, at its verifier: the order of a boot conversation, and how much of it. No clock: time is an argument,
+ * in nanoseconds. Not for several threads.
+ */
+public final class VmTurns {
+    private static final Duration WITHIN = Duration.ofSeconds(10);
+
+    private enum State {
+        ASKED,
+        SHOWN,
+        GIVEN,
+        RESUMING,
+        OVER
+    }
+
+    private final Role vm;
+    private State state;
+    private boolean there;
+    private long sinceNs;
+    private int words;
+
+    private VmTurns(Role vm, State state, long nowNs) {
+        this.vm = vm;
+        this.state = state;
+        this.sinceNs = nowNs;
+    }
+
+    /** Of a circuit on which a VM showed a boot certificate, once it was asked. */
+    public static VmTurns asked(Role vm, long nowNs) {
+        return new VmTurns(vm, State.ASKED, nowNs);
+    }
+
+    /** Of a later circuit, which a worker opens with the certificate that it was given. */
+    public static VmTurns resuming(long nowNs) {
+        return new VmTurns(Role.WORKER, State.RESUMING, nowNs);
+    }
+
+    /**
+     * Keys and all are on their way: from now on the VM tells how it goes.
+     *
+     * @throws IllegalStateException if it has shown nothing, or they were given before
+     */
+    public void given() {
+        if (state != State.SHOWN) {
+            throw new IllegalStateException(
+                    "boot conversation: want a VM that has shown its evidence, have one " + state);
+        }
+        state = State.GIVEN;
+    }
+
+    /** @throws MalformedException if it does not belong here, or is one too many: the circuit ends */
+    public void heard(VmMessage message, long nowNs) throws MalformedException {
+        count(nowNs);
+        if (message instanceof VmMessage.Skipped) {
+            return;
+        }
+        State next = next(message);
+        if (next == null) {
+            throw new MalformedException("boot conversation with a " + vm + " that is " + state
+                    + ": want another message, have " + message.getClass().getSimpleName());
+        }
+        state = next;
+    }
+
+    private void count(long nowNs) throws MalformedException {
+        if (nowNs - sinceNs >= WITHIN.toNanos()) {
+            sinceNs = nowNs;
+            words = 0;
+        }
+        if (++words > LinkLimits.BOOT_WORDS) {
+            throw new MalformedException(
+                    "boot conversation: want at most " + LinkLimits.BOOT_WORDS + " messages in 10 s, have more");
+        }
+    }
+
+    /** @return null if it does not belong here */
+    private @Nullable State next(VmMessage message) {
+        return switch (state) {
+            case ASKED -> first(message);
+            // It waits for what it gets, and may only give up.
+            case SHOWN -> message instanceof VmMessage.Trouble ? State.OVER : null;
+            case GIVEN -> later(message);
+            case RESUMING -> message instanceof VmMessage.Resume ? State.GIVEN : null;
+            case OVER -> null;
+        };
+    }
+
+    private static @Nullable State first(VmMessage message) {
+        if (message instanceof VmMessage.Shown) {
+            return State.SHOWN;
+        }
+        return message instanceof VmMessage.NoStatement || message instanceof VmMessage.Trouble ? State.OVER : null;
+    }
+
+    private @Nullable State later(VmMessage message) {
+        boolean worker = vm == Role.WORKER;
+        if (message instanceof VmMessage.Passed || (worker && message instanceof VmMessage.Beat)) {
+            return State.GIVEN;
+        }
+        // What a worker did until it gave up, it still says in its part.
+        if (message instanceof VmMessage.Trouble) {
+            return worker ? State.GIVEN : State.OVER;
+        }
+        if (worker && message instanceof VmMessage.Part) {
+            return State.OVER;
+        }
+        boolean arrives = worker ? message instanceof VmMessage.Ready : message instanceof VmMessage.Opened;
+        if (arrives && !there) {
+            there = true;
+            return State.GIVEN;
+        }
+        return null;
+    }
+}

@@ -1,0 +1,139 @@
+package org.cloister.protocol.handover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Consumer;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.handover.wire.AssignmentAnswer;
+import org.cloister.protocol.handover.wire.AssignmentQuestion;
+import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.ticket.ProjectPapers;
+import org.junit.jupiter.api.Test;
+
+class AssignmentTest {
+    private final BootWorld world = new BootWorld();
+
+    AssignmentTest() throws Exception {}
+
+    @Test
+    void reads_back_what_it_writes() throws Exception {
+        AssignmentMessage.Told told = world.told();
+        assertThat(AssignmentMessage.readAnswer(told.wire().toByteArray())).isEqualTo(told);
+        for (AssignmentMessage.Why why : AssignmentMessage.Why.values()) {
+            AssignmentMessage.Refused refused = new AssignmentMessage.Refused(why);
+            assertThat(AssignmentMessage.readAnswer(refused.wire().toByteArray()))
+                    .isEqualTo(refused);
+        }
+        AssignmentMessage.Asked asked = new AssignmentMessage.Asked();
+        assertThat(AssignmentMessage.readAsked(asked.wire().toByteArray())).isEqualTo(asked);
+    }
+
+    @Test
+    void a_vm_takes_the_project_by_its_documents_and_the_rest_as_it_is_told() throws Exception {
+        Assignment worker = Assignment.of(world.told());
+        assertThat(worker.project().id()).isEqualTo(world.project.id());
+        assertThat(worker.project().number()).isEqualTo(2);
+        assertThat(worker.role()).isEqualTo(Role.WORKER);
+        assertThat(worker.name()).isEqualTo(world.worker);
+        assertThat(worker.requester()).isEqualTo(world.controller);
+        Assignment controller = Assignment.of(
+                new AssignmentMessage.Told(world.controller, BootWorld.OPENING, 0, world.opener, world.documents()));
+        assertThat(controller.role()).isEqualTo(Role.CONTROLLER);
+    }
+
+    private void refused(List<ByteString> documents, Class<? extends Throwable> how, String why) {
+        AssignmentMessage.Told told =
+                new AssignmentMessage.Told(world.worker, BootWorld.TICKET, 3, world.controller, documents);
+        assertThatThrownBy(() -> Assignment.of(told)).isInstanceOf(how).hasMessageContaining(why);
+    }
+
+    @Test
+    void documents_that_are_not_the_projects_whole_history_make_no_assignment() throws Exception {
+        List<ByteString> documents = world.documents();
+        List<ByteString> other = new BootWorld().documents();
+        refused(other, MalformedException.class, "want documents of " + world.project.id());
+        refused(List.of(documents.get(0), other.get(1)), IdentityRefused.class, "project");
+        refused(List.of(documents.get(0), documents.get(2)), IdentityRefused.class, "number");
+        refused(documents.subList(1, 3), MalformedException.class, "format");
+        refused(List.of(ByteString.copyFromUtf8("{}")), MalformedException.class, "payload");
+        String forged = documents.get(1).toStringUtf8().replaceFirst("(\"sig\":\"[^\"]{40})....", "$1AAAA");
+        refused(List.of(documents.get(0), ByteString.copyFromUtf8(forged)), IdentityRefused.class, "signatures");
+    }
+
+    private void malformed(Consumer<org.cloister.protocol.handover.wire.Assignment.Builder> change, String why) {
+        org.cloister.protocol.handover.wire.Assignment.Builder assignment =
+                world.told().wire().getAssignment().toBuilder();
+        change.accept(assignment);
+        AssignmentAnswer answer =
+                AssignmentAnswer.newBuilder().setAssignment(assignment).build();
+        assertThatThrownBy(() -> AssignmentMessage.readAnswer(answer.toByteArray()))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void what_does_not_go_together_is_no_assignment() {
+        String other = "b".repeat(51) + "a";
+        malformed(told -> told.clearName(), "name");
+        malformed(told -> told.setName(world.opener.toString()), "role");
+        malformed(told -> told.setName(new Name("w1", "worker", world.project.id()).toString()), "mfrggzdfmztwq2lk-3");
+        malformed(told -> told.setTicket("mfrg"), "ticket");
+        malformed(told -> told.setTicket(BootWorld.OPENING), "name");
+        malformed(told -> told.setSlot(4), "name");
+        malformed(told -> told.setSlot(4096), "slot");
+        malformed(told -> told.setSlot(-1), "4294967295");
+        malformed(told -> told.setRequester(world.opener.toString()), "requester");
+        malformed(
+                told -> told.setRequester(SlotName.of(BootWorld.OPENING, 0, Role.CONTROLLER, other)
+                        .toString()),
+                "requester");
+        malformed(
+                told -> told.setName(SlotName.of(BootWorld.TICKET, 3, Role.CONTROLLER, world.project.id())
+                        .toString()),
+                "slot of a controlling VM");
+        malformed(told -> told.clearDocuments(), "documents");
+        malformed(
+                told -> told.addAllDocuments(Collections.nCopies(ProjectHistory.MAX_DOCUMENTS, ByteString.EMPTY)),
+                "documents");
+        malformed(told -> told.addDocuments(ByteString.copyFrom(new byte[ProjectPapers.MAX_DOCUMENTS])), "1048576");
+    }
+
+    @Test
+    void an_answer_is_one_of_both_and_knows_what_is_critical() {
+        for (AssignmentAnswer wrong : new AssignmentAnswer[] {
+            AssignmentAnswer.getDefaultInstance(),
+            AssignmentAnswer.newBuilder().setRefused("").build(),
+            AssignmentAnswer.newBuilder().setRefused("Busy").build(),
+            AssignmentAnswer.newBuilder().setRefused("busy").addCritical(4).build()
+        }) {
+            assertThatThrownBy(() -> AssignmentMessage.readAnswer(wrong.toByteArray()))
+                    .isInstanceOf(MalformedException.class);
+        }
+        assertThatThrownBy(() -> AssignmentMessage.readAsked(
+                        AssignmentQuestion.newBuilder().addCritical(2).build().toByteArray()))
+                .hasMessageContaining("critical");
+        assertThatThrownBy(() -> AssignmentMessage.readAsked(new byte[] {10, 9}))
+                .isInstanceOf(MalformedException.class);
+    }
+
+    @Test
+    void the_longest_assignment_fits() {
+        int each = ProjectPapers.MAX_DOCUMENTS / ProjectHistory.MAX_DOCUMENTS;
+        List<ByteString> documents = new ArrayList<>(
+                Collections.nCopies(ProjectHistory.MAX_DOCUMENTS - 1, ByteString.copyFrom(new byte[each])));
+        int rest = ProjectPapers.MAX_DOCUMENTS - each * documents.size();
+        documents.add(ByteString.copyFrom(new byte[rest]));
+        AssignmentMessage.Told told =
+                new AssignmentMessage.Told(world.worker, BootWorld.TICKET, 3, world.controller, documents);
+        assertThat(told.wire().getSerializedSize()).isLessThanOrEqualTo(LinkLimits.ASSIGNMENT_BYTES);
+    }
+}

@@ -1,0 +1,111 @@
+package org.cloister.protocol.handover;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.SecureRandom;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Owners;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.SubjectKey;
+
+/** A project with two owners, an opener, a controlling VM and a worker, each with the keys and papers that it would have. */
+public final class BootWorld {
+    public static final Instant NOW = Instant.parse("2026-11-21T10:00:00Z");
+    public static final String TICKET = "mfrggzdfmztwq2lknnwg23tpob";
+    public static final String OPENING = "tq4bcfcxfokh6sbolidgqd2f3i";
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final Duration DAY = Duration.ofHours(24);
+
+    public final ProjectHistory project;
+    public final KeyPair boot = pair(Curve.P384);
+    public final Name worker;
+    public final Name controller;
+    public final Name opener;
+    /** The worker's, the leaf first. */
+    public final List<byte[]> workerChain;
+    /** The controlling VM's authority and the opener's. */
+    public final List<byte[]> authorities;
+
+    public BootWorld() throws IOException, GeneralSecurityException {
+        this(project(3));
+    }
+
+    public BootWorld(Project made) throws IOException, GeneralSecurityException {
+        project = made.history;
+        worker = SlotName.of(TICKET, 3, Role.WORKER, project.id());
+        controller = SlotName.of(OPENING, 0, Role.CONTROLLER, project.id());
+        opener = new Name("cat", Role.OPENER.toString(), project.id());
+        Authority owner = Authority.ofProject(
+                project.id(),
+                SubjectKey.of(made.owner.verificationKey()),
+                made.owner::sign,
+                NOW,
+                Duration.ofDays(300),
+                RANDOM);
+        SigningKey cat = SigningKey.of(pair(Curve.P384));
+        byte[] cats = owner.certifyPerson(
+                "cat", Set.of(Role.OPENER), SubjectKey.of(cat.verificationKey()), NOW, Duration.ofDays(31));
+        SigningKey its = SigningKey.of(pair(Curve.P384));
+        byte[] controllers = Authority.load(cats, cat::sign, RANDOM)
+                .certifyController(controller.id(), SubjectKey.of(its.verificationKey()), NOW, Duration.ofDays(7));
+        SigningKey key = SigningKey.of(boot);
+        byte[] leaf = Authority.load(controllers, its::sign, RANDOM)
+                .issue(worker, SubjectKey.of(key.verificationKey()), NOW, DAY);
+        workerChain = List.of(leaf, controllers, cats);
+        authorities = List.of(controllers, cats);
+    }
+
+    /** @param owner one of them */
+    public record Project(ProjectHistory history, SigningKey owner) {}
+
+    /** @param documents how many, the genesis among them */
+    public static Project project(int documents) throws IOException, GeneralSecurityException {
+        SigningKey ann = SigningKey.of(pair(Curve.P384));
+        SigningKey ben = SigningKey.of(pair(Curve.P384));
+        Owners owners = new Owners(
+                1,
+                List.of(
+                        new Owners.Owner("ann", ann.verificationKey()),
+                        new Owners.Owner("ben", ben.verificationKey())));
+        Envelope genesis = Envelope.sign(ProjectDocument.GENESIS, ProjectDocument.genesis(owners, NOW, RANDOM), ann);
+        ProjectHistory history = ProjectHistory.begin(genesis.countersign(ben).bytes());
+        while (history.number() + 1 < documents) {
+            history = history.with(Envelope.sign(ProjectDocument.SUCCESSOR, history.successor(owners, NOW), ann)
+                    .bytes());
+        }
+        return new Project(history, ann);
+    }
+
+    public AssignmentMessage.Told told() {
+        return new AssignmentMessage.Told(worker, TICKET, 3, controller, documents());
+    }
+
+    public List<ByteString> documents() {
+        return project.envelopes().stream().map(ByteString::copyFrom).toList();
+    }
+
+    public static KeyPair pair(Curve curve) {
+        try {
+            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+            generator.initialize(new ECGenParameterSpec(curve.standardName()));
+            return generator.generateKeyPair();
+        } catch (GeneralSecurityException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package org.cloister.protocol.handover;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.MessageLite;
+import io.netty.buffer.ByteBufUtil;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.protocol.identity.BootCertificate;
+import org.cloister.protocol.identity.BootIdentity;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.Framing;
+import org.junit.jupiter.api.Test;
+
+/** What docs/protocol.md says of booting VMs in sections 3, 10 and 11 is what the code does. */
+class HandOverDocumentTest {
+    private final String page = Files.readString(Path.of(System.getProperty("cloister.root"), "docs", "protocol.md"));
+    private final Map<String, String> vectors = vectors(page);
+
+    HandOverDocumentTest() throws IOException {}
+
+    @Test
+    void the_assignment_is_the_examples() throws Exception {
+        String project = vector("project");
+        AssignmentMessage.Told told = new AssignmentMessage.Told(
+                SlotName.of(BootWorld.TICKET, 3, Role.WORKER, project),
+                BootWorld.TICKET,
+                3,
+                SlotName.of(BootWorld.OPENING, 0, Role.CONTROLLER, project),
+                List.of(document("genesis"), document("successor")));
+        byte[] message = told.wire().toByteArray();
+        assertThat(Base64.getEncoder().encodeToString(message)).isEqualTo(vector("assignment"));
+        assertThat(AssignmentMessage.readAnswer(message)).isEqualTo(told);
+        Assignment assignment = Assignment.of(told);
+        assertThat(assignment.project().id()).isEqualTo(project);
+        assertThat(assignment.project().number()).isEqualTo(1);
+    }
+
+    @Test
+    void the_boot_certificate_is_its_vms() throws Exception {
+        byte[] der = Base64.getDecoder().decode(vector("boot"));
+        X509Certificate certificate = (X509Certificate)
+                CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));
+        BootIdentity found = BootCertificate.verify(List.of(certificate), Name.parse(vector("boot-name")));
+        assertThat(found.role()).isEqualTo(Role.WORKER);
+        assertThat(found.name()).isEqualTo(SlotName.of(BootWorld.TICKET, 3, Role.WORKER, vector("project")));
+    }
+
+    @Test
+    void short_messages_travel_as_the_examples_show() throws Exception {
+        VerifierMessage question = new VerifierMessage.Question(HandOverWorld.NONCE);
+        assertThat(framed(question.wire())).isEqualTo(block("verifier-question"));
+        VmMessage trouble = new VmMessage.Trouble(BootPhase.KEYS, "no-mount");
+        assertThat(framed(trouble.wire())).isEqualTo(block("vm-trouble"));
+    }
+
+    @Test
+    void the_hand_over_is_the_examples() throws Exception {
+        byte[] bytes = Base64.getDecoder().decode(vector("hand-over"));
+        HandOver handOver = (HandOver) VerifierMessage.read(bytes);
+        assertThat(handOver.wire().toByteArray()).isEqualTo(bytes);
+        assertThat(handOver.place()).isEqualTo(new Place(BootWorld.TICKET, 3, HandOverWorld.VM, HandOverWorld.NONCE));
+        assertThat(handOver.accounts().jobUser().login()).isEqualTo("ben");
+        assertThat(HexFormat.of().formatHex(handOver.sealingContext())).isEqualTo(vector("hand-over-context"));
+    }
+
+    @Test
+    void the_unlocking_is_the_examples() throws Exception {
+        byte[] bytes = Base64.getDecoder().decode(vector("unlock"));
+        Unlock unlock = (Unlock) VerifierMessage.read(bytes);
+        assertThat(unlock.wire().toByteArray()).isEqualTo(bytes);
+        assertThat(unlock.place()).isEqualTo(new Place(BootWorld.OPENING, 0, HandOverWorld.VM, HandOverWorld.NONCE));
+        ProjectHistory project = ProjectHistory.of(
+                unlock.documents().stream().map(ByteString::toByteArray).toList());
+        assertThat(((HandOver) VerifierMessage.read(Base64.getDecoder().decode(vector("hand-over"))))
+                        .name()
+                        .project())
+                .isEqualTo(project.id());
+        assertThat(HexFormat.of().formatHex(unlock.sealingContext(project.id())))
+                .isEqualTo(vector("unlock-context"));
+    }
+
+    @Test
+    void every_message_and_phase_and_number_stands_there() {
+        for (BootPhase phase : BootPhase.values()) {
+            assertThat(page).contains("`" + phase + "`");
+        }
+        for (String message : List.of(
+                "question",
+                "denied",
+                "hand_over",
+                "unlock",
+                "release",
+                "beat",
+                "shown",
+                "no_statement",
+                "phase",
+                "ready",
+                "trouble",
+                "part",
+                "opened",
+                "resume")) {
+            assertThat(page).contains("`" + message + "` |").as(message);
+        }
+        assertThat(page)
+                .contains("`" + SealingContext.HAND_OVER + "`, project, ticket")
+                .contains("`" + SealingContext.UNLOCK + "`, project, opening")
+                .contains(Login.LEAST_ID + " to " + Login.MOST_ID)
+                .contains("1 to " + Accounts.MAX_USERS + " of `login` (`" + Login.FORM + "`")
+                .contains("up to " + Mount.MAX + " of `export`")
+                .contains(HandOver.LEAST_LEASE.toSeconds() + " to " + HandOver.MOST_LEASE.toSeconds() + " s");
+        for (String top : FolderPath.TOPS) {
+            assertThat(page).contains("`/" + top + "`");
+        }
+    }
+
+    private static byte[] framed(MessageLite message) {
+        return ByteBufUtil.getBytes(Framing.frame(message));
+    }
+
+    private byte[] block(String name) {
+        Matcher block =
+                Pattern.compile("```vector " + name + "\n([0-9a-f\n]+)```").matcher(page);
+        assertThat(block.find()).as(name).isTrue();
+        return HexFormat.of().parseHex(block.group(1).replace("\n", ""));
+    }
+
+    private ByteString document(String name) {
+        return ByteString.copyFrom(vector(name), UTF_8);
+    }
+
+    private String vector(String name) {
+        return Objects.requireNonNull(vectors.get(name), name);
+    }
+
+    private static Map<String, String> vectors(String page) {
+        Map<String, String> vectors = new HashMap<>();
+        Matcher line =
+                Pattern.compile("^([a-z0-9-]+): (\\S+)$", Pattern.MULTILINE).matcher(page);
+        while (line.find()) {
+            vectors.put(line.group(1), line.group(2));
+        }
+        return vectors;
+    }
+}

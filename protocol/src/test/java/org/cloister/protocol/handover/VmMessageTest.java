@@ -1,0 +1,85 @@
+package org.cloister.protocol.handover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import java.time.Duration;
+import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.evidence.EvidenceMessage;
+import org.cloister.protocol.handover.wire.FromVm;
+import org.cloister.protocol.handover.wire.Opened;
+import org.cloister.protocol.handover.wire.Part;
+import org.cloister.protocol.handover.wire.Phase;
+import org.cloister.protocol.handover.wire.Resume;
+import org.cloister.protocol.handover.wire.Shown;
+import org.cloister.protocol.handover.wire.Trouble;
+import org.cloister.protocol.link.LinkLimits;
+import org.junit.jupiter.api.Test;
+
+class VmMessageTest {
+    private final SigningKey key = SigningKey.of(BootWorld.pair(Curve.P384));
+    private final ByteString envelope = envelope(2);
+
+    VmMessageTest() throws Exception {}
+
+    private ByteString envelope(int payload) throws Exception {
+        return ByteString.copyFrom(
+                Envelope.sign("application/x", new byte[payload], key).bytes());
+    }
+
+    @Test
+    void reads_back_what_it_writes() throws Exception {
+        for (VmMessage message : new VmMessage[] {
+            new VmMessage.Shown(envelope, BootWorld.NOW),
+            new VmMessage.NoStatement(EvidenceMessage.Why.ANOTHER),
+            new VmMessage.Passed(BootPhase.TUNNEL, Duration.ofMillis(1234)),
+            new VmMessage.Ready(),
+            new VmMessage.Trouble(BootPhase.KEYS, "no-mount"),
+            new VmMessage.Beat(),
+            new VmMessage.Part(envelope),
+            new VmMessage.Opened(0, true),
+            new VmMessage.Opened(6, false),
+            new VmMessage.Resume(BootWorld.TICKET, 3, HandOverWorld.VM),
+            new VmMessage.Skipped()
+        }) {
+            assertThat(VmMessage.read(message.wire().toByteArray())).isEqualTo(message);
+        }
+    }
+
+    private static void malformed(FromVm.Builder message, String why) {
+        assertThatThrownBy(() -> VmMessage.read(message.build().toByteArray()))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void what_is_out_of_its_range_is_no_message() throws Exception {
+        FromVm.Builder from = FromVm.newBuilder();
+        malformed(from.setShown(Shown.newBuilder().setStatement(ByteString.copyFromUtf8("{}"))), "statement");
+        malformed(from.setShown(Shown.newBuilder().setStatement(envelope).setClock(-1)), "time");
+        malformed(from.setShown(Shown.newBuilder().setStatement(envelope(150_000))), "statement");
+        malformed(from.setNoStatement("perhaps"), "evidence: refused");
+        malformed(from.setPhase(Phase.newBuilder().setPhase("queue")), "phase");
+        malformed(from.setPhase(Phase.newBuilder().setPhase("boot").setTook(-1)), "milliseconds");
+        malformed(from.setPhase(Phase.newBuilder().setPhase("boot").setTook(604_800_001)), "milliseconds");
+        for (String code : new String[] {"", "No", "no mount", "a1", "a".repeat(41)}) {
+            malformed(from.setTrouble(Trouble.newBuilder().setPhase("boot").setCode(code)), "code");
+        }
+        malformed(from.setTrouble(Trouble.newBuilder().setCode("a")), "phase");
+        malformed(from.setPart(Part.getDefaultInstance()), "part");
+        malformed(from.setPart(Part.newBuilder().setStatement(envelope(8000))), "part");
+        malformed(from.setOpened(Opened.newBuilder().setEpoch(1).setDrive("made")), "epoch");
+        malformed(from.setOpened(Opened.newBuilder().setDrive("found")), "epoch");
+        malformed(from.setOpened(Opened.newBuilder().setEpoch(1L << 53).setDrive("found")), "epoch");
+        malformed(from.setOpened(Opened.newBuilder().setEpoch(1)), "drive");
+        malformed(from.setResume(Resume.newBuilder().setTicket(BootWorld.TICKET).setSlot(3)), "vm");
+        malformed(from.setResume(Resume.newBuilder().setSlot(3).setVm(HandOverWorld.VM)), "ticket");
+        malformed(new VmMessage.Ready().wire().toBuilder().addCritical(11), "field 11 is critical");
+        assertThatThrownBy(() -> VmMessage.read(new byte[] {10, 9})).isInstanceOf(MalformedException.class);
+        assertThat(EvidenceMessage.MAX_ENVELOPE + 64).isLessThan(LinkLimits.FROM_BOOTING_BYTES);
+    }
+}
