@@ -19,6 +19,8 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class LocalSlurmContract extends Asking {
     private static final Duration LOOK = Duration.ofMillis(50);
+    /** A minute: a job that is ended while its script is about to begin may miss SIGTERM, and has SIGKILL after Slurm's KillWait of 30 s. */
+    private static final int LOOKS = 1200;
     /** 22.05 has died of a node deleted 0.1 s after the end of a heterogeneous job there, while backfill still knew it. */
     private static final Duration SET_TO_REMOVAL = Duration.ofSeconds(5);
 
@@ -388,7 +390,7 @@ public abstract class LocalSlurmContract extends Asking {
     }
 
     private void awaitHolds(String what, Question question) throws IOException {
-        for (int look = 0; look < 200; look++) {
+        for (int look = 0; look < LOOKS; look++) {
             if (question.holds()) {
                 return;
             }
