@@ -19,8 +19,7 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class LocalSlurmContract extends Asking {
     private static final Duration LOOK = Duration.ofMillis(50);
-    /** A minute: a job that is ended while its script is about to begin may miss SIGTERM, and has SIGKILL after Slurm's KillWait of 30 s. */
-    private static final int LOOKS = 1200;
+    private static final int LOOKS = 1200; // a minute: a job that misses SIGTERM has SIGKILL after KillWait, 30 s
     /** 22.05 has died of a node deleted 0.1 s after the end of a heterogeneous job there, while backfill still knew it. */
     private static final Duration SET_TO_REMOVAL = Duration.ofSeconds(5);
 
