@@ -1,7 +1,7 @@
 # Interrupted twice, a step ends, the command says so, and its job goes. The job has a name of its own: other cases run jobs called sh.
 srun -t 5 -J interrupted sh -c 'echo begun; sleep 60' > out.txt 2> err.txt &
 pid=$!
-for ((n = 0; n < 300; n++)); do grep -q begun out.txt && break; sleep 0.1; done
+for ((n = 0; n < 300; n++)); do grep -qs begun out.txt && break; sleep 0.1; done
 kill -INT $pid; sleep 0.3; kill -INT $pid
 wait $pid
 echo "exit $?"
