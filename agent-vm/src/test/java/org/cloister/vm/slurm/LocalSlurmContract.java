@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Predicate;
 import org.cloister.slurm.SlurmRefused;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -17,15 +16,11 @@ import org.junit.jupiter.api.Test;
  * What holds for every {@link LocalSlurm}, the real one and the one in memory: one that nobody else uses, with accounting, whose
  * block's nodes have 2 CPUs, 2000 MiB and 4000 MiB of disk. Nothing but these tests places its jobs.
  */
-public abstract class LocalSlurmContract extends Asking {
-    private static final Duration LOOK = Duration.ofMillis(50);
-    private static final int LOOKS = 1200; // a minute: a job that misses SIGTERM has SIGKILL after KillWait, 30 s
+public abstract class LocalSlurmContract extends Looking {
     /** 22.05 has died of a node deleted 0.1 s after the end of a heterogeneous job there, while backfill still knew it. */
     private static final Duration SET_TO_REMOVAL = Duration.ofSeconds(5);
 
     private static final Demand SMALL = demand(1, 1, 1, 100);
-
-    protected abstract LocalSlurm slurm();
 
     /**
      * An ordinary user's batch job that runs until it is cancelled.
@@ -43,8 +38,6 @@ public abstract class LocalSlurmContract extends Asking {
 
     /** All nodes that were brought end, whatever Slurm thinks of them. */
     protected abstract void endNodes() throws IOException;
-
-    protected abstract void pass(Duration time) throws IOException;
 
     /** As its owner. */
     protected abstract void release(JobId job) throws IOException;
@@ -328,38 +321,6 @@ public abstract class LocalSlurmContract extends Asking {
         return new JobId(array + "_" + task);
     }
 
-    private Job job(JobId id) throws IOException {
-        return find(slurm().jobs(), id);
-    }
-
-    private static Job find(List<Job> jobs, JobId id) {
-        return jobs.stream()
-                .filter(job -> job.id().equals(id))
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("no job " + id + " in " + jobs));
-    }
-
-    private List<JobId> waiting() throws IOException {
-        return slurm().jobs().stream()
-                .filter(job -> job.state() == JobState.PENDING)
-                .map(Job::id)
-                .toList();
-    }
-
-    private List<Node> nodesOf(String ticket) throws IOException {
-        return slurm().nodes().stream()
-                .filter(node -> node.feature().equals(LocalSlurm.feature(ticket)))
-                .toList();
-    }
-
-    private List<String> nodes(String ticket) throws IOException {
-        return nodesOf(ticket).stream().map(Node::name).sorted().toList();
-    }
-
-    private List<Node.State> states(String ticket) throws IOException {
-        return nodesOf(ticket).stream().map(Node::state).toList();
-    }
-
     private void bringIdle(String ticket, int nodes, int cpus, int memoryMib) throws IOException {
         bring(ticket, nodes, cpus, memoryMib);
         awaitHolds(nodes + " idle nodes of " + ticket, () -> {
@@ -370,31 +331,5 @@ public abstract class LocalSlurmContract extends Asking {
                                     && node.cpus() == cpus
                                     && node.memoryMib() == memoryMib);
         });
-    }
-
-    private void awaitReason(JobId id, String reason) throws IOException {
-        await(id + " waits for " + reason, jobs -> find(jobs, id).reason().equals(reason));
-    }
-
-    private void awaitState(JobId id, JobState state) throws IOException {
-        await(id + " is " + state, jobs -> find(jobs, id).state() == state);
-    }
-
-    private void await(String what, Predicate<List<Job>> holds) throws IOException {
-        awaitHolds(what, () -> holds.test(slurm().jobs()));
-    }
-
-    private interface Question {
-        boolean holds() throws IOException;
-    }
-
-    private void awaitHolds(String what, Question question) throws IOException {
-        for (int look = 0; look < LOOKS; look++) {
-            if (question.holds()) {
-                return;
-            }
-            pass(LOOK);
-        }
-        throw new AssertionError("never: " + what + "; jobs: " + slurm().jobs() + "; nodes: " + slurm().nodes());
     }
 }
