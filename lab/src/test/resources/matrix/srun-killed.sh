@@ -6,7 +6,7 @@ kill -INT $pid; sleep 0.3; kill -INT $pid
 wait $pid
 echo "exit $?"
 for ((n = 0; n < 300; n++)); do
-    left=$(squeue -h -u "$USER" -n interrupted -t R,CG,PD -o %T)
+    left=$(squeue -h --me -n interrupted -o %T)
     [ -n "$left" ] || break
     sleep 0.2
 done
