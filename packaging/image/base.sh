@@ -59,6 +59,7 @@ base_install() {
         --dpkgopt=path-exclude=/usr/share/bug/* \
         --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
         --essential-hook='mkdir -p "$1/usr/share/man/man1"' \
+        --essential-hook="$HERE/base/accounts" \
         bookworm "$BASE/tree" "deb [trusted=yes] copy:$WORK/repository ./"
 }
 
@@ -92,8 +93,8 @@ base_settle() {
     done
     # What packages enabled at installation; the presets say again what is to be.
     rm -rf "$tree"/etc/systemd/system/*.wants "$tree"/etc/systemd/system/*.requires
-    # Slurm's PMIx plugin opens libpmix.so, which only the -dev package has.
-    ln -sf libpmix.so.2 "$tree/usr/lib/x86_64-linux-gnu/libpmix.so"
+    # Slurm's PMIx plugin opens pmix2/lib/libpmix.so, which only the -dev package has.
+    ln -sf libpmix.so.2 "$tree/usr/lib/x86_64-linux-gnu/pmix2/lib/libpmix.so"
     # It is empty, not absent: systemd then takes the machine id from the VM's UUID and does not see a first boot.
     : >"$tree/etc/machine-id"
     rm -f "$tree/var/lib/dbus/machine-id"

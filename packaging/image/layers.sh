@@ -97,8 +97,15 @@ strip_overlay_notes() {
 }
 
 cloister_layer() {
+    local maker
     layer_begin cloister
     install_debs "${DEBS[@]}"
+    # Class archives with the same bytes each time, from packages that can make such.
+    for maker in "$TREE"/usr/share/cloister/*/make-archive; do
+        if [ -e "$maker" ] && grep -qF -- --same "$maker"; then
+            in_tree "${maker#"$TREE"}" --same
+        fi
+    done
     layer_end cloister
 }
 

@@ -28,9 +28,9 @@ settle_tree() {
         "$tree"/var/backups/* "$tree"/var/lib/systemd/deb-systemd-helper-enabled/.??*
     find "$tree/var/log" -type f -delete
     find "$tree/usr" -name '__pycache__' -type d -prune -exec rm -rf {} +
-    # Class archives that packages' scripts make: no way was found to make Java 17 write the same bytes each time. Those
-    # that a package ships, like the JRE's own, stay.
-    find "$tree/var" -name '*.jsa' -delete
+    # Class archives that packages' scripts make have other bytes each time. Those that a package ships, like the JRE's own,
+    # stay, and so does the one that was made with care (cloister_layer).
+    find "$tree/var" -name '*.jsa' ! -path "$tree/var/cache/cloister/agent-vm.jsa" -delete
     # Java keystores record the time at which each certificate came in.
     rm -f "$tree/etc/ssl/certs/java/cacerts"
 }

@@ -48,10 +48,11 @@ accounted() {
 
 # Waits for the reason of a waiting job, which Slurm finds out some seconds after its submission at the latest.
 until_reason() {
-    local n
-    for ((n = 0; n < 100; n++)); do
-        [ "$(reason_of "$1")" != "$2" ] || break
+    local n reason
+    for ((n = 0; n < 600; n++)); do
+        reason=$(reason_of "$1")
+        [ "$reason" != "$2" ] || break
         sleep 0.2
     done
-    echo "$(state_of "$1") $(reason_of "$1")"
+    echo "$(state_of "$1") $reason"
 }

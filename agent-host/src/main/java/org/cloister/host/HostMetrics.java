@@ -38,6 +38,7 @@ public final class HostMetrics {
     private final Counter refused = registry.counter(PREFIX + "runs.refused");
     private final Counter adopted = registry.counter(PREFIX + "vms.adopted");
     private final Counter forgotten = registry.counter(PREFIX + "vms.forgotten");
+    private final Counter cutOff = registry.counter(PREFIX + "vms.cut_off");
     private final Counter reopened = registry.counter(PREFIX + "ports.reopened");
     private final ChannelMetrics channels = new ChannelMetrics(registry, PREFIX);
     private final Supplier<List<Entry>> ledger;
@@ -137,6 +138,8 @@ public final class HostMetrics {
                 adopt.entry().end().ifPresent(end -> ended(end.why()));
             } else if (action instanceof Action.Forget) {
                 forgotten.inc();
+            } else if (action instanceof Action.CutOff) {
+                cutOff.inc();
             } else if (action instanceof Action.Reopen) {
                 reopened.inc();
             }

@@ -11,11 +11,11 @@ import org.cloister.daemon.TomlReader;
 import org.cloister.host.disk.Erasing;
 import org.cloister.host.domain.Accelerator;
 import org.cloister.host.domain.MemoryBacking;
-import org.cloister.host.domain.MemoryReserves;
-import org.cloister.host.domain.Reserve;
 import org.cloister.host.domain.SevDecision;
 import org.cloister.host.drive.Holder;
 import org.cloister.host.ledger.Times;
+import org.cloister.protocol.ticket.MemoryReserves;
+import org.cloister.protocol.ticket.Reserve;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
@@ -46,7 +46,7 @@ public record VmConfig(
     /** What the file says of {@link MemoryReserves}; what it does not say is as measured. */
     public record Reserves(OptionalInt guestMib, OptionalInt guestOneIn, OptionalInt qemuMib, OptionalInt qemuOneIn) {
         public MemoryReserves of(Accelerator accelerator) {
-            MemoryReserves usual = MemoryReserves.defaults(accelerator);
+            MemoryReserves usual = MemoryReserves.defaults(accelerator == Accelerator.TCG);
             return new MemoryReserves(of(guestMib, guestOneIn, usual.guest()), of(qemuMib, qemuOneIn, usual.qemu()));
         }
 

@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import org.cloister.daemon.BadConfigException;
 import org.cloister.host.domain.Accelerator;
 import org.cloister.host.domain.MemoryBacking;
-import org.cloister.host.domain.MemoryReserves;
 import org.cloister.host.domain.SevDecision;
 import org.cloister.ovs.BridgeConfig;
+import org.cloister.protocol.ticket.MemoryReserves;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -54,7 +54,7 @@ class HostConfigTest {
         assertThat(config.vm().backing()).isEqualTo(MemoryBacking.PLAIN);
         assertThat(config.bridge()).isEqualTo(BridgeConfig.of(Path.of("/var/run/openvswitch"), null));
         for (Accelerator each : Accelerator.values()) {
-            assertThat(config.vm().reserves().of(each)).isEqualTo(MemoryReserves.defaults(each));
+            assertThat(config.vm().reserves().of(each)).isEqualTo(MemoryReserves.defaults(each == Accelerator.TCG));
         }
     }
 
@@ -157,7 +157,7 @@ class HostConfigTest {
                         opened.bridge().deadline(),
                         opened.bridge().audit()))
                 .isEqualTo(asIs.bridge());
-        assertThat(opened.vm().reserves().of(Accelerator.KVM)).isEqualTo(MemoryReserves.defaults(Accelerator.KVM));
+        assertThat(opened.vm().reserves().of(Accelerator.KVM)).isEqualTo(MemoryReserves.defaults(false));
         assertThat(opened.vm().times()).isEqualTo(asIs.vm().times());
         assertThat(opened.vm().round()).isEqualTo(asIs.vm().round()).isEqualTo(Duration.ofSeconds(60));
         assertThat(opened.vm().launchSecurity()).isEqualTo(asIs.vm().launchSecurity());

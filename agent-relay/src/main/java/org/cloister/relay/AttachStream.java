@@ -67,7 +67,13 @@ final class AttachStream extends ChannelInboundHandlerAdapter {
             throw new MalformedException("attach stream: want Attach once and first");
         } else if (message instanceof AgentMessage.Serve serve) {
             boolean first = !link.concernedBy(serve.name().project());
-            Optional<CloseReason> refused = relay.registry().serve(link, serve.name());
+            Registry.Claim claim =
+                    relay.registry().serve(link, serve.name(), relay.office().hostOf(serve.name()));
+            Optional<CloseReason> refused = claim.refused();
+            claim.displaced().ifPresent(other -> {
+                LOG.info("serve displaced peer={} name={} by={}", other.peer, serve.name(), link.peer);
+                relay.say(other, new RelayMessage.Served(serve.name(), Optional.of(CloseReason.CLAIMED)));
+            });
             refused.ifPresent(why -> {
                 relay.metrics().claimsRefused.inc();
                 LOG.warn("serve refused peer={} name={} reason={}", link.peer, serve.name(), why);

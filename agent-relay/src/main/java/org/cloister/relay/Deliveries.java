@@ -291,14 +291,14 @@ final class Deliveries implements AutoCloseable {
     private void readProject(Path project) throws IOException {
         List<byte[]> envelopes = new ArrayList<>();
         for (int n = 0; Files.exists(project.resolve(documentName(n))); n++) {
-            envelopes.add(bytes(project.resolve(documentName(n)), ProjectDocument.MAX_BYTES));
+            envelopes.add(WholeFile.read(project.resolve(documentName(n)), ProjectDocument.MAX_BYTES));
         }
         try {
             ProjectHistory history = ProjectHistory.of(envelopes);
             projects.put(history.id(), history);
             Path approval = project.resolve(APPROVAL);
             if (Files.exists(approval)) {
-                byte[] envelope = bytes(approval, Approval.MAX_BYTES);
+                byte[] envelope = WholeFile.read(approval, Approval.MAX_BYTES);
                 approvals.put(history.id(), new Approved(Approval.read(envelope, site), ByteString.copyFrom(envelope)));
             }
         } catch (MalformedException | IdentityRefused e) {
@@ -315,7 +315,7 @@ final class Deliveries implements AutoCloseable {
                 continue;
             }
             try {
-                kept = kept.kept(RevocationList.read(bytes(file, RevocationList.MAX_BYTES), keys));
+                kept = kept.kept(RevocationList.read(WholeFile.read(file, RevocationList.MAX_BYTES), keys));
             } catch (MalformedException | IdentityRefused e) {
                 throw damaged(file, e);
             }
@@ -346,13 +346,6 @@ final class Deliveries implements AutoCloseable {
             }
         }
         return entries;
-    }
-
-    private static byte[] bytes(Path file, int most) throws IOException {
-        if (Files.size(file) > most) {
-            throw new IOException(file + ": want at most " + most + " bytes, have " + Files.size(file));
-        }
-        return Files.readAllBytes(file);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package org.cloister.relay;
 
+import com.google.protobuf.ByteString;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -7,11 +8,16 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateEncodingException;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.LinkCodec;
@@ -103,7 +109,20 @@ final class LinkDoor {
                 ctx.close();
                 return;
             }
-            welcome(ctx, new RelayLink(ctx.channel(), peer.get(), Instant.now()));
+            try {
+                welcome(ctx, new RelayLink(ctx.channel(), peer.get(), shown(tls), Instant.now()));
+            } catch (SSLPeerUnverifiedException | CertificateEncodingException e) {
+                throw new IllegalStateException("a peer was found in a chain that is not there", e);
+            }
+        }
+
+        private static List<ByteString> shown(SslHandler tls)
+                throws SSLPeerUnverifiedException, CertificateEncodingException {
+            List<ByteString> chain = new ArrayList<>();
+            for (Certificate each : tls.engine().getSession().getPeerCertificates()) {
+                chain.add(ByteString.copyFrom(each.getEncoded()));
+            }
+            return chain;
         }
 
         private void welcome(ChannelHandlerContext ctx, RelayLink link) {

@@ -6,6 +6,7 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.ticket.ProjectPapers;
 import org.cloister.relay.ticket.Surroundings;
 
@@ -24,6 +25,11 @@ record Neighbourhood(Deliveries deliveries, Registry registry) implements Surrou
     @Override
     public ProjectPapers papers(String project, Optional<VerificationKey> anchor) {
         return deliveries.papers(project, anchor);
+    }
+
+    @Override
+    public boolean isServed(Name name) {
+        return registry.find(name) != null;
     }
 
     /** A host's id is its node's name in lower case, up to the first dot. */

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.InstantSource;
+import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Credential;
-import org.cloister.relay.audit.AuditLog;
 import org.cloister.relay.state.NetworkPool;
 import org.cloister.relay.state.State;
 

@@ -24,24 +24,46 @@ final class Registry {
         link.served.forEach(name -> serving.remove(name, link));
     }
 
-    /** The first claim stands while its link does: who the other end is shows inside the circuit, not here. */
-    Optional<CloseReason> serve(RelayLink link, Name name) {
+    /**
+     * What became of a claim.
+     *
+     * @param refused empty if the name is the link's from now on
+     * @param displaced whose it was until now, if that is another
+     */
+    record Claim(Optional<CloseReason> refused, Optional<RelayLink> displaced) {
+        private static Claim refused(CloseReason why) {
+            return new Claim(Optional.of(why), Optional.empty());
+        }
+    }
+
+    /**
+     * The first claim stands while its link does, unless it is known whose the name is: who the other end is shows inside the
+     * circuit, not here.
+     *
+     * @param owner the host that has the VM of this name, if that is known
+     */
+    Claim serve(RelayLink link, Name name, Optional<Name> owner) {
         if (!link.maySay(name)) {
-            return Optional.of(CloseReason.NOT_ALLOWED);
+            return Claim.refused(CloseReason.NOT_ALLOWED);
         }
         if (link.served.size() >= LinkLimits.SERVED && !link.served.contains(name)) {
-            return Optional.of(CloseReason.LIMIT);
+            return Claim.refused(CloseReason.LIMIT);
         }
-        RelayLink first = serving.putIfAbsent(name, link);
-        if (first != null && first != link) {
-            return Optional.of(CloseReason.CLAIMED);
+        if (owner.isPresent() && !owner.get().equals(link.peer)) {
+            return Claim.refused(CloseReason.CLAIMED);
+        }
+        RelayLink before = owner.isPresent() ? serving.put(name, link) : serving.putIfAbsent(name, link);
+        Optional<RelayLink> other = Optional.ofNullable(before).filter(each -> each != link);
+        if (other.isPresent() && owner.isEmpty()) {
+            return Claim.refused(CloseReason.CLAIMED);
         }
         link.served.add(name);
         if (!links.contains(link)) {
             // It ended meanwhile, and remove may not have seen this name.
             serving.remove(name, link);
         }
-        return Optional.empty();
+        other.ifPresent(each -> each.served.remove(name));
+        return new Claim(Optional.empty(), other);
     }
 
     void unserve(RelayLink link, Name name) {

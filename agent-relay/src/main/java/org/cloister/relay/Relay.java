@@ -105,7 +105,7 @@ final class Relay implements AutoCloseable {
         metrics.gauge("circuits", exchange::openCircuits);
         metrics.gauge("projects", deliveries::projects);
         this.office = new TicketOffice(
-                new OfficeTerms(terms.name, records.key(), terms.times),
+                new OfficeTerms(terms.name, records.key(), terms.own, terms.times),
                 new Neighbourhood(deliveries, registry),
                 records.state(),
                 records.log(),

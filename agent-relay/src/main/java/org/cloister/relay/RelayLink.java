@@ -26,6 +26,9 @@ final class RelayLink {
 
     final Name peer;
     final Identity identity;
+    /** In DER, the leaf first. */
+    final List<ByteString> chain;
+
     final Instant since;
     final Set<Name> served = ConcurrentHashMap.newKeySet();
     final AtomicInteger streams = new AtomicInteger();
@@ -42,10 +45,11 @@ final class RelayLink {
     /** Lists that were sent here and are not acknowledged yet. */
     private final Set<Digest> unkept = ConcurrentHashMap.newKeySet();
 
-    RelayLink(Channel connection, Identity identity, Instant since) {
+    RelayLink(Channel connection, Identity identity, List<ByteString> chain, Instant since) {
         this.connection = connection;
         this.peer = identity.name();
         this.identity = identity;
+        this.chain = List.copyOf(chain);
         this.since = since;
     }
 

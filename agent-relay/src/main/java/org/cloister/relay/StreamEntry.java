@@ -91,7 +91,7 @@ final class StreamEntry extends ChannelInboundHandlerAdapter {
             Answer.refuse(stream, Close.byRelay(CloseReason.NOT_ALLOWED));
             return;
         }
-        relay.tickets().enter(stream, link.identity, request.from());
+        relay.tickets().enter(stream, link.identity, link.chain, request.from());
         Exchange.accept(stream, version);
         stream.pipeline().fireUserEventTriggered(TicketDoor.Answered.NOW);
     }

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.cloister.protocol.Digest;
+import org.cloister.protocol.audit.log.TinySegments;
 import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Beliefs;
@@ -29,7 +30,6 @@ import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.Trust;
-import org.cloister.relay.audit.TinySegments;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.state.NetworkPool;
 import org.cloister.relay.state.State;
@@ -147,6 +147,11 @@ final class Cast implements AutoCloseable {
         relay.close();
         records.close();
         deliveries.close();
+    }
+
+    /** Of the relay, when none runs. */
+    Path database() {
+        return state.resolve("relay.db");
     }
 
     Credential credential(Name name) throws GeneralSecurityException, IOException {

@@ -108,7 +108,7 @@ final class HostileRelay implements AutoCloseable {
                 new DefaultHttp2Headers().status("200").set(Request.VERSION, "1"), false));
     }
 
-    private void say(RelayMessage message) {
+    void say(RelayMessage message) {
         ByteBuf frame = Framing.frame(message.wire());
         attached.writeAndFlush(new DefaultHttp2DataFrame(frame));
     }

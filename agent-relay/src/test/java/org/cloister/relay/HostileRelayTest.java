@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -83,6 +84,18 @@ class HostileRelayTest {
                     assertThat(agent.attachments).isEmpty();
                 }
             }
+        }
+    }
+
+    @Test
+    void a_relay_that_would_end_a_hosts_vms_loses_the_host() throws Exception {
+        try (HostileRelay relay = relay(UnaryOperator.identity(), HostileRelay.HONEST);
+                Agent agent = new Agent(cast, cast.credential(Cast.HOST), relay.address())) {
+            agent.attachment();
+            relay.say(new RelayMessage.Leave(Duration.ofSeconds(20)));
+            assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).contains("want no Leave of a relay");
+            // It comes again, as to any relay.
+            agent.attachment();
         }
     }
 

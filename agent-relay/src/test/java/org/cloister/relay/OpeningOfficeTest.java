@@ -13,13 +13,17 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.Attachment;
+import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.ClaimCheck;
@@ -163,6 +167,93 @@ class OpeningOfficeTest extends TicketStage {
         assertThat(jobOf(first).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
         assertThat(claim(second).address()).hasToString(before);
         assertThat(audit()).contains("\"opening.refused\"").contains("\"superseded\"");
+    }
+
+    /** A second host, and a VM that it says is the project's controlling one. */
+    private final class Elsewhere implements AutoCloseable {
+        private final Name name = Opening.controller("main", cast.site.a.id());
+        private final Credential vmOwn = cast.credential(name);
+        private final Credential own = cast.credential(Cast.OTHER_HOST);
+        private final Agent agent = new Agent(cast, own);
+        private final Attachment attachment = agent.attachment();
+
+        Elsewhere() throws Exception {}
+
+        Optional<CloseReason> serves() throws Exception {
+            return agent.serve(attachment, name, vmOwn, Tap.keeping().application());
+        }
+
+        Optional<CloseReason> servesHere() throws Exception {
+            return host.serve(hostAttachment, name, vmOwn, Tap.keeping().application());
+        }
+
+        void claims(Opening opening) throws Exception {
+            TicketParty claimer = TicketParty.of(attachment.link(), Cast.OTHER_HOST, own);
+            claimer.say(new PartyMessage.Claim(opening.id(), job(opening.id())));
+            claimer.next(OfficeMessage.Claimed.class);
+            claimer.close();
+        }
+
+        Object dialled() throws Exception {
+            Cast.get(Circuit.open(
+                    cast.link(cast.device),
+                    Cast.terms(cast.member, name),
+                    cast.credential(cast.member),
+                    cast.trust,
+                    Tap.keeping().application()));
+            return agent.circuits.poll(20, TimeUnit.SECONDS);
+        }
+
+        @Override
+        public void close() {
+            agent.close();
+        }
+    }
+
+    private static void displaced(Agent agent) throws Exception {
+        assertThat(agent.served.poll(20, TimeUnit.SECONDS)).isEqualTo(Optional.of(CloseReason.CLAIMED));
+    }
+
+    @Test
+    void the_name_is_the_hosts_that_claimed_the_opening_that_runs_and_goes_from_whoever_had_it() throws Exception {
+        slurm.fail("n2");
+        Opening second;
+        try (Elsewhere elsewhere = new Elsewhere()) {
+            assertThat(elsewhere.serves()).as("nobody runs").isEmpty();
+            Opening first = person.opening(1);
+            person.open(opener, first);
+            person.until(first.id(), TicketState.RUNNING);
+            claim(first);
+            assertThat(elsewhere.servesHere()).isEmpty();
+            displaced(elsewhere.agent);
+            assertThat(elsewhere.serves()).contains(CloseReason.CLAIMED);
+
+            slurm.answer(false);
+            second = person.opening(2);
+            person.open(opener, second);
+            person.until(second.id(), TicketState.ACCEPTED);
+            slurm.fail("n1");
+            slurm.repair("n2");
+            slurm.answer(true);
+            person.until(first.id(), TicketState.ENDED);
+            person.until(second.id(), TicketState.RUNNING);
+            assertThat(elsewhere.serves()).as("the old VM lives on").contains(CloseReason.CLAIMED);
+            elsewhere.claims(second);
+            assertThat(elsewhere.serves()).isEmpty();
+            displaced(host);
+            assertThat(elsewhere.dialled()).isInstanceOf(Circuit.class);
+            assertThat(elsewhere.servesHere()).contains(CloseReason.CLAIMED);
+        }
+        restartRelay();
+        try (Elsewhere elsewhere = new Elsewhere()) {
+            assertThat(elsewhere.servesHere()).as("after a restart").contains(CloseReason.CLAIMED);
+            assertThat(elsewhere.serves()).isEmpty();
+            slurm.end(job(second.id()), JobState.COMPLETED);
+            person.say(new PartyMessage.Ask(second.id()));
+            ended(second, TicketEnd.COMPLETED);
+            elsewhere.attachment.unserve(elsewhere.name);
+            await(() -> elsewhere.servesHere().isEmpty());
+        }
     }
 
     @Test

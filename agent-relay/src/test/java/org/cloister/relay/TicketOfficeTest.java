@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Set;
 import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Approval;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
@@ -75,7 +76,15 @@ class TicketOfficeTest extends TicketStage {
                 .bytes();
         claimer.say(new PartyMessage.Report(ticket.id(), 0, ByteString.copyFrom(part)));
         assertThat(claimer.next(OfficeMessage.Reported.class).slot()).isZero();
-        assertThat(vm.next(OfficeMessage.Part.class).statement().toByteArray()).isEqualTo(part);
+        OfficeMessage.Part told = vm.next(OfficeMessage.Part.class);
+        assertThat(told.statement().toByteArray()).isEqualTo(part);
+        assertThat(Chain.parse(told.chain().stream()
+                                .map(ByteString::toByteArray)
+                                .toList())
+                        .verify(Set.of(Role.HOST), cast.beliefs.anchors(), cast.beliefs.lists(), Instant.now())
+                        .name())
+                .as("a receipt shows the host by it")
+                .isEqualTo(Cast.HOST);
 
         byte[] second = Envelope.sign(
                         "application/vnd.in-toto+json", "[]".getBytes(StandardCharsets.UTF_8), claimer.key())
@@ -86,8 +95,28 @@ class TicketOfficeTest extends TicketStage {
         assertThat(vm.until(ticket.id(), TicketState.ENDED).end()).contains(TicketEnd.COMPLETED);
         vm.say(new PartyMessage.Ask(ticket.id()));
         assertThat(vm.until(ticket.id(), TicketState.ENDED).job()).isEqualTo(job);
-        assertThat(vm.next(OfficeMessage.Part.class).statement().toByteArray()).isEqualTo(part);
+        assertThat(vm.next(OfficeMessage.Part.class)).isEqualTo(told);
         assertThat(vm.besides).as("news of the part that was not kept").noneMatch(OfficeMessage.Part.class::isInstance);
+    }
+
+    @Test
+    void a_controlling_vm_that_knows_the_sites_keys_alone_holds_an_allocation_against_the_relays_certificate()
+            throws Exception {
+        Ticket ticket = vm.ticket(TicketParty.nodes(1));
+        vm.order(ticket);
+        OfficeMessage.Update running = vm.until(ticket.id(), TicketState.RUNNING);
+        Identity relay = Chain.parse(
+                        vm.welcome.chain().stream().map(ByteString::toByteArray).toList())
+                .verifyUnlisted(
+                        Set.of(Role.RELAY),
+                        Anchors.none().withSite(cast.beliefs.anchors().of(Name.SITE)),
+                        Instant.now());
+        assertThat(relay.name()).isEqualTo(Cast.RELAY);
+        assertThat(ClaimCheck.read(running.allocation().toByteArray(), relay).ticket())
+                .isEqualTo(ticket.id());
+        assertThat(TicketParty.of(hostLink, Cast.HOST, hostOwn).welcome.chain())
+                .as("a host's, whose link has shown it")
+                .isEmpty();
     }
 
     @Test

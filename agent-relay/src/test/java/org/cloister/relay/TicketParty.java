@@ -38,6 +38,8 @@ final class TicketParty implements TicketStream.Events {
     /** What a test was not waiting for when it came. */
     final List<OfficeMessage> besides = new ArrayList<>();
 
+    OfficeMessage.Welcome welcome;
+
     private final Name name;
     private final SigningKey key;
     private volatile TicketStream stream;
@@ -77,9 +79,10 @@ final class TicketParty implements TicketStream.Events {
             first = heard.poll(100, TimeUnit.MILLISECONDS);
         }
         Agent.require(first, "no welcome; ended: " + ends);
-        if (!(first instanceof OfficeMessage.Welcome)) {
+        if (!(first instanceof OfficeMessage.Welcome said)) {
             throw new AssertionError("want a welcome, have " + first);
         }
+        welcome = said;
     }
 
     @Override
@@ -120,6 +123,13 @@ final class TicketParty implements TicketStream.Events {
     /** Signed and sent. */
     byte[] order(Ticket ticket) throws Exception {
         byte[] envelope = ticket.sign(key).bytes();
+        say(new PartyMessage.Order(ByteString.copyFrom(envelope)));
+        return envelope;
+    }
+
+    /** The same by a controlling VM that was opened anew. */
+    byte[] takesOver(Ticket ticket, long life) throws Exception {
+        byte[] envelope = ticket.sign(key, life).bytes();
         say(new PartyMessage.Order(ByteString.copyFrom(envelope)));
         return envelope;
     }

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Link;
 import org.cloister.relay.slurm.FakeSlurm;
@@ -43,6 +44,7 @@ abstract class TicketStage {
     Credential hostOwn;
     Credential controllerOwn;
     TicketParty vm;
+    Attachment hostAttachment;
     Link hostLink;
 
     @BeforeEach
@@ -59,7 +61,8 @@ abstract class TicketStage {
 
     void attach() throws Exception {
         host = new Agent(cast, hostOwn);
-        hostLink = host.attachment().link();
+        hostAttachment = host.attachment();
+        hostLink = hostAttachment.link();
         vm = TicketParty.controller(hostLink, cast.controller, controllerOwn);
     }
 

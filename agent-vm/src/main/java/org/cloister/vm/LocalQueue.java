@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.OptionalInt;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -23,15 +24,21 @@ public final class LocalQueue implements AutoCloseable {
 
     private final Ledger ledger;
     private final Controller controller;
-    private final VmMetrics metrics = new VmMetrics();
+    private final VmMetrics metrics;
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "metrics");
         thread.setDaemon(true);
         return thread;
     });
 
-    private LocalQueue(ControllerConfig config, Workers workers, Ledger ledger, Consumer<RuntimeException> broken) {
+    private LocalQueue(
+            ControllerConfig config,
+            Workers workers,
+            Ledger ledger,
+            VmMetrics metrics,
+            Consumer<RuntimeException> broken) {
         this.ledger = ledger;
+        this.metrics = metrics;
         this.controller = new Controller(
                 config.settings(),
                 new LocalSlurmCommands(config.slurm().program(), clients(config)::name),
@@ -52,14 +59,27 @@ public final class LocalQueue implements AutoCloseable {
      */
     public static LocalQueue start(ControllerConfig config, Workers workers, Consumer<RuntimeException> broken)
             throws IOException {
+        VmMetrics metrics = new VmMetrics();
+        LocalQueue queue = start(config, workers, metrics, broken);
+        config.metrics().ifPresent(queue::keepMetrics);
+        return queue;
+    }
+
+    /**
+     * The same.
+     *
+     * @param metrics that somebody else writes down
+     */
+    public static LocalQueue start(
+            ControllerConfig config, Workers workers, VmMetrics metrics, Consumer<RuntimeException> broken)
+            throws IOException {
         Files.createDirectories(config.state());
         Files.createDirectories(config.run());
         LocalQueue queue =
-                new LocalQueue(config, workers, Ledger.open(config.state().resolve("ledger")), broken);
+                new LocalQueue(config, workers, Ledger.open(config.state().resolve("ledger")), metrics, broken);
         boolean started = false;
         try {
             queue.controller.start();
-            config.metrics().ifPresent(queue::keepMetrics);
             started = true;
             return queue;
         } finally {
@@ -67,6 +87,11 @@ public final class LocalQueue implements AutoCloseable {
                 queue.close();
             }
         }
+    }
+
+    /** The uid of whose job a ticket is for; empty if the queue has no such ticket. Any thread may ask. */
+    public OptionalInt ownerOf(String ticket) {
+        return ledger.ownerOf(ticket);
     }
 
     private static ClientConfiguration clients(ControllerConfig config) {

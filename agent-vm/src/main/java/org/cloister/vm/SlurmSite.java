@@ -10,18 +10,12 @@ import org.cloister.slurm.SlurmProgram;
  *
  * @param cluster its name, and that of the one account that all members have
  * @param accounting the machine of its slurmdbd
- * @param memoryPerCpuMib of a job that does not say
  * @param programs where Slurm's commands lie; by PATH if empty
  * @param configuration a slurm.conf; Slurm's own default if empty
  * @param limit of one command
  */
 public record SlurmSite(
-        String cluster,
-        String accounting,
-        int memoryPerCpuMib,
-        Optional<Path> programs,
-        Optional<Path> configuration,
-        Duration limit) {
+        String cluster, String accounting, Optional<Path> programs, Optional<Path> configuration, Duration limit) {
     public SlurmProgram program() {
         return new SlurmProgram(programs, configuration, limit);
     }

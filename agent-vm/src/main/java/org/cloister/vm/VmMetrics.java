@@ -7,25 +7,33 @@ import com.codahale.metrics.Timer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.cloister.daemon.http.PrometheusText;
+import org.cloister.protocol.access.AccessAnswer.Refused;
+import org.cloister.vm.access.Tally;
 import org.cloister.vm.queue.Timings;
+import org.cloister.vm.volume.VolumeName;
 import org.cloister.vm.worker.Phase;
 import org.cloister.vm.worker.WorkerEvent.Trouble;
 
 /** All that agent-vm counts, docs/metrics.md. No job, user or project becomes part of a metric. */
-public final class VmMetrics implements Timings {
+public final class VmMetrics implements Timings, Tally {
     private static final String PREFIX = "cloister.vm.";
     private static final Pattern CODE = Pattern.compile("[a-z][a-z0-9-]{0,30}");
     /** The site's words come from outside, and each is a metric for good. */
     private static final int MAX_CODES = 32;
 
     private static final String OTHER = "other";
+    private static final List<String> REFUSALS =
+            List.of(Refused.MEMBER, Refused.SESSIONS, Refused.RECORD, Refused.TROUBLE, Tally.CIRCUIT);
 
     private final MetricRegistry registry = new MetricRegistry();
     private final Map<Phase, Timer> phases = new EnumMap<>(Phase.class);
@@ -37,19 +45,47 @@ public final class VmMetrics implements Timings {
     private final Timer start = registry.timer(PREFIX + "start.seconds");
     private final Counter sessions = registry.counter(PREFIX + "channel.sessions");
     private final Counter losses = registry.counter(PREFIX + "channel.losses");
+    private final Counter refusedAllocations = registry.counter(PREFIX + "allocations.refused");
+    private final Counter breaks = registry.counter(PREFIX + "circuit.losses");
+    private final Counter persons = registry.counter(PREFIX + "access.sessions.begun");
+    private final Counter files = registry.counter(PREFIX + "access.exported.files");
+    private final Counter exported = registry.counter(PREFIX + "access.exported.bytes");
+    private final Map<String, Counter> refusals = new HashMap<>();
+    private final AtomicInteger atWork = new AtomicInteger();
     private volatile double attachedSeconds;
     private volatile int attached;
+    private volatile int open;
+    private volatile int working;
+    private volatile double beginSeconds;
+    private final Map<VolumeName, Space> spaces = new ConcurrentHashMap<>();
     private final Timer look = registry.timer(PREFIX + "look.seconds");
 
+    private record Space(long bytes, long used) {
+        static final Space NONE = new Space(0, 0);
+    }
+
     public VmMetrics() {
+        for (VolumeName name : VolumeName.values()) {
+            registry.register(
+                    PREFIX + name + ".size.bytes", (Gauge<Long>) () -> spaces.getOrDefault(name, Space.NONE).bytes);
+            registry.register(
+                    PREFIX + name + ".used.bytes", (Gauge<Long>) () -> spaces.getOrDefault(name, Space.NONE).used);
+        }
         for (Phase phase : Phase.values()) {
             phases.put(phase, registry.timer(PREFIX + phase + ".seconds"));
             registry.counter(failures(phase));
         }
+        for (String word : REFUSALS) {
+            refusals.put(word, registry.counter(PREFIX + "access.refused." + word));
+        }
+        registry.register(PREFIX + "access.sessions", (Gauge<Integer>) atWork::get);
         registry.register(PREFIX + "tickets", (Gauge<Integer>) tickets::get);
         registry.register(PREFIX + "jobs.waiting", (Gauge<Integer>) waiting::get);
         registry.register(PREFIX + "channel.attached", (Gauge<Integer>) () -> attached);
+        registry.register(PREFIX + "project.working", (Gauge<Integer>) () -> working);
+        registry.register(PREFIX + "project.begin.seconds", (Gauge<Double>) () -> beginSeconds);
         registry.register(PREFIX + "channel.attached.seconds", (Gauge<Double>) () -> attachedSeconds);
+        registry.register(PREFIX + "circuit.open", (Gauge<Integer>) () -> open);
     }
 
     /** @param seconds from the kernel's start until now */
@@ -59,10 +95,69 @@ public final class VmMetrics implements Timings {
         sessions.inc();
     }
 
+    /**
+     * A controlling VM's daemons, queue and desk, all of them.
+     *
+     * @param began since its drive was open
+     */
+    public void working(Duration began) {
+        working = 1;
+        beginSeconds = began.toMillis() / 1000.0;
+    }
+
+    /** How large a volume is that is open, and how full; 0 of one that is not. */
+    public void volume(VolumeName name, long bytes, long used) {
+        spaces.put(name, new Space(bytes, used));
+    }
+
+    /** They are not any more. */
+    public void workingEnded() {
+        working = 0;
+    }
+
     /** The channel, of which {@link #attached} was said before. */
     public void lost() {
         attached = 0;
         losses.inc();
+    }
+
+    @Override
+    public void begun() {
+        persons.inc();
+        atWork.incrementAndGet();
+    }
+
+    @Override
+    public void ended() {
+        atWork.decrementAndGet();
+    }
+
+    @Override
+    public void refused(String word) {
+        Counter counter = refusals.get(word);
+        if (counter == null) {
+            throw new IllegalArgumentException("refusal of a session: want one of " + REFUSALS + ", have " + word);
+        }
+        counter.inc();
+    }
+
+    @Override
+    public void exported(long bytes) {
+        files.inc();
+        exported.inc(bytes);
+    }
+
+    /** Whether a worker's circuit to its controlling VM is there. */
+    public void circuit(boolean isOpen) {
+        if (open == 1 && !isOpen) {
+            breaks.inc();
+        }
+        open = isOpen ? 1 : 0;
+    }
+
+    /** Nodes that were not taken: the ticket is taken back. */
+    public void allocationRefused() {
+        refusedAllocations.inc();
     }
 
     @Override

@@ -18,6 +18,8 @@ class ConfigFuzz {
             Files.write(file, bytes);
             read(() -> ControllerConfig.load(file));
             read(() -> Members.load(file));
+            read(() -> Members.read(file, bytes));
+            read(() -> ProjectSettings.read(file, bytes));
             read(() -> BootConfig.load(file));
         } finally {
             Files.delete(file);

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.cloister.daemon.BadConfigException;
+import org.cloister.protocol.ticket.MemoryReserves;
 import org.cloister.vm.plugin.PluginData;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +50,7 @@ class ControllerConfigTest {
         assertThat(opened.homes()).isEqualTo(asIs.homes());
         assertThat(opened.slurm().cluster()).isEqualTo(asIs.slurm().cluster());
         assertThat(opened.slurm().accounting()).isEqualTo(asIs.slurm().accounting());
-        assertThat(opened.slurm().memoryPerCpuMib()).isEqualTo(asIs.slurm().memoryPerCpuMib());
+        assertThat(opened.project().memoryPerCpuMib()).isEqualTo(asIs.project().memoryPerCpuMib());
         assertThat(opened.slurm().limit()).isEqualTo(asIs.slurm().limit());
         assertThat(asIs.metrics()).isEmpty();
         assertThat(asIs.slurm().programs()).isEmpty();
@@ -148,6 +150,49 @@ class ControllerConfigTest {
                         "F:12: shape[0].cpus: want 1 to 4096, have 4097",
                         "F:14: shape[1].hosts: want 1 to 9999, have 0",
                         "F:17: shape[1].gpus: unknown key; known: hosts, cpus, memory-mib, scratch-mib");
+    }
+
+    @Test
+    void a_project_says_its_queue_and_nothing_of_the_machine_and_the_machine_the_rest() throws IOException {
+        Path name = Path.of("controller.toml");
+        String queue =
+                "[queue]\ntickets = 3\n[slurm]\nmemory-per-cpu = 77\n[memory]\nqemu-mib = 448\n[[shape]]\nhosts = 3\ncpus = 4\nmemory-mib = 500\n";
+        ProjectSettings settings = ProjectSettings.read(name, queue.getBytes(StandardCharsets.UTF_8));
+        assertThat(settings.queue().tickets()).isEqualTo(3);
+        assertThat(settings.memoryPerCpuMib()).isEqualTo(77);
+        assertThat(settings.reserves()).isEqualTo(MemoryReserves.defaults(true));
+        String machine = "metrics = \"/m/x.prom\"\n[slurm]\nprograms = \"/opt/slurm\"\nlimit = 7\n";
+        LocalMachine fixed = LocalMachine.load(file(machine));
+        assertThat(fixed.slurm().programs()).contains(Path.of("/opt/slurm"));
+        assertThat(fixed.metrics()).contains(Path.of("/m/x.prom"));
+        assertThat(LocalMachine.load(Path.of("/none/controller.toml"))).isEqualTo(LocalMachine.load(file("")));
+        ControllerConfig whole = ControllerConfig.load(file(machine
+                + queue.replace("[slurm]\n", "")
+                        .replace("memory-per-cpu = 77\n", "")
+                        .replace("[queue]", "memory-per-cpu = 77\n[queue]")));
+        assertThat(whole.project()).isEqualTo(settings);
+        assertThat(whole.machine()).isEqualTo(fixed);
+
+        assertThat(catchThrowableOfType(
+                                BadConfigException.class,
+                                () -> ProjectSettings.read(
+                                        name, (machine + "[queue]\ntickets = 0\n").getBytes(StandardCharsets.UTF_8)))
+                        .problems())
+                .hasSize(5)
+                .anySatisfy(each -> assertThat(each).startsWith("controller.toml:1: metrics: unknown key"))
+                .anySatisfy(each -> assertThat(each).startsWith("controller.toml:3: slurm.programs: unknown key"))
+                .anySatisfy(each -> assertThat(each).startsWith("controller.toml:6: queue.tickets: want 1 to 4096"));
+        assertThat(catchThrowableOfType(BadConfigException.class, () -> LocalMachine.load(file(queue)))
+                        .problems())
+                .anySatisfy(each -> assertThat(each).contains("queue.tickets: unknown key"));
+    }
+
+    @Test
+    void no_shape_is_larger_than_what_global_slurm_can_be_asked_for() throws IOException {
+        assertThat(problems("[[shape]]\nhosts = 1\ncpus = 1\nmemory-mib = 16777000\n"))
+                .singleElement()
+                .asString()
+                .startsWith("F:1: shape: memory-mib: memory: want 1 MiB to what makes a step of 16777216 MiB");
     }
 
     @Test

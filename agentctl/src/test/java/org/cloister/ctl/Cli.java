@@ -41,12 +41,19 @@ public final class Cli implements AutoCloseable {
                 .toArray(String[]::new));
     }
 
+    /** With the same passphrase for the key to drives. */
+    public Result runWithSecrets(String... words) throws IOException {
+        return runWithSecret(Stream.concat(Stream.of(words), Stream.of("--drive-secret-fd", descriptor))
+                .toArray(String[]::new));
+    }
+
     @Override
     public void close() throws IOException {
         secret.close();
     }
 
-    private static String descriptor(Path file) throws IOException {
+    /** Of a file that this process has open. */
+    static String descriptor(Path file) throws IOException {
         Path real = file.toRealPath();
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
             return open.filter(each -> isLinkTo(each, real))

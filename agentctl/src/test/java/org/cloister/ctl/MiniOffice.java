@@ -59,20 +59,22 @@ final class MiniOffice implements AutoCloseable {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Channel listener;
     private final Beliefs beliefs;
-    private final byte[] siteList;
+    private final List<byte[]> lists;
+    private final MiniExchange exchange = new MiniExchange();
 
     // Guarded by this object's monitor.
     private final Map<String, SignedOpening> taken = new LinkedHashMap<>();
     private final Map<String, OfficeMessage.Update> standing = new LinkedHashMap<>();
     private final List<ByteString> envelopes = new ArrayList<>();
+    private OfficeMessage.Openings openings = new OfficeMessage.Openings(0, List.of());
     private long newest;
     private int losses;
     private int busy;
 
-    /** @param siteList brought to each device */
-    MiniOffice(Credential own, Beliefs beliefs, byte[] siteList) {
+    /** @param lists brought to each link */
+    MiniOffice(Credential own, Beliefs beliefs, List<byte[]> lists) {
         this.beliefs = beliefs;
-        this.siteList = siteList.clone();
+        this.lists = List.copyOf(lists);
         listener = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
@@ -132,6 +134,24 @@ final class MiniOffice implements AutoCloseable {
         standing.put(opening, update(opening, state, end));
     }
 
+    /** What is said of all openings. */
+    synchronized void openings(OfficeMessage.Openings said) {
+        openings = said;
+    }
+
+    /** It runs, where the allocation says. */
+    synchronized void run(String opening, ByteString allocation) {
+        standing.put(
+                opening,
+                new OfficeMessage.Update(
+                        opening, TicketState.RUNNING, Optional.empty(), "", JOB, allocation, ByteString.EMPTY));
+    }
+
+    /** Who serves names and has circuits over this. */
+    MiniExchange exchange() {
+        return exchange;
+    }
+
     private static OfficeMessage.Update update(String opening, TicketState state, Optional<TicketEnd> end) {
         long job = state == TicketState.ACCEPTED ? 0 : JOB;
         return new OfficeMessage.Update(opening, state, end, "", job, ByteString.EMPTY, ByteString.EMPTY);
@@ -161,6 +181,9 @@ final class MiniOffice implements AutoCloseable {
                 move(withdrawal.ticket(), TicketState.ENDED, Optional.of(TicketEnd.WITHDRAWN));
             }
             return before == null ? unknown(withdrawal.ticket()) : before;
+        }
+        if (message instanceof PartyMessage.AskOpenings) {
+            return openings;
         }
         String asked = ((PartyMessage.Ask) message).ticket();
         return standing.containsKey(asked) ? standing.get(asked) : unknown(asked);
@@ -205,7 +228,14 @@ final class MiniOffice implements AutoCloseable {
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
             if (event instanceof StreamBytes.Head head) {
-                boolean tickets = Request.parse(head.headers()) instanceof Request.Tickets;
+                Request request = Request.parse(head.headers());
+                if (request instanceof Request.Circuit || request instanceof Request.DialBack) {
+                    ctx.pipeline().remove(StreamBytes.class);
+                    ctx.pipeline().remove(this);
+                    exchange.asked(ctx.channel(), request);
+                    return;
+                }
+                boolean tickets = request instanceof Request.Tickets;
                 ctx.writeAndFlush(new DefaultHttp2HeadersFrame(
                         new DefaultHttp2Headers().status("200").set(Request.VERSION, "1"), false));
                 ctx.pipeline()
@@ -215,7 +245,7 @@ final class MiniOffice implements AutoCloseable {
                                         : new Framing(LinkLimits.FROM_AGENT_BYTES, AgentMessage::read),
                                 tickets ? new Desk(link) : new Attached());
                 if (tickets) {
-                    ctx.writeAndFlush(Framing.frame(new OfficeMessage.Welcome(ByteString.EMPTY).wire()));
+                    ctx.writeAndFlush(Framing.frame(new OfficeMessage.Welcome(ByteString.EMPTY, List.of()).wire()));
                 }
             }
         }
@@ -225,11 +255,16 @@ final class MiniOffice implements AutoCloseable {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             if (message instanceof AgentMessage.Attach) {
-                ctx.channel().writeAndFlush(Framing.frame(new RelayMessage.Attached("r1", Pace.UNTOLD, 1).wire()));
-                ctx.channel()
-                        .writeAndFlush(
-                                Framing.frame(new RelayMessage.Revocations(ByteString.copyFrom(siteList)).wire()));
+                say(ctx, new RelayMessage.Attached("r1", Pace.UNTOLD, lists.size()));
+                lists.forEach(list -> say(ctx, new RelayMessage.Revocations(ByteString.copyFrom(list))));
+            } else if (message instanceof AgentMessage.Serve serve) {
+                exchange.serve(serve.name(), ctx.channel());
+                say(ctx, new RelayMessage.Served(serve.name(), Optional.empty()));
             }
+        }
+
+        private static void say(ChannelHandlerContext ctx, RelayMessage message) {
+            ctx.channel().writeAndFlush(Framing.frame(message.wire()));
         }
     }
 

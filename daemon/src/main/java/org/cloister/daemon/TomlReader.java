@@ -4,6 +4,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -68,6 +72,26 @@ public final class TomlReader {
         } catch (AccessDeniedException e) {
             throw new BadConfigException(
                     List.of(file + ": not readable; let user " + System.getProperty("user.name") + " read it"));
+        }
+    }
+
+    /**
+     * What came as bytes.
+     *
+     * @param file that problems name
+     * @throws BadConfigException if they are no text
+     */
+    public static TomlReader of(Path file, byte[] content) throws BadConfigException {
+        try {
+            String text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .onMalformedInput(CodingErrorAction.REPORT)
+                    .onUnmappableCharacter(CodingErrorAction.REPORT)
+                    .decode(ByteBuffer.wrap(content))
+                    .toString();
+            return new TomlReader(file, Toml.parse(text));
+        } catch (CharacterCodingException e) {
+            throw new BadConfigException(List.of(file + ": want text in UTF-8, have other bytes"));
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -168,5 +169,15 @@ class TomlReaderTest {
         assertThatThrownBy(() -> TomlReader.open(folder.resolve("none.toml")))
                 .isInstanceOf(BadConfigException.class)
                 .hasMessage(folder.resolve("none.toml") + ": no such file; the package has a sample of it");
+    }
+
+    @Test
+    void what_came_as_bytes_is_read_as_a_file_is_and_has_to_be_text() throws IOException {
+        TomlReader toml = TomlReader.of(Path.of("file.toml"), "a = 1\nb = 2\n".getBytes(StandardCharsets.UTF_8));
+        assertThat(toml.number("a", 0, 0, 9)).isEqualTo(1);
+        assertThat(problems(toml)).containsExactly("file.toml:2: b: unknown key; known: a");
+        assertThatThrownBy(() -> TomlReader.of(Path.of("file.toml"), new byte[] {'a', (byte) 0xff}))
+                .isInstanceOf(BadConfigException.class)
+                .hasMessage("file.toml: want text in UTF-8, have other bytes");
     }
 }

@@ -21,8 +21,8 @@ import java.util.concurrent.Future;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.Fact;
 import org.cloister.protocol.audit.SegmentStart;
+import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.relay.audit.AuditLog;
 
 /** Records on disk a second: the relay's audit log with many callers, beside each record's bytes with an fdatasync of its own. */
 final class AuditBench implements Benches.Bench {

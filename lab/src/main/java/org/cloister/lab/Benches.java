@@ -35,7 +35,9 @@ final class Benches {
             "slurm",
             new SlurmBench(),
             "tickets",
-            new TicketsBench()));
+            new TicketsBench(),
+            "vm",
+            new VmBench()));
 
     /** @param names none for all */
     static void run(List<String> names, int rounds, LabHome home, Path results, PrintStream out) throws IOException {

@@ -11,6 +11,10 @@ import java.util.stream.Collectors;
 /** The site's Slurm: slurmctld on the site's machine, a slurmd on each compute host, one munge realm. */
 public final class GlobalSlurm {
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
+    /** Jobs that end have their node for a while. */
+    private static final Duration IDLE_LIMIT = Duration.ofSeconds(60);
+
+    private static final Duration OVER_LIMIT = Duration.ofSeconds(60);
     /** What the lab offers of a compute host to jobs; the guests under it get their memory from this. */
     private static final int HOST_MEMORY_MIB = 8000;
 
@@ -27,7 +31,7 @@ public final class GlobalSlurm {
     }
 
     void start() throws IOException {
-        Path key = Munge.writeKey(site.folder("etc/munge").resolve("munge.key"));
+        Path key = Munge.writeKey(mungeKey());
         List<Machine> members = new ArrayList<>(hosts);
         members.add(0, site);
         configure();
@@ -41,11 +45,17 @@ public final class GlobalSlurm {
         awaitIdle();
     }
 
-    private void awaitIdle() throws IOException {
+    /** Of all its machines. */
+    Path mungeKey() throws IOException {
+        return site.folder("etc/munge").resolve("munge.key");
+    }
+
+    /** Every node is idle. */
+    public void awaitIdle() throws IOException {
         site.await(
                 "Global Slurm: " + hosts.size() + " idle nodes",
                 site.log("slurmctld"),
-                START_LIMIT,
+                IDLE_LIMIT,
                 () -> idleNodes() == hosts.size());
     }
 
@@ -86,6 +96,33 @@ public final class GlobalSlurm {
         }
         startController();
         awaitIdle();
+    }
+
+    /** Jobs of a name that there ever were, by accounting: number and state of each. */
+    public List<String> jobs(String name) throws IOException {
+        return client(
+                        "sacct",
+                        "-X",
+                        "-n",
+                        "-P",
+                        "--duplicates",
+                        "--starttime=now-1days",
+                        "--format=JobIDRaw,State",
+                        "--name=" + name)
+                .lines()
+                .filter(line -> !line.isBlank())
+                .toList();
+    }
+
+    /** The same, when accounting has the end of all of them and of so many at least. */
+    public List<String> awaitOver(String name, int count) throws IOException {
+        List<List<String>> last = new ArrayList<>();
+        Poll.until("accounting's end of " + count + " jobs of " + name, OVER_LIMIT, "read slurmdbd's log", () -> {
+            last.add(0, jobs(name));
+            return last.get(0).size() >= count
+                    && last.get(0).stream().noneMatch(line -> line.endsWith("|RUNNING") || line.endsWith("|PENDING"));
+        });
+        return last.get(0);
     }
 
     /** Every row of accounting's tables, as text. */

@@ -61,6 +61,38 @@ public final class GuestJava {
     }
 
     /**
+     * Runs a class as a unit of the guest would run it: with that unit's capabilities, calls and limits, and no others.
+     *
+     * @param unit such as {@code agent-vm.service}, which goes on
+     * @param settings that differ for this run, a line each
+     */
+    public String runAs(String unit, List<String> settings, Class<?> main, Duration limit, String... arguments)
+            throws IOException {
+        String text = "[Service]\nType=oneshot\nRestart=no\nExecCondition=\nExecStart=\nExecStart=/usr/bin/"
+                + String.join(" ", argv(main, arguments)) + "\n" + String.join("\n", settings)
+                + "\nStandardOutput=truncate:" + FOLDER + "/out\nStandardError=truncate:" + FOLDER + "/err\n";
+        List<String> start = List.of("sh", "-c", """
+                cp /usr/lib/systemd/system/"$1" /run/systemd/system/lab-"$1"
+                mkdir -p /run/systemd/system/lab-"$1".d
+                cat >/run/systemd/system/lab-"$1".d/lab.conf
+                systemctl daemon-reload
+                systemctl start lab-"$1"
+                ended=$?
+                cat "$2/out"
+                tail -n 40 "$2/err" >&2
+                exit $ended
+                """, "start", unit, FOLDER);
+        Command.Output output = vm.run(start, text.getBytes(StandardCharsets.UTF_8), limit);
+        if (output.exit() != 0) {
+            throw new LabException(
+                    vm.name() + ": " + main.getSimpleName() + " as " + unit + ": exit " + output.exit() + ": "
+                            + (output.err() + output.out()).strip(),
+                    "read " + vm.consoleFile());
+        }
+        return output.out();
+    }
+
+    /**
      * Runs a class beside whoever asks, until the guest ends.
      *
      * @param input a pipe of the guest's, made here

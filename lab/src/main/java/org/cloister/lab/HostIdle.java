@@ -48,7 +48,7 @@ final class HostIdle {
         this.host = host;
         this.folder = folder;
         this.site = RelaySite.make(folder, 0);
-        this.config = AgentHostFiles.lay(host, site, RELAY, Optional.empty());
+        this.config = AgentHostFiles.lay(host, site, RELAY, Optional.empty(), false);
         this.daemon = Packaged.of(
                 "host-root",
                 "usr/libexec/cloister/agent-host",

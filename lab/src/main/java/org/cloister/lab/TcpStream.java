@@ -9,7 +9,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /** Bytes over TCP as fast as they go, as a program that is run in the network of a machine of the lab. */
-final class TcpStream {
+public final class TcpStream {
     private static final int PIECE = 1 << 16;
 
     private TcpStream() {}
@@ -17,15 +17,16 @@ final class TcpStream {
     /** Arguments: {@code take ADDRESS PORT} for ever, or {@code give ADDRESS PORT BYTES}, which prints seconds. */
     public static void main(String[] args) throws IOException {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(args[1]), Integer.parseInt(args[2]));
-        ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         if (args[0].equals("take")) {
-            take(address, piece);
+            take(address);
         } else {
-            System.out.println(give(address, Long.parseLong(args[3]), piece));
+            System.out.println(give(address, Long.parseLong(args[3])));
         }
     }
 
-    private static void take(InetSocketAddress address, ByteBuffer piece) throws IOException {
+    /** For ever, from one after the other. */
+    public static void take(InetSocketAddress address) throws IOException {
+        ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         try (ServerSocketChannel server = ServerSocketChannel.open()) {
             server.bind(address);
             while (true) {
@@ -39,8 +40,9 @@ final class TcpStream {
         }
     }
 
-    /** From the first byte until the other side says that it has the last. */
-    private static double give(InetSocketAddress address, long bytes, ByteBuffer piece) throws IOException {
+    /** Seconds from the first byte until the other side says that it has the last. */
+    public static double give(InetSocketAddress address, long bytes) throws IOException {
+        ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         try (SocketChannel to = SocketChannel.open(address)) {
             to.setOption(StandardSocketOptions.TCP_NODELAY, true);
             long start = System.nanoTime();

@@ -27,6 +27,7 @@ abstract class DaemonInstallationContract {
     private final String user;
     private final Path deb;
     private final Path rpm;
+    private final List<String> needs;
     /** What the daemon keeps, such as its key. */
     final String state;
 
@@ -38,13 +39,23 @@ abstract class DaemonInstallationContract {
 
     /** @param role as in {@code relay}, of {@code agent-relay} */
     DaemonInstallationContract(String role, Path deb, Path rpm) {
+        this(role, "cloister-" + role, "/etc/cloister/agent-" + role + ".toml", List.of("systemd"), deb, rpm);
+    }
+
+    /**
+     * @param user that it runs as; root, or one that the packages make
+     * @param config that an operator may have changed
+     * @param needs Debian packages that have to be there before
+     */
+    DaemonInstallationContract(String role, String user, String config, List<String> needs, Path deb, Path rpm) {
         this.daemon = "agent-" + role;
-        this.user = "cloister-" + role;
+        this.user = user;
         this.deb = deb;
         this.rpm = rpm;
         this.state = "/var/lib/cloister/" + role;
         this.launcher = "/usr/libexec/cloister/" + daemon;
-        this.config = "/etc/cloister/" + daemon + ".toml";
+        this.config = config;
+        this.needs = needs;
     }
 
     /** What else is to be as it should. */
@@ -53,7 +64,7 @@ abstract class DaemonInstallationContract {
     @Test
     void the_deb_is_installed_upgraded_removed_and_purged() throws IOException, InterruptedException {
         String key = state + "/own.key";
-        try (CleanRoot root = CleanRoot.unpack("systemd")) {
+        try (CleanRoot root = CleanRoot.unpack(needs.toArray(String[]::new))) {
             Map<String, String> before = root.contents(NOT_OURS);
             root.text("dpkg", "--install", root.give(deb));
             assertInstalled(root);
@@ -68,13 +79,13 @@ abstract class DaemonInstallationContract {
             assertThat(root.has(key)).as("key after removal").isTrue();
             root.text("dpkg", "--purge", "cloister-" + daemon);
             assertThat(root.changesSince(before, NOT_OURS)).isEmpty();
-            assertThat(root.text("getent", "passwd", user)).contains("/usr/sbin/nologin");
+            requireUser(root);
         }
     }
 
     @Test
     void the_rpm_is_installed_and_erased() throws IOException, InterruptedException {
-        try (CleanRoot root = CleanRoot.unpack("systemd")) {
+        try (CleanRoot root = CleanRoot.unpack(needs.toArray(String[]::new))) {
             rpm(root, "--initdb");
             Files.createDirectories(root.path.resolve("usr/share/licenses"));
             Map<String, String> before = root.contents(NOT_OURS);
@@ -89,15 +100,21 @@ abstract class DaemonInstallationContract {
     }
 
     private void assertInstalled(CleanRoot root) throws IOException, InterruptedException {
-        assertThat(root.text("getent", "passwd", user)).contains("/usr/sbin/nologin");
+        requireUser(root);
         assertThat(root.text("stat", "-c", "%a %U %G", config, state).lines())
                 .containsExactly("644 root root", "700 " + user + " " + user);
-        assertThat(root.text(launcher, "--check", config)).isEmpty();
+        assertThat(root.text(launcher, "--check")).isEmpty();
         root.text("sh", "-c", "echo 'odd = 1' > /tmp/wrong.toml");
         Command.Result wrong = root.run(launcher, "--check", "/tmp/wrong.toml");
         assertThat(wrong.status()).as(wrong.text()).isEqualTo(78);
         assertThat(wrong.text()).contains("wrong.toml:1").contains("odd");
         requireInstalled(root);
+    }
+
+    private void requireUser(CleanRoot root) throws IOException, InterruptedException {
+        if (!user.equals("root")) {
+            assertThat(root.text("getent", "passwd", user)).contains("/usr/sbin/nologin");
+        }
     }
 
     private static String rpm(CleanRoot root, String words) throws IOException, InterruptedException {

@@ -19,6 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the DEB and the RPM of each daemon have to be. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DaemonPackagesContract {
+    /** What makes users and folders. */
+    static final String TOOLS = "systemd | systemd-sysusers, systemd | systemd-tmpfiles";
+
     private final Daemon daemon;
 
     private Path tree = Path.of("");
@@ -31,6 +34,8 @@ abstract class DaemonPackagesContract {
      * @param configurations with a / in front, the daemon's own first
      * @param source of the daemon's own configuration, in the checkout
      * @param others files that have to be there beside what each daemon has
+     * @param debs that the DEB needs beside Java
+     * @param rpms that the RPM needs beside Java and systemd
      * @param made by the RPM where it is installed
      * @param ours a regular expression of the names of our own jars without their versions
      */
@@ -42,6 +47,8 @@ abstract class DaemonPackagesContract {
             List<String> configurations,
             String source,
             List<String> others,
+            String debs,
+            List<String> rpms,
             Set<String> made,
             String ours) {
         String jars() {
@@ -99,7 +106,6 @@ abstract class DaemonPackagesContract {
                 .contains(
                         "/usr/lib/systemd/system/" + daemon.name + ".service",
                         "/usr/lib/systemd/system-preset/90-" + packaged + ".preset",
-                        "/usr/lib/sysusers.d/" + packaged + ".conf",
                         "/usr/lib/tmpfiles.d/" + packaged + ".conf")
                 .containsAll(daemon.others)
                 .containsAll(daemon.programs)
@@ -125,11 +131,12 @@ abstract class DaemonPackagesContract {
         assertThat(Command.of("dpkg-deb", "-f", daemon.deb.toString(), "Depends")
                         .text()
                         .strip())
-                .isEqualTo("default-jre-headless (>= 2:1.17) | java17-runtime-headless, "
-                        + "systemd | systemd-sysusers, systemd | systemd-tmpfiles");
+                .isEqualTo("default-jre-headless (>= 2:1.17) | java17-runtime-headless, " + daemon.debs);
+        List<String> rpms = new ArrayList<>(List.of("/bin/sh", "java-headless >= 1:17", "systemd"));
+        rpms.addAll(daemon.rpms);
         assertThat(Command.of("rpm", "-qp", "--requires", daemon.rpm.toString()).lines())
                 .filteredOn(need -> !need.startsWith("rpmlib("))
-                .containsOnly("/bin/sh", "java-headless >= 1:17", "systemd");
+                .hasSameElementsAs(rpms);
     }
 
     @Test
@@ -147,11 +154,6 @@ abstract class DaemonPackagesContract {
     }
 
     @Test
-    void it_has_no_cryptography_to_open_what_it_passes_on() throws IOException {
-        assertThat(jars()).noneMatch(jar -> jar.startsWith("bc") || jar.startsWith("luks") || jar.startsWith("jnr"));
-    }
-
-    @Test
     void the_copyright_file_covers_every_jar_that_is_not_ours() throws IOException {
         List<String> patterns =
                 Files.readAllLines(tree.resolve("usr/share/doc/cloister-" + daemon.name + "/copyright")).stream()
@@ -166,8 +168,17 @@ abstract class DaemonPackagesContract {
     void the_sbom_lists_every_jar() throws IOException {
         String sbom = Files.readString(tree.resolve("usr/share/doc/cloister-" + daemon.name + "/sbom.json"));
         for (String jar : jars()) {
-            assertThat(sbom).contains("/" + jar.replaceFirst("-([0-9][0-9A-Za-z.]*)\\.jar$", "@$1?type=jar") + "\"");
+            assertThat(sbom)
+                    .contains("/"
+                            + jar.replaceFirst("-([0-9][0-9A-Za-z.]*)-native\\.jar$", "@$1?classifier=native&type=jar")
+                                    .replaceFirst("-([0-9][0-9A-Za-z.]*)\\.jar$", "@$1?type=jar")
+                            + "\"");
         }
+    }
+
+    /** The daemon passes on what it has no keys to. */
+    void requireNoCryptography() throws IOException {
+        assertThat(jars()).noneMatch(jar -> jar.startsWith("bc") || jar.startsWith("luks") || jar.startsWith("jnr"));
     }
 
     private Set<String> jars() throws IOException {

@@ -25,10 +25,18 @@ class HostPackagesTest extends DaemonPackagesContract {
                 List.of("/etc/cloister/agent-host.toml", ROOT_CONFIG),
                 "packaging/src/agent-host/agent-host.toml",
                 List.of(
+                        "/usr/lib/sysusers.d/cloister-agent-host.conf",
                         "/usr/lib/systemd/system/agent-host-root.socket",
                         "/usr/lib/systemd/system/agent-host-root@.service"),
+                TOOLS,
+                List.of(),
                 Set.of("/var/cache/cloister/agent-host.jsa"),
                 "agent-host|daemon|ovs-bridge|preflight|protocol|slurm-commands"));
+    }
+
+    @Test
+    void it_has_no_cryptography_to_open_what_it_passes_on() throws IOException {
+        requireNoCryptography();
     }
 
     @Test

@@ -13,11 +13,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("ground")
 class LintTest {
     static List<Path> debs() {
-        return List.of(Packages.DEB, Packages.RELAY_DEB, Packages.HOST_DEB);
+        return List.of(Packages.DEB, Packages.RELAY_DEB, Packages.HOST_DEB, Packages.VM_DEB);
     }
 
     static List<Path> rpms() {
-        return List.of(Packages.RPM, Packages.RELAY_RPM, Packages.HOST_RPM);
+        return List.of(Packages.RPM, Packages.RELAY_RPM, Packages.HOST_RPM, Packages.VM_RPM);
     }
 
     @ParameterizedTest
@@ -66,7 +66,17 @@ class LintTest {
             "packaging/src/rpm/host/post",
             "packaging/src/rpm/host/preun",
             "packaging/src/rpm/host/postun",
-            "packaging/src/rpm/host/posttrans"
+            "packaging/src/rpm/host/posttrans",
+            "packaging/target/scripts/vm/agent-vm",
+            "packaging/target/scripts/vm/make-archive",
+            "packaging/src/build/stage-vm",
+            "packaging/src/deb/vm/postinst",
+            "packaging/src/deb/vm/prerm",
+            "packaging/src/deb/vm/postrm",
+            "packaging/src/rpm/vm/post",
+            "packaging/src/rpm/vm/preun",
+            "packaging/src/rpm/vm/postun",
+            "packaging/src/rpm/vm/posttrans"
         }) {
             Command.of("dash", "-n", Packages.ROOT.resolve(script).toString()).text();
         }

@@ -12,6 +12,8 @@ final class Packages {
     static final Path RELAY_RPM = Path.of(property("cloister.relay-rpm"));
     static final Path HOST_DEB = Path.of(property("cloister.host-deb"));
     static final Path HOST_RPM = Path.of(property("cloister.host-rpm"));
+    static final Path VM_DEB = Path.of(property("cloister.vm-deb"));
+    static final Path VM_RPM = Path.of(property("cloister.vm-rpm"));
     static final String VERSION = property("cloister.version");
     static final String ARCHIVE = "/var/cache/cloister/agentctl.jsa";
 

@@ -58,6 +58,17 @@ class PackagesTest {
     }
 
     @Test
+    void what_opens_drives_is_recommended_and_jffis_library_a_file() throws IOException, InterruptedException {
+        assertThat(field("Recommends")).isEqualTo("libargon2-1, libssl3 | libssl3t64");
+        assertThat(Files.readString(tree.resolve("usr/bin/agentctl")))
+                .contains("-Djffi.boot.library.path=/usr/lib/cloister/agentctl/$(uname -m)");
+        for (String machine : List.of("x86_64", "aarch64")) {
+            assertThat(Files.readAllBytes(tree.resolve("usr/lib/cloister/agentctl/" + machine + "/libjffi-1.2.so")))
+                    .startsWith(0x7f, 'E', 'L', 'F');
+        }
+    }
+
+    @Test
     void every_file_is_roots_of_the_builds_time_and_of_the_right_mode() throws IOException, InterruptedException {
         Instant time = Instant.parse(Packages.property("cloister.timestamp"));
         Set<String> programs = new TreeSet<>();
@@ -119,7 +130,8 @@ class PackagesTest {
     void the_sbom_lists_every_jar_and_no_time_or_serial_number() throws IOException {
         String sbom = Files.readString(tree.resolve("usr/share/doc/cloister-agentctl/sbom.json"));
         for (String jar : jars()) {
-            String name = jar.replaceFirst("-([0-9][0-9A-Za-z.]*)\\.jar$", "@$1?type=jar");
+            String name = jar.replaceFirst("-([0-9][0-9A-Za-z.]*)-native\\.jar$", "@$1?classifier=native&type=jar")
+                    .replaceFirst("-([0-9][0-9A-Za-z.]*)\\.jar$", "@$1?type=jar");
             assertThat(sbom).contains("/" + name + "\"");
         }
         assertThat(sbom).doesNotContain("\"timestamp\"").doesNotContain("\"serialNumber\"");
@@ -129,7 +141,7 @@ class PackagesTest {
     void the_copyright_file_covers_every_jar_that_is_not_ours() throws IOException {
         String copyright = Files.readString(tree.resolve("usr/share/doc/cloister-agentctl/copyright"));
         for (String jar : jars()) {
-            if (!jar.matches("(agentctl|ovs-bridge|preflight|protocol|strongswan-conf)-.*")) {
+            if (!jar.matches("(agentctl|luks-keyops|ovs-bridge|preflight|protocol|strongswan-conf)-.*")) {
                 assertThat(copyright.lines().filter(line -> line.startsWith("Files: " + JARS + "/")))
                         .as(jar)
                         .anyMatch(line -> covers(line, jar));

@@ -21,9 +21,16 @@ class RelayPackagesTest extends DaemonPackagesContract {
                 Set.of(),
                 List.of("/etc/cloister/agent-relay.toml"),
                 "agent-relay/src/main/config/agent-relay.toml",
+                List.of("/usr/lib/sysusers.d/cloister-agent-relay.conf"),
+                TOOLS,
                 List.of(),
                 Set.of(),
                 "agent-relay|daemon|protocol|slurm-commands"));
+    }
+
+    @Test
+    void it_has_no_cryptography_to_open_what_it_passes_on() throws IOException {
+        requireNoCryptography();
     }
 
     @Test

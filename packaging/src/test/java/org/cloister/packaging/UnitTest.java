@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -22,10 +23,21 @@ class UnitTest {
     private static final Path FOLDER = Packages.ROOT.resolve("systemd");
     /**
      * In tenths: what is left over (see each unit), and one for other releases' tables. agent-host has two capabilities, devices
-     * and everybody's processes to look at; its root part is root without a capability.
+     * and everybody's processes to look at; its root part is root without a capability. agent-vm is root in a VM, mounts for all of it
+     * and starts what others have written to run as root.
+     * A session is a person's work: sshd gives root up, and what bounds the person are the kernel's settings of the image.
      */
-    private static final Map<String, Integer> WORST =
-            Map.of("agent-relay.service", 15, "agent-host.service", 25, "agent-host-root@.service", 21);
+    private static final Map<String, Integer> WORST = Map.of(
+            "agent-relay.service",
+            15,
+            "agent-host.service",
+            25,
+            "agent-host-root@.service",
+            21,
+            "agent-vm.service",
+            66,
+            "cloister-session@.service",
+            76);
 
     private static final String SOCKET = "agent-host-root.socket";
 
@@ -44,6 +56,13 @@ class UnitTest {
     /** All but what is started for one request. */
     static List<String> daemons() throws IOException {
         return units().stream().filter(name -> !name.contains("@")).toList();
+    }
+
+    /** Those that an operator configures, and whose user has no rights. */
+    static List<String> configured() throws IOException {
+        return daemons().stream()
+                .filter(name -> !name.equals("agent-vm.service"))
+                .toList();
     }
 
     @BeforeAll
@@ -85,7 +104,7 @@ class UnitTest {
     }
 
     @ParameterizedTest
-    @MethodSource("daemons")
+    @MethodSource("configured")
     void a_unit_runs_as_the_user_that_sysusers_makes(String unit) throws IOException, InterruptedException {
         String name = unit.replace(".service", "");
         Path root = Files.createDirectories(folder.resolve("root"));
@@ -105,12 +124,21 @@ class UnitTest {
     @Test
     void no_unit_starts_before_somebody_configured_it() throws IOException {
         List<String> preset = Files.readAllLines(FOLDER.resolve("90-cloister.preset"));
-        for (String unit : daemons()) {
+        for (String unit : configured()) {
             assertThat(preset).contains("disable " + unit);
             String name = unit.replace(".service", "");
             assertThat(Files.readAllLines(FOLDER.resolve(unit)))
                     .contains("ConditionPathExists=/etc/cloister/" + name + ".toml", "RestartPreventExitStatus=78");
         }
+    }
+
+    @Test
+    void the_vms_daemon_starts_by_itself_where_there_is_a_port_and_its_mounts_are_everybodys() throws IOException {
+        assertThat(FOLDER.resolve("agent-vm.preset")).content().contains("enable agent-vm.service");
+        assertThat(Files.readAllLines(FOLDER.resolve("agent-vm.service")))
+                .contains("WantedBy=cloister.target", "DefaultDependencies=no", "RestartPreventExitStatus=78")
+                .anyMatch(line -> line.startsWith("ExecCondition=") && line.contains("org.cloister.agent.0"))
+                .noneMatch(line -> line.matches("(Protect|Private|ReadOnly|ReadWrite|Inaccessible)\\w+=.*"));
     }
 
     @Test
@@ -131,5 +159,25 @@ class UnitTest {
         return Command.of(Stream.concat(Stream.of("systemd-analyze"), Stream.of(words))
                         .toArray(String[]::new))
                 .run();
+    }
+
+    @Test
+    void persons_sessions_have_bounds_that_leave_room_for_the_queue() throws IOException {
+        Map<String, Long> session = numbers("cloister-session@.service");
+        Map<String, Long> all = numbers("cloister-sessions.slice");
+        assertThat(Files.readAllLines(FOLDER.resolve("cloister-session@.service")))
+                .contains("Slice=cloister-sessions.slice");
+        assertThat(session.get("LimitNPROC")).as("of one login").isLessThan(session.get("TasksMax"));
+        // A kernel of up to 32 CPUs has 32768 numbers for processes.
+        assertThat(all.get("TasksMax")).as("of all").isLessThanOrEqualTo(32_768 / 2);
+        assertThat(Files.readAllLines(FOLDER.resolve("cloister-sessions.slice")))
+                .anyMatch(line -> line.matches("MemoryMax=[1-7][0-9]%"));
+    }
+
+    private static Map<String, Long> numbers(String unit) throws IOException {
+        return Files.readAllLines(FOLDER.resolve(unit)).stream()
+                .filter(line -> line.matches("[A-Za-z]+=[0-9]+"))
+                .map(line -> line.split("=", 2))
+                .collect(Collectors.toMap(pair -> pair[0], pair -> Long.valueOf(pair[1])));
     }
 }

@@ -82,9 +82,18 @@ public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
                     vici {
                       socket = unix://%s
                     }
+                    socket-default {
+                      use_ipv6 = no
+                %s    }
                 %s  }
                 }
-                """.formatted(plugins, RETRANSMITS, logging(), socket, esp == Esp.USERSPACE ? userspace() : kernel());
+                """.formatted(
+                        plugins,
+                        RETRANSMITS,
+                        logging(),
+                        socket,
+                        esp == Esp.USERSPACE ? "      fwmark = " + MARK + "\n" : "",
+                        esp == Esp.USERSPACE ? userspace() : kernel());
     }
 
     /** Level 1 has no keys; they start at 4. */
@@ -116,9 +125,6 @@ public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
         return """
                     kernel-netlink {
                       fwmark = !%1$s
-                    }
-                    socket-default {
-                      fwmark = %1$s
                     }
                     kernel-libipsec {
                       fwmark = %1$s

@@ -1,6 +1,7 @@
 package org.cloister.host.channel;
 
 import io.netty.channel.EventLoopGroup;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -59,6 +60,18 @@ public final class Channels implements AutoCloseable {
         } else if (!before.plan().equals(plan)) {
             throw new IllegalArgumentException(
                     "channel of VM " + plan.owner().uuid() + ": want " + before.plan() + ", have " + plan);
+        }
+    }
+
+    /**
+     * The VM is to end, and hears so as soon as its agent does. Of one without a channel it is nothing, as it is again.
+     *
+     * @param within after which it is ended as it is
+     */
+    public synchronized void leave(String uuid, Duration within) {
+        VmChannel channel = open.get(uuid);
+        if (channel != null) {
+            channel.leave(within);
         }
     }
 

@@ -60,6 +60,10 @@ final class VmChannel implements PortEvents, AutoCloseable {
         return attached;
     }
 
+    void leave(Duration within) {
+        port.leave(within);
+    }
+
     @Override
     public void began() {
         shared.metrics.sessions.inc();

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.ovs.Mac;
+import org.cloister.protocol.ticket.MemoryPlan;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**

@@ -1,6 +1,7 @@
 package org.cloister.host.domain;
 
 import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.ticket.MemoryReserves;
 
 /**
  * A domain as libvirt wants it described: direct kernel boot, and no device more than a worker or controlling VM needs.

@@ -26,6 +26,9 @@ public sealed interface Action {
     /** Ask the guest to power off; to ask twice is no harm. */
     record AskOff(VmOwner owner) implements Action {}
 
+    /** The guest was asked, and goes on when its time is over: its domain is destroyed. */
+    record CutOff(VmOwner owner) implements Action {}
+
     record Remove(VmOwner owner, Part part) implements Action {}
 
     /** Nothing of it is there any more: drop its entry. */

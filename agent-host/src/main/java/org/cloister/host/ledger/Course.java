@@ -123,11 +123,12 @@ final class Course {
                 continue;
             }
             nothing = false;
-            if (part == Part.DOMAIN && thing.get().runs() && times.isPatient(end, nowMs)) {
+            boolean asked = part == Part.DOMAIN && thing.get().runs() && end.why() == End.Why.ASKED;
+            if (asked && times.isPatient(end, nowMs)) {
                 actions.add(new Action.AskOff(entry.owner()));
                 return;
             }
-            actions.add(new Action.Remove(entry.owner(), part));
+            actions.add(asked ? new Action.CutOff(entry.owner()) : new Action.Remove(entry.owner(), part));
         }
         if (nothing) {
             actions.add(new Action.Forget(entry.owner(), end));

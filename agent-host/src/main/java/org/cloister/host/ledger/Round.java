@@ -160,6 +160,8 @@ public final class Round {
             machine.reopen(owner);
         } else if (action instanceof Action.AskOff) {
             machine.askOff(owner);
+        } else if (action instanceof Action.CutOff) {
+            machine.remove(owner, Part.DOMAIN);
         } else if (action instanceof Action.Remove remove) {
             machine.remove(owner, remove.part());
         } else if (action instanceof Action.Forget) {

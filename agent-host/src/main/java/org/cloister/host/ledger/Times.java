@@ -2,6 +2,7 @@ package org.cloister.host.ledger;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -16,7 +17,15 @@ public record Times(Duration register, Duration powerOff) {
     }
 
     boolean isPatient(End end, long nowMs) {
-        return end.why() == End.Why.ASKED && nowMs - end.atMs() < powerOff.toMillis();
+        return left(end, nowMs).isPresent();
+    }
+
+    /** What is left of the time in which the VM may end by itself; empty if nobody waits for that. */
+    public Optional<Duration> left(End end, long nowMs) {
+        long leftMs = end.atMs() + powerOff.toMillis() - nowMs;
+        return end.why() == End.Why.ASKED && leftMs > 0
+                ? Optional.of(Duration.ofMillis(Math.min(leftMs, powerOff.toMillis())))
+                : Optional.empty();
     }
 
     /** When, in ms since the epoch, something is due of itself. */

@@ -54,7 +54,12 @@ public final class LibvirtHypervisor implements Hypervisor {
 
     @Override
     public void askToPowerOff(String uuid) throws DomainRefused, HypervisorUnavailable {
-        change("power off", uuid, Domain::shutdown);
+        change("power off", uuid, domain -> {
+            // libvirt refuses it of one whose guest is on its way.
+            if (state(domain) == DomainState.RUNNING) {
+                domain.shutdown();
+            }
+        });
     }
 
     @Override

@@ -77,12 +77,15 @@ public final class LocalMachine implements Machine {
         return things;
     }
 
-    /** What carries our metadata wrongly is named by what is wrong with it, for people; no VM of ours has such a name. */
-    private static Set<Thing> things(Domains domains) {
+    /**
+     * What carries our metadata wrongly is named by what is wrong with it, for people; no VM of ours has such a name. A domain whose
+     * guest powers off does not stand still: libvirt shows it for a moment more.
+     */
+    static Set<Thing> things(Domains domains) {
         Set<Thing> things = new HashSet<>();
         for (DomainView each : domains.ours()) {
-            things.add(new Thing(
-                    Part.DOMAIN, each.name(), Optional.of(each.owner()), each.state() == DomainState.RUNNING));
+            things.add(
+                    new Thing(Part.DOMAIN, each.name(), Optional.of(each.owner()), each.state() != DomainState.PAUSED));
         }
         domains.odd().forEach(what -> things.add(new Thing(Part.DOMAIN, what, Optional.empty(), true)));
         return things;

@@ -2,9 +2,9 @@ package org.cloister.host.plan;
 
 import org.cloister.host.domain.Accelerator;
 import org.cloister.host.domain.MemoryBacking;
-import org.cloister.host.domain.MemoryReserves;
 import org.cloister.host.domain.SevDecision;
 import org.cloister.host.domain.SevHost;
+import org.cloister.protocol.ticket.MemoryReserves;
 
 /**
  * What is the same for all VMs of this host.

@@ -10,11 +10,11 @@ import org.cloister.host.domain.CpuSet;
 import org.cloister.host.domain.Disk;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.LaunchSecurity;
-import org.cloister.host.domain.MemoryPlan;
 import org.cloister.host.domain.Protection;
 import org.cloister.host.domain.SevDecision;
 import org.cloister.host.step.Allotment;
 import org.cloister.host.vm.VmOwner;
+import org.cloister.protocol.ticket.MemoryPlan;
 import org.cloister.protocol.ticket.Slot;
 
 /**

@@ -1,6 +1,5 @@
 package org.cloister.host.plan;
 
-import java.util.Locale;
 import org.cloister.ovs.Endpoint;
 import org.cloister.ovs.Ipv4;
 import org.cloister.ovs.Mac;
@@ -14,14 +13,7 @@ final class Station {
     private Station() {}
 
     static Endpoint at(Address address) {
-        int bits = address.bits();
-        String mac = String.format(
-                Locale.ROOT,
-                "52:54:%02x:%02x:%02x:%02x",
-                bits >>> 24,
-                bits >>> 16 & 0xff,
-                bits >>> 8 & 0xff,
-                bits & 0xff);
+        String mac = org.cloister.protocol.handover.Mac.of(address).toString();
         return Endpoint.of(new Mac(mac), new Ipv4(address.toString()));
     }
 }

@@ -221,8 +221,10 @@ final class Host implements AutoCloseable {
         Channels channels = keep(new Channels(
                 loops, forwarding, evidence, parts.host().folders()::assignment, runs::spoke, metrics.channels()));
         metrics.show(channels);
+        Leaving leaving = new Leaving(parts.ledger(), config.vm().times(), parts.clock(), channels);
+        runs.listen(leaving::asked);
         return ledger -> {
-            listen(ledger.entries(), parts.host().folders(), channels);
+            listen(ledger.entries(), parts.host().folders(), leaving, channels);
             retain(evidence, ledger);
         };
     }
@@ -278,11 +280,11 @@ final class Host implements AutoCloseable {
         return config.relayNames().isEmpty() ? trust : trust.among(config.relayNames());
     }
 
-    /** Those that run, or are about to, each have their channel. */
-    private static void listen(List<Entry> entries, VmFolders folders, Channels channels) {
+    /** Those that run, or are about to, each have their channel; who is asked to end, until the time for that is over. */
+    private static void listen(List<Entry> entries, VmFolders folders, Leaving leaving, Channels channels) {
         List<ChannelPlan> plans = new ArrayList<>();
         for (Entry entry : entries) {
-            if (entry.end().isEmpty() && entry.step().compareTo(Step.RUNNING) >= 0) {
+            if (entry.step().compareTo(Step.RUNNING) >= 0 && leaving.mayTalk(entry)) {
                 try {
                     plans.add(ChannelPlans.of(folders.plan(entry.owner())));
                 } catch (IOException e) {
@@ -291,6 +293,7 @@ final class Host implements AutoCloseable {
             }
         }
         channels.keep(plans);
+        entries.forEach(leaving::tell);
     }
 
     private static void retain(Evidence evidence, Ledger ledger) {

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
 import org.cloister.host.desk.Caller;
 import org.cloister.host.desk.Phase;
 import org.cloister.host.desk.Phases;
@@ -20,9 +21,13 @@ import org.cloister.host.ledger.Ledger;
 import org.cloister.host.ledger.Round;
 import org.cloister.host.ledger.Step;
 import org.cloister.host.vm.VmOwner;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** All VMs that somebody waits for. From any thread. */
 final class Runs implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Runs.class);
+
     private final RunParts parts;
     private final CountDownLatch firstRound = new CountDownLatch(1);
     private final ExecutorService threads = Executors.newCachedThreadPool(work -> {
@@ -30,6 +35,7 @@ final class Runs implements AutoCloseable {
         thread.setDaemon(true);
         return thread;
     });
+    private volatile Consumer<String> asked = uuid -> {};
     /** By UUID. */
     private final Map<String, VmRun> waiting = new HashMap<>();
 
@@ -67,9 +73,15 @@ final class Runs implements AutoCloseable {
         waiting.put(uuid, run);
     }
 
+    /** @param hears of each VM that is asked to end, when that is on disk; from any thread */
+    void listen(Consumer<String> hears) {
+        asked = hears;
+    }
+
     /** Somebody wishes it; it is on disk when this returns. */
     void end(String uuid) throws IOException {
         parts.ender().end(uuid, End.Why.ASKED);
+        asked.accept(uuid);
     }
 
     /** For {@code FirstWord}. */
@@ -111,6 +123,11 @@ final class Runs implements AutoCloseable {
     }
 
     private void gone(String uuid, End end) {
+        LOG.info(
+                "VM {}: nothing is left of it {} ms after it was to end: {}",
+                uuid,
+                parts.clock().millis() - end.atMs(),
+                end.why());
         VmRun run;
         synchronized (this) {
             run = waiting.get(uuid);

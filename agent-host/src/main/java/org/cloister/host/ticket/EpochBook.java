@@ -19,8 +19,9 @@ import org.cloister.protocol.ticket.TicketRefused;
 
 /**
  * The highest epoch of each project that this host has started a VM for, of its tickets and of its openings, so that a
- * controlling VM that was left behind starts no more and is opened no more; and the newest of the project's papers that it was shown. On disk before a call returns. Any thread may
- * call.
+ * controlling VM that was left behind starts no more and is opened no more; and the newest of the project's papers that it was
+ * shown. A ticket that a later controlling VM has taken over counts as that one's. On disk before a call returns. Any thread
+ * may call.
  */
 public final class EpochBook {
     private static final int MAX_PROJECTS = 1 << 14;

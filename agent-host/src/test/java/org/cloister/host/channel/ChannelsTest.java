@@ -133,6 +133,25 @@ class ChannelsTest {
     }
 
     @Test
+    void a_vm_that_is_asked_to_end_hears_it_again_from_the_next_process() throws Exception {
+        try (HostEnd host = host()) {
+            host.channels.leave(HostEnd.owner(1).uuid(), Duration.ofSeconds(20));
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            vm.attach();
+            assertThat(GuestEnd.next(firstWords)).isEqualTo(HostEnd.owner(1));
+            assertThat(vm.leaves).as("there was no channel yet").isEmpty();
+            host.channels.leave(HostEnd.owner(1).uuid(), Duration.ofSeconds(20));
+            assertThat(GuestEnd.next(vm.leaves)).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(20));
+        }
+        try (HostEnd host = host()) {
+            host.channels.open(HostEnd.plan(1, vm.socket()));
+            host.channels.leave(HostEnd.owner(1).uuid(), Duration.ofSeconds(10));
+            vm.nextAttachment();
+            assertThat(GuestEnd.next(vm.leaves)).isLessThanOrEqualTo(Duration.ofSeconds(10));
+        }
+    }
+
+    @Test
     void a_first_word_that_was_not_written_down_is_told_again() throws Exception {
         FirstWord full = owner -> {
             firstWords.add(owner);

@@ -5,6 +5,7 @@ import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Random;
@@ -34,6 +35,7 @@ final class GuestEnd implements AgentEvents, AutoCloseable {
     private final PtyPort pipe;
     private final BlockingQueue<Attachment> attachments = new LinkedBlockingQueue<>();
     final BlockingQueue<String> losses = new LinkedBlockingQueue<>();
+    final BlockingQueue<Duration> leaves = new LinkedBlockingQueue<>();
     /** A permit for each that came. */
     final Semaphore lists = new Semaphore(0);
 
@@ -97,6 +99,11 @@ final class GuestEnd implements AgentEvents, AutoCloseable {
     @Override
     public void attached(Attachment attachment) {
         attachments.add(attachment);
+    }
+
+    @Override
+    public void askedToLeave(Duration within) {
+        leaves.add(within);
     }
 
     @Override

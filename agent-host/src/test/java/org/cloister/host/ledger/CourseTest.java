@@ -139,7 +139,8 @@ class CourseTest {
     void a_guest_is_asked_first_and_destroyed_when_its_time_is_over() {
         assertThat(next(REGISTERED.ending(ASKED))).containsExactly(new Action.AskOff(OWNER));
         End before = new End(Why.ASKED, "", NOW - Daemon.TIMES.powerOff().toMillis());
-        assertThat(next(REGISTERED.ending(before))).startsWith(new Action.Remove(OWNER, Part.DOMAIN));
+        assertThat(next(REGISTERED.ending(before)))
+                .startsWith(new Action.CutOff(OWNER), new Action.Remove(OWNER, Part.PORT));
         stands();
         assertThat(next(REGISTERED.ending(ASKED))).startsWith(new Action.Remove(OWNER, Part.DOMAIN));
     }

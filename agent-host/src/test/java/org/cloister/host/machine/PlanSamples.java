@@ -137,7 +137,7 @@ public final class PlanSamples {
 
     static AssignmentMessage.Told assignment(VmOwner owner) {
         return new AssignmentMessage.Told(
-                SlotName.of(owner.ticket(), owner.slot(), org.cloister.protocol.identity.Role.WORKER, owner.project()),
+                SlotName.of(owner.ticket(), owner.slot(), owner.project()),
                 owner.ticket(),
                 owner.slot(),
                 new Name("c1", "controller", owner.project()),

@@ -118,8 +118,30 @@ class ClaimReaderTest {
         Ticket ticket = world.ticket;
         Ticket later =
                 new Ticket(ticket.id(), ticket.project(), 4, 1, ticket.issued(), ticket.expires(), ticket.request());
-        epochs.raise(new SignedTicket(later, Digest.sha256(later.payload()), world.relay));
+        epochs.raise(new SignedTicket(later, 4, Digest.sha256(later.payload()), world.relay));
         refused(TicketClause.SEQUENCE, world.claimed(world.papers()));
+    }
+
+    @Test
+    void a_ticket_that_waited_is_started_once_the_controlling_vm_that_was_opened_anew_has_taken_it_over()
+            throws Exception {
+        Ticket ticket = world.ticket;
+        Ticket newer = new Ticket(
+                Ticket.newId(new SecureRandom()),
+                ticket.project(),
+                5,
+                1,
+                ticket.issued(),
+                ticket.expires(),
+                ticket.request());
+        reader().read(world.claimed(world.papers(), 4), world.relay, ticket.id(), ClaimWorld.JOB);
+        assertThat(epochs.of(ticket.project())).as("the life whose word it was").isEqualTo(4);
+        epochs.raise(new SignedTicket(newer, 5, Digest.sha256(newer.payload()), world.relay));
+        refused(TicketClause.SEQUENCE, world.claimed(world.papers(), 4));
+        Assigned assigned = reader().read(world.claimed(world.papers(), 5), world.relay, ticket.id(), ClaimWorld.JOB);
+        assertThat(assigned.signed().id()).isEqualTo(ticket.id());
+        assertThat(EpochBook.open(folder.resolve("epochs")).of(ticket.project()))
+                .isEqualTo(5);
     }
 
     @Test

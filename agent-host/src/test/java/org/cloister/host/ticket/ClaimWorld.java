@@ -172,8 +172,18 @@ final class ClaimWorld {
     }
 
     OfficeMessage.Claimed claimed(ProjectPapers papers, List<byte[]> chain) throws GeneralSecurityException {
+        return claimed(papers, chain, ticket.epoch());
+    }
+
+    /** @param life epoch of the controlling VM whose word it is */
+    OfficeMessage.Claimed claimed(ProjectPapers papers, long life) throws GeneralSecurityException {
+        return claimed(papers, controller, life);
+    }
+
+    private OfficeMessage.Claimed claimed(ProjectPapers papers, List<byte[]> chain, long life)
+            throws GeneralSecurityException {
         return new OfficeMessage.Claimed(
-                ByteString.copyFrom(ticket.sign(controllerKey).bytes()),
+                ByteString.copyFrom(ticket.sign(controllerKey, life).bytes()),
                 chain.stream().map(ByteString::copyFrom).toList(),
                 ByteString.copyFrom(allocation.sign(relayKey).bytes()),
                 ByteString.EMPTY,

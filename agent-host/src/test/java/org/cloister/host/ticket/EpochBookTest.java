@@ -48,7 +48,7 @@ class EpochBookTest {
         ResourceRequest request =
                 new ResourceRequest(1, OptionalInt.empty(), 1, OptionalInt.empty(), 64, 0, false, 10, List.of());
         Ticket ticket = new Ticket("c".repeat(26), project, epoch, 1, NOW, NOW.plus(Duration.ofMinutes(1)), request);
-        return new SignedTicket(ticket, Digest.sha256(ticket.payload()), world.relay);
+        return new SignedTicket(ticket, epoch, Digest.sha256(ticket.payload()), world.relay);
     }
 
     private SignedOpening opening(long epoch) {

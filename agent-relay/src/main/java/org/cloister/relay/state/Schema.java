@@ -62,7 +62,7 @@ final class Schema {
     }
 
     private static List<List<String>> steps(Dialect dialect) {
-        return List.of(first(dialect), openings());
+        return List.of(first(dialect), openings(), parts(dialect.bytes()));
     }
 
     /** Times are milliseconds since 1970; running times are seconds that a relay has run on this database. */
@@ -112,6 +112,12 @@ final class Schema {
                 "ALTER TABLE ticket ADD COLUMN drive TEXT",
                 // Kept for good, as project_sequence is.
                 "CREATE TABLE project_opening (project TEXT PRIMARY KEY, epoch BIGINT NOT NULL)");
+    }
+
+    /** What a receipt and an opener want to know of a host: null of what earlier relays took. */
+    private static List<String> parts(String bytes) {
+        return List.of(
+                "ALTER TABLE receipt_part ADD COLUMN chain " + bytes, "ALTER TABLE claim ADD COLUMN since BIGINT");
     }
 
     /** One row a number, so one holder a number; one row a project or slot, so one number for each. */

@@ -155,6 +155,15 @@ public final class Tickets {
                 project);
     }
 
+    /** Openings of the project, ended ones too, the newest first. */
+    public List<TicketRow> newestOpenings(String project, int limit) throws StateException {
+        return sql.list(
+                Tickets::row,
+                COLUMNS + "WHERE project = ? AND drive IS NOT NULL ORDER BY epoch DESC LIMIT ?",
+                project,
+                limit);
+    }
+
     /** Of all projects, the first to end first. */
     public List<TicketRow> endedSince(Instant when, int limit) throws StateException {
         return sql.list(
@@ -177,6 +186,11 @@ public final class Tickets {
     /** Certificates of the same key, newer than those that came with it. */
     public boolean renewed(String id, byte[] chain) throws StateException {
         return changed("chain = ? WHERE id = ? AND state <> 'ended'", chain, id);
+    }
+
+    /** The same ticket in another envelope, and the certificates of the key that signed this one. */
+    public boolean signedAnew(String id, byte[] envelope, byte[] chain) throws StateException {
+        return changed("envelope = ?, chain = ? WHERE id = ? AND state <> 'ended'", envelope, chain, id);
     }
 
     /** The relay's signed allocation. */

@@ -105,7 +105,9 @@ final class Claims {
         String name = host.identity().name().toString();
         boolean first =
                 records.transaction().slots().claims(row.id()).stream().noneMatch(claim -> claim.slot() == its.slot());
-        records.transaction().slots().claim(row.id(), its.slot(), name);
+        records.transaction().slots().claim(row.id(), its.slot(), name, office.now());
+        records.afterwards(
+                () -> office.whereabouts.claimed(row.request(), host.identity().name()));
         if (first) {
             records.event(office.event("slot.claimed", row)
                     .by(host.identity().key().id())
@@ -153,13 +155,14 @@ final class Claims {
         String ticket = report.ticket();
         String name = host.identity().name().toString();
         Optional<TicketRow> row = records.transaction().tickets().byId(ticket);
-        boolean its = records.transaction().slots().claims(ticket).contains(new Slots.Claim(report.slot(), name));
+        boolean its = records.transaction().slots().claims(ticket).stream()
+                .anyMatch(claim -> claim.slot() == report.slot() && claim.host().equals(name));
         if (row.isEmpty() || !its) {
             records.afterwards(() -> host.answer(Refusals.unknown(ticket, "slot " + report.slot() + " of " + name)));
             return;
         }
         String signer = host.identity().key().id();
-        if (records.transaction().slots().addPart(ticket, signer, envelope)) {
+        if (records.transaction().slots().addPart(ticket, signer, envelope, Papers.write(host.chain()))) {
             records.event(office.event("slot.reported", row.get())
                     .by(signer)
                     .with(Fact.SLOT, report.slot())
@@ -167,14 +170,14 @@ final class Claims {
             records.onceAudited(() -> office.listeners.tell(
                     row.get().request().signer(),
                     ticket + "/" + report.slot(),
-                    new OfficeMessage.Part(ticket, report.slot(), report.statement())));
+                    new OfficeMessage.Part(ticket, report.slot(), report.statement(), host.chain())));
         }
         records.onceAudited(() -> host.answer(new OfficeMessage.Reported(ticket, report.slot(), office.head())));
     }
 
     /** Of a ticket's receipt, as far as they came. */
     static List<OfficeMessage.Part> parts(Transaction records, String ticket) throws StateException {
-        Map<String, byte[]> kept = records.slots().parts(ticket);
+        Map<String, Slots.Part> kept = records.slots().parts(ticket);
         if (kept.isEmpty()) {
             return List.of();
         }
@@ -182,9 +185,13 @@ final class Claims {
                 Papers.ownAllocation(records.tickets().allocation(ticket).orElseThrow());
         List<OfficeMessage.Part> parts = new ArrayList<>();
         for (Slot slot : allocation.slots()) {
-            byte[] part = kept.get(slot.key().id());
+            Slots.Part part = kept.get(slot.key().id());
             if (part != null) {
-                parts.add(new OfficeMessage.Part(ticket, slot.slot(), ByteString.copyFrom(part)));
+                parts.add(new OfficeMessage.Part(
+                        ticket,
+                        slot.slot(),
+                        part.envelope(),
+                        Papers.read(part.chain().toByteArray())));
             }
         }
         return parts;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.audit.AuditEvent;
-import org.cloister.relay.audit.AuditLog;
+import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.relay.state.Outbox;
 import org.cloister.relay.state.State;
 import org.cloister.relay.state.StateException;

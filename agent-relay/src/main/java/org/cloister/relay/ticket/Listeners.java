@@ -33,6 +33,11 @@ final class Listeners {
                         && name.project().equals(project));
     }
 
+    /** Whether a controlling VM of that name is here, which has proved that it was opened. */
+    boolean has(Name controller) {
+        return here.containsKey(controller);
+    }
+
     /**
      * To whom signed a ticket or an opening, if it is here; if not it asks when it is.
      *

@@ -1,6 +1,8 @@
 package org.cloister.relay.ticket;
 
 import com.google.protobuf.ByteString;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -10,9 +12,9 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.Fact;
+import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.TicketEnd;
-import org.cloister.relay.audit.AuditLog;
 import org.cloister.relay.state.StateException;
 import org.cloister.relay.state.TicketRow;
 import org.cloister.relay.state.Transaction;
@@ -26,6 +28,7 @@ final class Office {
     final InstantSource clock;
     final OfficeMetrics metrics;
     final Listeners listeners = new Listeners();
+    final Whereabouts whereabouts = new Whereabouts();
     /** Of open tickets, by id. What is in them is the records' thread's. */
     final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
 
@@ -50,6 +53,19 @@ final class Office {
 
     ByteString head() {
         return ByteString.copyFrom(log.head().envelope().bytes());
+    }
+
+    /** The relay's own certificates, the leaf first. */
+    List<ByteString> chain() {
+        List<ByteString> chain = new ArrayList<>();
+        try {
+            for (X509Certificate each : terms.own().get().chain()) {
+                chain.add(ByteString.copyFrom(each.getEncoded()));
+            }
+        } catch (CertificateEncodingException e) {
+            throw new IllegalStateException("a certificate of the relay has no DER", e);
+        }
+        return chain;
     }
 
     /** An event about a ticket. */
@@ -92,6 +108,7 @@ final class Office {
         tell(records, row.id());
         records.afterwards(() -> {
             metrics.ended(end);
+            whereabouts.ended(row.request());
             Tracked gone = tracked.remove(row.id());
             if (gone != null) {
                 List<Tracked.Waiting> waiting = new ArrayList<>(gone.claims);

@@ -8,6 +8,7 @@ import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.Fact;
 import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.Position;
 import org.cloister.protocol.ticket.ResourceRequest;
@@ -82,8 +83,37 @@ final class Order implements Commits.Change {
         if (!row.request().digest().equals(signed.digest())) {
             throw used();
         }
+        if (signed instanceof SignedTicket ticket) {
+            takeOver(records, row, ticket.life());
+        }
         OfficeMessage.Update update = office.update(records.transaction(), row);
         records.onceAudited(() -> party.answer(update));
+    }
+
+    /** A controlling VM that was opened anew answers for what one before it, of its name, has signed with a key that is gone. */
+    private void takeOver(Commits.Records records, TicketRow row, long life) throws StateException, TicketRefused {
+        Tracked ticket = office.tracked.get(id());
+        Identity signer = signed.signer();
+        if (ticket == null
+                || !signer.name().toString().equals(row.request().signer())
+                || ticket.signer
+                        .filter(before -> before.key().equals(signer.key()))
+                        .isPresent()) {
+            return;
+        }
+        long before = Papers.life(records.transaction().tickets().envelope(id()).orElseThrow());
+        if (life <= before) {
+            throw new TicketRefused(
+                    TicketClause.SEQUENCE,
+                    signed.subject(),
+                    "the word of an epoch after " + before,
+                    Long.toString(life),
+                    "another controlling VM of the project was opened later, or has this ticket as well");
+        }
+        if (records.transaction().tickets().signedAnew(id(), envelope.toByteArray(), Papers.write(chain))) {
+            records.event(event("taken-over").with(Fact.EPOCH, life));
+            records.afterwards(() -> ticket.signer = Optional.of(signer));
+        }
     }
 
     private TicketRefused used() {

@@ -5,6 +5,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import java.util.List;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.ResourceRequest;
@@ -42,6 +43,18 @@ final class Papers {
             return row.isOpening()
                     ? Opening.parse(payload).request()
                     : Ticket.parse(payload).request();
+        } catch (MalformedException e) {
+            throw new IllegalStateException("a ticket in the relay's database cannot be read", e);
+        }
+    }
+
+    /** Epoch of the controlling VM whose word a ticket is now. */
+    static long life(byte[] envelope) {
+        try {
+            Envelope kept = Envelope.parse(envelope, Ticket.MAX_BYTES);
+            byte[] payload = StrictJson.read(envelope, Ticket.MAX_BYTES, Ticket.MAX_BYTES)
+                    .base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
+            return Ticket.parse(payload).life(kept.payloadType());
         } catch (MalformedException e) {
             throw new IllegalStateException("a ticket in the relay's database cannot be read", e);
         }

@@ -1,8 +1,10 @@
 package org.cloister.relay.ticket;
 
+import com.google.protobuf.ByteString;
 import io.netty.channel.Channel;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.Name;
@@ -21,20 +23,27 @@ final class Party {
 
     private final Channel stream;
     private final Identity identity;
+    private final List<ByteString> chain;
     private final Gate gate;
 
     // On the stream's event loop alone.
     private final Map<String, OfficeMessage> news = new LinkedHashMap<>();
     private int writing;
 
-    Party(Channel stream, Identity identity, Gate gate) {
+    /** @param chain in which it has shown itself, the leaf first */
+    Party(Channel stream, Identity identity, List<ByteString> chain, Gate gate) {
         this.stream = stream;
         this.identity = identity;
+        this.chain = chain;
         this.gate = gate;
     }
 
     Identity identity() {
         return identity;
+    }
+
+    List<ByteString> chain() {
+        return chain;
     }
 
     /** In whose name: a device's person signs as an opener. */

@@ -1,6 +1,7 @@
 package org.cloister.relay.ticket;
 
 import com.google.protobuf.ByteString;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -27,15 +28,19 @@ final class Signers {
         this.around = around;
     }
 
-    /** As it was believed when the ticket came: certificates are short, and a ticket may wait for days. */
+    /**
+     * As it was believed when the ticket came, or when newer certificates took the place of those that came with it:
+     * certificates are short, and a ticket may wait for days.
+     */
     Optional<Identity> of(Transaction transaction, TicketRow row) throws StateException {
         List<byte[]> chain = Papers.read(transaction.tickets().chain(row.id()).orElseThrow()).stream()
                 .map(ByteString::toByteArray)
                 .toList();
         try {
-            return Optional.of(Chain.parse(chain)
-                    .verifyUnlisted(
-                            SIGNING, around.beliefs().anchors(), row.request().accepted()));
+            Chain kept = Chain.parse(chain);
+            Instant accepted = row.request().accepted();
+            Instant believed = kept.from().isAfter(accepted) ? kept.from() : accepted;
+            return Optional.of(kept.verifyUnlisted(SIGNING, around.beliefs().anchors(), believed));
         } catch (IdentityRefused e) {
             LOG.warn("signer not believed ticket={} reason=\"{}\"", row.id(), e.getMessage());
             return Optional.empty();

@@ -55,21 +55,23 @@ public final class TicketDoor {
      * Before the stream has its response.
      *
      * @param link whose connection it is
+     * @param chain in which that one has shown itself
      * @param from whom a host says it brings
      */
-    public void enter(Channel stream, Identity link, Optional<Name> from) {
+    public void enter(Channel stream, Identity link, List<ByteString> chain, Optional<Name> from) {
         Gate gate = new Gate(stream);
         stream.pipeline()
                 .addLast(
                         new StreamBytes(),
                         new Framing(LinkLimits.FROM_PARTY_BYTES, PartyMessage::read),
                         gate,
-                        new Visit(gate, link, from));
+                        new Visit(gate, link, chain, from));
     }
 
     private final class Visit extends ChannelInboundHandlerAdapter {
         private final Gate gate;
         private final Identity link;
+        private final List<ByteString> linkChain;
         private final Optional<Name> from;
         /** Of this stream alone while it lasts, so that its messages stay in order. */
         private final EventExecutor thread = checks.next();
@@ -80,9 +82,10 @@ public final class TicketDoor {
         private List<ByteString> chain = List.of();
         private @Nullable Party party;
 
-        Visit(Gate gate, Identity link, Optional<Name> from) {
+        Visit(Gate gate, Identity link, List<ByteString> linkChain, Optional<Name> from) {
             this.gate = gate;
             this.link = link;
+            this.linkChain = linkChain;
             this.from = from;
             random.nextBytes(nonce);
         }
@@ -109,7 +112,7 @@ public final class TicketDoor {
         }
 
         private void welcome(ChannelHandlerContext ctx, Identity who) {
-            Party visitor = new Party(ctx.channel(), who, gate);
+            Party visitor = new Party(ctx.channel(), who, from.isEmpty() ? linkChain : chain, gate);
             party = visitor;
             office.enter(visitor, chain);
             ctx.channel().closeFuture().addListener(closed -> office.leave(visitor));

@@ -13,14 +13,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.OpenIdentities;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
-import org.cloister.relay.audit.AuditLog;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.state.Numbers;
 import org.cloister.relay.state.State;
@@ -45,6 +46,7 @@ public final class TicketOffice implements AutoCloseable {
     private final Following following;
     private final Orders orders;
     private final Claims claims;
+    private final Openings openings;
     private final Signers signers;
     /** Streams of controlling VMs, whose certificates are not those of their links. */
     private final OpenIdentities<Party> proved = new OpenIdentities<>();
@@ -74,10 +76,12 @@ public final class TicketOffice implements AutoCloseable {
         this.following = new Following(office, this.slurm);
         this.orders = new Orders(office, following);
         this.claims = new Claims(office, following);
+        this.openings = new Openings(office);
         this.signers = new Signers(around);
         List<TicketRow> open = state.transact(transaction -> {
             for (TicketRow row : transaction.tickets().open()) {
                 following.resume(row, signers.of(transaction, row));
+                office.whereabouts.resume(transaction, row);
                 if (row.isOpening()
                         && row.request().sequence().epoch()
                                 < transaction
@@ -95,13 +99,15 @@ public final class TicketOffice implements AutoCloseable {
 
     /** @param chain that a controlling VM showed; empty for others */
     void enter(Party party, List<ByteString> chain) {
-        if (party.identity().role() == Role.CONTROLLER) {
+        boolean controller = party.identity().role() == Role.CONTROLLER;
+        if (controller) {
             // Others' links end by themselves.
             proved.opened(party, party.identity());
             orders.renew(party.identity(), chain);
         }
         office.listeners.enter(party);
-        party.tell("welcome", new OfficeMessage.Welcome(office.head()));
+        // Others have seen it in their links' handshakes.
+        party.tell("welcome", new OfficeMessage.Welcome(office.head(), controller ? office.chain() : List.of()));
     }
 
     void leave(Party party) {
@@ -128,6 +134,8 @@ public final class TicketOffice implements AutoCloseable {
             claims.report(party, report);
         } else if (message instanceof PartyMessage.AskQuota && role == Role.DEVICE) {
             quota(party);
+        } else if (message instanceof PartyMessage.AskOpenings && role == Role.DEVICE) {
+            openings.tell(party);
         } else if (message instanceof PartyMessage.Skipped) {
             party.skip();
         } else {
@@ -262,6 +270,11 @@ public final class TicketOffice implements AutoCloseable {
             }
         });
         return answer;
+    }
+
+    /** The host of this controlling VM; empty while none has claimed an opening of it that runs. */
+    public Optional<Name> hostOf(Name controller) {
+        return office.whereabouts.of(controller);
     }
 
     /** Open tickets: for a metric. */

@@ -13,12 +13,15 @@ import static org.cloister.relay.state.Samples.request;
 import static org.cloister.relay.state.Samples.row;
 import static org.cloister.relay.state.Samples.take;
 
+import com.google.protobuf.ByteString;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -125,16 +128,25 @@ class OpeningsTest {
     void a_database_of_the_first_version_keeps_its_tickets() throws Exception {
         insert(state, request("t1", PROJECT, 1));
         Lease held = take(state, "t1", PROJECT, 1);
+        state.transact(t -> t.slots().claim("t1", 0, "h1", Samples.NOON));
+        state.transact(t -> t.slots().addPart("t1", "key", Samples.ENVELOPE, Samples.CHAIN));
         close();
         try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("relay.db"));
                 Statement statement = connection.createStatement()) {
             statement.execute("ALTER TABLE ticket DROP COLUMN drive");
             statement.execute("DROP TABLE project_opening");
+            statement.execute("ALTER TABLE receipt_part DROP COLUMN chain");
+            statement.execute("ALTER TABLE claim DROP COLUMN since");
             statement.execute("UPDATE schema_version SET version = 1");
         }
         open();
         assertThat(row(state, "t1").request()).isEqualTo(request("t1", PROJECT, 1));
         assertThat(maybe(state, t -> t.numbers().held("t1"))).hasValue(held);
+        assertThat(list(state, t -> t.slots().claims("t1"))).containsExactly(new Slots.Claim(0, "h1", null));
+        SortedMap<String, Slots.Part> parts = state.transact(t -> t.slots().parts("t1"));
+        assertThat(parts)
+                .containsExactly(
+                        Map.entry("key", new Slots.Part(ByteString.copyFrom(Samples.ENVELOPE), ByteString.EMPTY)));
         insert(state, opening("o1", PROJECT, 1));
         assertThat(row(state, "o1").isOpening()).isTrue();
     }

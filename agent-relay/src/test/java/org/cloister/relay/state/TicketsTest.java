@@ -16,6 +16,7 @@ import static org.cloister.relay.state.Samples.request;
 import static org.cloister.relay.state.Samples.row;
 import static org.cloister.relay.state.Samples.take;
 
+import com.google.protobuf.ByteString;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -168,8 +169,8 @@ class TicketsTest {
             insert(state, request("t" + i, PROJECT, i));
             end("t" + i, TicketEnd.COMPLETED, NOON.plusSeconds(i));
         }
-        state.transact(t -> t.slots().claim("t1", 0, "h1"));
-        state.transact(t -> t.slots().addPart("t1", "key", ENVELOPE));
+        state.transact(t -> t.slots().claim("t1", 0, "h1", NOON));
+        state.transact(t -> t.slots().addPart("t1", "key", ENVELOPE, CHAIN));
         take(state, "t2", PROJECT, 1);
         Instant limit = NOON.plusSeconds(5);
         assertThat(number(state, t -> t.tickets().forget(limit, 2))).isEqualTo(2);
@@ -194,10 +195,14 @@ class TicketsTest {
         assertThat(claimed("t1", 0, "h2")).isEqualTo("h1");
         assertThat(claimed("t1", 1, "h2")).isEqualTo("h2");
         assertThat(list(state, t -> t.slots().claims("t1")))
-                .containsExactly(new Slots.Claim(0, "h1"), new Slots.Claim(1, "h2"));
-        assertThat(is(state, t -> t.slots().addPart("t1", "key", ENVELOPE))).isTrue();
-        assertThat(is(state, t -> t.slots().addPart("t1", "key", CHAIN))).isFalse();
-        assertThat(parts("t1")).containsExactly(Map.entry("key", ENVELOPE));
+                .containsExactly(new Slots.Claim(0, "h1", NOON), new Slots.Claim(1, "h2", NOON));
+        assertThat(is(state, t -> t.slots().addPart("t1", "key", ENVELOPE, CHAIN)))
+                .isTrue();
+        assertThat(is(state, t -> t.slots().addPart("t1", "key", CHAIN, ENVELOPE)))
+                .isFalse();
+        assertThat(parts("t1"))
+                .containsExactly(
+                        Map.entry("key", new Slots.Part(ByteString.copyFrom(ENVELOPE), ByteString.copyFrom(CHAIN))));
     }
 
     @Test
@@ -254,10 +259,10 @@ class TicketsTest {
     }
 
     private String claimed(String id, int slot, String host) throws StateException {
-        return state.transact(t -> t.slots().claim(id, slot, host));
+        return state.transact(t -> t.slots().claim(id, slot, host, NOON));
     }
 
-    private SortedMap<String, byte[]> parts(String id) throws StateException {
+    private SortedMap<String, Slots.Part> parts(String id) throws StateException {
         return state.transact(t -> t.slots().parts(id));
     }
 

@@ -65,8 +65,8 @@ class TwoWritersTest {
             insert(state, request("t1", PROJECT, 1));
             insert(state, request("t2", PROJECT, 2));
             take(state, "t1", PROJECT, 1);
-            state.transact(t -> t.slots().claim("t1", 0, "h1"));
-            state.transact(t -> t.slots().addPart("t1", "key", Samples.ENVELOPE));
+            state.transact(t -> t.slots().claim("t1", 0, "h1", Samples.NOON));
+            state.transact(t -> t.slots().addPart("t1", "key", Samples.ENVELOPE, Samples.CHAIN));
         }
         try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file)) {
             try (PreparedStatement keys = connection.prepareStatement("PRAGMA foreign_keys = ON")) {

@@ -1,6 +1,5 @@
 package org.cloister.vm.boot;
 
-import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.link.AgentEvents;
 
 /** Where a VM learns what it is for, and begins it: a worker, or a project's controlling VM. */
@@ -10,8 +9,8 @@ public interface Beginning {
      * Once a boot, before the channel is opened.
      *
      * @param keys of this boot
-     * @param beliefs empty: a VM knows nobody until it was told of a project, and believes whom that names
+     * @param believed nobody yet: a VM knows nobody until it was told of a project, and believes whom that names
      * @return hears of the channel, on its loop
      */
-    AgentEvents begin(BootKeyPairs keys, Beliefs beliefs);
+    AgentEvents begin(BootKeyPairs keys, Believed believed);
 }

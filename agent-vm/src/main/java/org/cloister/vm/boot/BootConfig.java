@@ -51,4 +51,9 @@ public record BootConfig(Optional<Path> port, Path run, Optional<Path> metrics, 
     public Path status() {
         return run.resolve("agent-vm.status");
     }
+
+    /** {@link org.cloister.vm.volume.Volumes}' file. */
+    public Path volumes() {
+        return run.resolve("agent-vm.volumes");
+    }
 }

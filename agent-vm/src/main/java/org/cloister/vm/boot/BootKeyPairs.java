@@ -8,13 +8,16 @@ import java.security.KeyPairGenerator;
 import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.spec.ECGenParameterSpec;
+import java.util.Arrays;
 import java.util.HexFormat;
 import org.cloister.luks.key.Crypto;
 import org.cloister.luks.key.Hpke;
 import org.cloister.luks.key.SealingKey;
 import org.cloister.luks.key.SealingPublicKey;
+import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.Secrets;
 import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.BootKeys;
 
@@ -27,12 +30,16 @@ public final class BootKeyPairs implements AutoCloseable {
     private static final byte[] BEFORE_POINT =
             HexFormat.of().parseHex("3076301006072a8648ce3d020106052b81040022036200");
 
+    private static final byte[] NO_DATA = {};
+
     private final KeyPair signing;
+    private final Hpke hpke;
     private final SealingKey sealing;
     private final BootKeys shown;
 
-    private BootKeyPairs(KeyPair signing, SealingKey sealing, BootKeys shown) {
+    private BootKeyPairs(KeyPair signing, Hpke hpke, SealingKey sealing, BootKeys shown) {
         this.signing = signing;
+        this.hpke = hpke;
         this.sealing = sealing;
         this.shown = shown;
     }
@@ -40,12 +47,13 @@ public final class BootKeyPairs implements AutoCloseable {
     /** @param secrets where the private sealing key is kept */
     public static BootKeyPairs make(Secrets secrets, SecureRandom random) throws IOException {
         KeyPair signing = signing(random);
-        SealingKey sealing = new Hpke(Crypto.load(secrets)).generate();
+        Hpke hpke = new Hpke(Crypto.load(secrets));
+        SealingKey sealing = hpke.generate();
         boolean done = false;
         try {
             BootKeys shown = new BootKeys(VerificationKey.of(signing.getPublic()), key(sealing.publicKey()));
             done = true;
-            return new BootKeyPairs(signing, sealing, shown);
+            return new BootKeyPairs(signing, hpke, sealing, shown);
         } finally {
             if (!done) {
                 sealing.close();
@@ -66,6 +74,35 @@ public final class BootKeyPairs implements AutoCloseable {
     /** Opens what was sealed to this boot, until it is closed. */
     public SealingKey sealing() {
         return sealing;
+    }
+
+    /** For signed objects of this boot. */
+    public SigningKey signer() throws IOException {
+        return SigningKey.of(signing);
+    }
+
+    /** The private signing key in PKCS#8, for charon: a copy, the caller's to close. */
+    public SecretMemory signing(Secrets secrets) throws IOException {
+        byte[] pkcs8 = signing.getPrivate().getEncoded();
+        try {
+            SecretMemory copy = secrets.allocate(pkcs8.length);
+            try (SecretMemory.Loan loan = copy.lend()) {
+                loan.pointer().put(0, pkcs8, 0, pkcs8.length);
+            }
+            return copy;
+        } finally {
+            Arrays.fill(pkcs8, (byte) 0);
+        }
+    }
+
+    /**
+     * Opens what was sealed to this boot, until this is closed.
+     *
+     * @param info what it was sealed for
+     * @throws IOException if it was sealed to another key, or for something else
+     */
+    public SecretMemory open(byte[] info, byte[] sealed) throws IOException {
+        return hpke.open(sealing, info, NO_DATA, sealed);
     }
 
     @Override

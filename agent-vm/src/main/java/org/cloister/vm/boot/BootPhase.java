@@ -10,6 +10,18 @@ public enum BootPhase {
     KEYS,
     /** Its host answers on the channel. */
     ATTACHED,
+    /** It was told what it is for. */
+    ASSIGNED,
+    /** Its host has vouched for it. */
+    VOUCHED,
+    /** It has what makes it somebody. */
+    GIVEN,
+    /** Of a worker: the way to its controlling VM is there. */
+    TUNNEL,
+    /** It does what it is for. */
+    READY,
+    /** It ends. */
+    LEAVING,
     /** Its host does no more; agent-vm tries for ever. */
     LOST;
 

@@ -4,6 +4,7 @@ import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -49,7 +50,7 @@ public final class HostChannel implements AutoCloseable {
             BootStatus status,
             VmMetrics metrics) {
         Beliefs beliefs = new Beliefs(Anchors.none(), RevocationLists.none(), InstantSource.system());
-        Life life = new Life(beginning.begin(keys, beliefs), status, metrics);
+        Life life = new Life(beginning.begin(keys, new Believed(beliefs)), status, metrics);
         PortDialler port = new PortDialler(loop, device);
         return new HostChannel(new AgentLink(loop, port, software, beliefs, life, new SecureRandom()), life.attached);
     }
@@ -130,6 +131,11 @@ public final class HostChannel implements AutoCloseable {
         @Override
         public boolean revoked(byte[] signed) {
             return begun.revoked(signed);
+        }
+
+        @Override
+        public void askedToLeave(Duration within) {
+            begun.askedToLeave(within);
         }
 
         @Override

@@ -1,5 +1,6 @@
 package org.cloister.vm.boot;
 
+import java.time.Duration;
 import java.util.Optional;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.AgentEvents;
@@ -13,9 +14,22 @@ import org.slf4j.LoggerFactory;
 public final class Unassigned implements AgentEvents {
     private static final Logger LOG = LoggerFactory.getLogger(Unassigned.class);
 
+    private final Runnable off;
+
+    /** @param off ends this VM */
+    public Unassigned(Runnable off) {
+        this.off = off;
+    }
+
     @Override
     public void attached(Attachment attachment) {
         LOG.info("the host gave no assignment; this VM has nothing to do, and stays attached");
+    }
+
+    @Override
+    public void askedToLeave(Duration within) {
+        LOG.info("the host ends this VM within {} s, and it has nothing to leave", within.toSeconds());
+        off.run();
     }
 
     @Override

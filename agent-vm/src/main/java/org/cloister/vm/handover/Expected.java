@@ -1,13 +1,16 @@
 package org.cloister.vm.handover;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.handover.SlotName;
 import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.Slot;
+import org.cloister.protocol.ticket.Ticket;
 
 /** Workers that may come, by the names that they will have. Not for several threads. */
 final class Expected {
@@ -21,8 +24,23 @@ final class Expected {
         }
     }
 
-    /** The first allocation of a ticket is its only one. */
-    void add(Allocation allocation) {
+    /**
+     * The first allocation of a ticket is its only one.
+     *
+     * @throws MalformedException if it is none of this ticket's
+     */
+    void add(Ticket ticket, Allocation allocation) throws MalformedException {
+        Digest digest = Digest.sha256(ticket.payload());
+        if (!allocation.ticket().equals(ticket.id())
+                || !allocation.project().equals(ticket.project())
+                || !allocation.digest().equals(digest)) {
+            throw new MalformedException("allocation: want that of ticket " + ticket.id() + ", " + digest
+                    + ", have that of " + allocation.ticket() + ", " + allocation.digest());
+        }
+        if (allocation.slots().size() != ticket.request().nodes()) {
+            throw new MalformedException("allocation: want " + ticket.request().nodes() + " slots, have "
+                    + allocation.slots().size());
+        }
         if (allocations.putIfAbsent(allocation.ticket(), allocation) == null) {
             for (Slot slot : allocation.slots()) {
                 places.put(name(allocation, slot), new Place(allocation, slot));
@@ -30,11 +48,20 @@ final class Expected {
         }
     }
 
-    void remove(String ticket) {
+    /** @return the names of its workers */
+    List<Name> remove(String ticket) {
         Allocation allocation = allocations.remove(ticket);
-        if (allocation != null) {
-            allocation.slots().forEach(slot -> places.remove(name(allocation, slot)));
+        if (allocation == null) {
+            return List.of();
         }
+        List<Name> names =
+                allocation.slots().stream().map(slot -> name(allocation, slot)).toList();
+        places.keySet().removeAll(names);
+        return names;
+    }
+
+    Map<Name, Place> all() {
+        return Map.copyOf(places);
     }
 
     Optional<Place> find(Name worker) {
@@ -42,6 +69,6 @@ final class Expected {
     }
 
     private static Name name(Allocation allocation, Slot slot) {
-        return SlotName.of(allocation.ticket(), slot.slot(), Role.WORKER, allocation.project());
+        return SlotName.of(allocation.ticket(), slot.slot(), allocation.project());
     }
 }

@@ -1,10 +1,8 @@
 package org.cloister.vm.handover;
 
+import io.netty.channel.ChannelPipeline;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
-import java.security.SecureRandom;
-import java.security.cert.CertificateEncodingException;
-import java.security.cert.X509Certificate;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,22 +13,18 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.cloister.protocol.circuit.Circuit;
-import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.evidence.CircuitBinding;
+import org.cloister.protocol.evidence.Clause;
 import org.cloister.protocol.evidence.EvidenceMessage;
-import org.cloister.protocol.evidence.Expectation;
-import org.cloister.protocol.evidence.Nonce;
-import org.cloister.protocol.evidence.Verdict;
-import org.cloister.protocol.evidence.Verifier;
 import org.cloister.protocol.handover.BootPhase;
-import org.cloister.protocol.handover.SlotName;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
+import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Attachment;
 import org.cloister.protocol.link.BootTrust;
 import org.cloister.protocol.link.CloseReason;
@@ -40,55 +34,67 @@ import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.Trust;
 import org.cloister.protocol.policy.Policy;
-import org.cloister.protocol.policy.VmRole;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.vm.ticket.Slots;
-import org.cloister.vm.worker.Phase;
 import org.cloister.vm.worker.WorkerEvent;
-import org.cloister.vm.worker.WorkerEvent.Trouble;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Workers of the project's tickets come here by circuits, show what they are, and are handed over to once a slot; then their
- * circuits tell how they go, and that they are to end. All is decided on one thread.
+ * circuits tell how they go, and that they are to end, or that nobody believes them any more. All is decided on one thread.
  */
-public final class HandOverDesk implements Slots {
+public final class HandOverDesk implements Slots, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HandOverDesk.class);
 
     private final Terms terms;
-    private final SpentBook spent;
     private final Giver giver;
+    private final Returning returning;
+    private final Arriving arriving;
+    private final Lives lives;
     private final Executor decisions;
     private final InstantSource clock;
     private final Consumer<WorkerEvent> news;
-    private final SecureRandom random = new SecureRandom();
     private final Expected expected = new Expected();
     /** By slot's name: one worker is listened to at a time. */
     private final Map<Name, WorkerTalk> talks = new HashMap<>();
 
-    private final Map<VerificationKey, Nonce> nonces = new HashMap<>();
+    private final Lapses lapses;
     private final Set<String> released = new HashSet<>();
 
     /**
      * What the controlling VM is and believes.
      *
-     * @param own of its name, of this boot
-     * @param workers whom it certified itself
+     * @param own of its name, of this boot, as it is when a circuit opens
+     * @param beliefs whose workers hold: whom a controlling VM of this name has certified, this one or one before it
      * @param allocations opens a relay's signed allocation
      * @param policy the owners', in force
-     * @param revoked whether a host's key was revoked
      * @param driveIntegrity whether changes of the project's drive are noticed
      */
     public record Terms(
-            Credential own,
-            Trust workers,
+            Supplier<Credential> own,
+            Beliefs beliefs,
             Opened allocations,
             Policy policy,
-            java.util.function.Predicate<VerificationKey> revoked,
-            boolean driveIntegrity) {}
+            Hosts hosts,
+            boolean driveIntegrity) {
+        Trust workers() {
+            return Trust.in(beliefs, Set.of(Role.WORKER));
+        }
+    }
+
+    /**
+     * The site's word for hosts, by their keys, as it is now.
+     *
+     * @param revoked whether nothing is to be given to a worker there
+     * @param takenBack whether a worker that was given something is to end
+     */
+    public record Hosts(Predicate<VerificationKey> revoked, Predicate<VerificationKey> takenBack) {}
+
+    /** What the project's drive has of those who were handed over to. */
+    public record Books(SpentBook spent, GuestBook guests) {}
 
     /** Opens an allocation that somebody shows. */
     @FunctionalInterface
@@ -103,14 +109,18 @@ public final class HandOverDesk implements Slots {
      */
     public HandOverDesk(
             Terms terms,
-            SpentBook spent,
+            Books books,
             Giver giver,
+            Lives lives,
             Executor decisions,
             InstantSource clock,
             Consumer<WorkerEvent> news) {
         this.terms = terms;
-        this.spent = spent;
         this.giver = giver;
+        this.returning = new Returning(books.guests(), terms, giver);
+        this.arriving = new Arriving(terms, books.spent(), giver, returning, lives);
+        this.lapses = new Lapses(terms, expected, returning, decisions, this::lapsed);
+        this.lives = lives;
         this.decisions = decisions;
         this.clock = clock;
         this.news = news;
@@ -119,18 +129,7 @@ public final class HandOverDesk implements Slots {
     @Override
     public int expect(Ticket ticket, OfficeMessage.Update update) throws IOException {
         Allocation allocation = terms.allocations().open(update.allocation().toByteArray());
-        Digest digest = Digest.sha256(ticket.payload());
-        if (!allocation.ticket().equals(ticket.id())
-                || !allocation.project().equals(ticket.project())
-                || !allocation.digest().equals(digest)) {
-            throw new MalformedException("allocation: want that of ticket " + ticket.id() + ", " + digest
-                    + ", have that of " + allocation.ticket() + ", " + allocation.digest());
-        }
-        if (allocation.slots().size() != ticket.request().nodes()) {
-            throw new MalformedException("allocation: want " + ticket.request().nodes() + " slots, have "
-                    + allocation.slots().size());
-        }
-        expected.add(allocation);
+        expected.add(ticket, allocation);
         return allocation.slots().size();
     }
 
@@ -144,13 +143,14 @@ public final class HandOverDesk implements Slots {
     public void forget(String ticket) {
         of(ticket).forEach(WorkerTalk::end);
         released.remove(ticket);
-        expected.remove(ticket);
+        List<Name> workers = expected.remove(ticket);
         giver.dismiss(ticket);
         try {
-            spent.forget(ticket);
+            returning.forget(ticket, workers);
+            arriving.forget(ticket);
         } catch (IOException e) {
             // Nobody is expected for it, so nothing can be spent of it; the file is in the way of nobody.
-            LOG.warn("ticket {}: what was spent of it is not forgotten: {}", ticket, e.toString());
+            LOG.warn("ticket {}: what was given of it is not forgotten: {}", ticket, e.toString());
         }
     }
 
@@ -162,13 +162,13 @@ public final class HandOverDesk implements Slots {
                 attachment.refuse(dial, CloseReason.REFUSED);
                 return;
             }
+            Credential own = terms.own().get();
             Circuit.dialBack(
                             attachment.link(),
                             dial,
-                            terms.own(),
+                            own,
                             BootTrust.bootingOr(terms.workers()),
-                            (pipeline, circuit) -> pipeline.addLast(
-                                    new Framing(LinkLimits.FROM_BOOTING_BYTES, VmMessage::read), talk(circuit)))
+                            (pipeline, circuit) -> install(pipeline, circuit, own))
                     .addListener((Future<Circuit> opened) -> {
                         if (!opened.isSuccess()) {
                             LOG.warn(
@@ -180,25 +180,45 @@ public final class HandOverDesk implements Slots {
         });
     }
 
-    private WorkerTalk talk(Circuit circuit) {
+    /**
+     * Talks on a circuit with a worker.
+     *
+     * @param own what this end has shown in it
+     */
+    void install(ChannelPipeline pipeline, Circuit circuit, Credential own) {
+        pipeline.addLast(new Framing(LinkLimits.FROM_BOOTING_BYTES, VmMessage::read), talk(circuit, own));
+    }
+
+    private WorkerTalk talk(Circuit circuit, Credential own) {
         Name worker = circuit.terms().from();
         WorkerTalk talk = new WorkerTalk(
                 circuit,
+                own,
                 (on, message) -> decide(worker, () -> heard(worker, on, message)),
                 () -> decisions.execute(() -> talks.values().removeIf(each -> each.circuit() == circuit)));
+        lapses.opened(talk);
         decide(worker, () -> begin(worker, talk));
         return talk;
     }
 
     private void begin(Name worker, WorkerTalk talk) {
+        Optional<Expected.Place> place = expected.find(worker);
+        if (!talk.boots() && place.isPresent()) {
+            Optional<Returning.Answer.Refuse> stranger =
+                    returning.stranger(place.get(), talk.circuit().shown());
+            if (stranger.isPresent()) {
+                // The slot's own worker may be on another circuit, and stays there.
+                talk.deny(place.get(), List.of(stranger.get().clause()));
+                return;
+            }
+        }
         WorkerTalk before = talks.put(worker, talk);
         if (before != null) {
             before.end();
         }
         if (talk.boots()) {
-            // The same question again if the circuit broke: a host vouches once for a VM's life.
             talk.say(new VerifierMessage.Question(
-                    nonces.computeIfAbsent(talk.circuit().shown().key(), key -> Nonce.random(random))));
+                    arriving.question(talk.circuit().shown().key())));
         }
     }
 
@@ -220,99 +240,89 @@ public final class HandOverDesk implements Slots {
             }
             on.end();
         } else if (message instanceof VmMessage.Passed passed) {
-            phase(passed.phase())
-                    .ifPresent(phase -> news.accept(new WorkerEvent.Passed(ticket, slot, phase, passed.took())));
+            WorkerNews.passed(place, passed).ifPresent(news);
         } else if (message instanceof VmMessage.Ready) {
-            news.accept(new WorkerEvent.NodeReady(ticket, slot, SlotName.label(ticket, slot)));
+            on.readied();
+            ready(place, worker, on);
         } else if (message instanceof VmMessage.Trouble trouble) {
             gone(place, trouble.phase(), trouble.code());
+        } else if (message instanceof VmMessage.Part part) {
+            lives.ended(ticket, slot, part.statement());
         } else if (message instanceof VmMessage.Beat) {
             on.say(new VerifierMessage.Beat());
-        } else if (message instanceof VmMessage.Resume && released.contains(ticket)) {
+        } else if (message instanceof VmMessage.Resume resume) {
+            resumed(place, on, resume);
+        } else if (message instanceof VmMessage.Readmitted done && on.confirms(done)) {
+            returning.readmitted(worker);
+            LOG.info("worker {} of ticket {}: has what it had, anew", slot, ticket);
+            ready(place, worker, on);
+        }
+    }
+
+    /** A node is one when it has what this boot gives: before, nothing here reaches it. */
+    private void ready(Expected.Place place, Name worker, WorkerTalk on) {
+        if (on.isReady() && returning.isHere(worker)) {
+            news.accept(WorkerNews.ready(place));
+        }
+    }
+
+    private void resumed(Expected.Place place, WorkerTalk on, VmMessage.Resume resume) {
+        if (released.contains(place.ticket())) {
             on.say(new VerifierMessage.Release());
+            return;
+        }
+        Returning.Answer answer = returning.answer(place, on.circuit().peer(), resume, clock.instant());
+        if (answer instanceof Returning.Answer.Refuse refuse) {
+            on.deny(place, List.of(refuse.clause()));
+            if (refuse.lost()) {
+                gone(place, BootPhase.KEYS, "denied-" + refuse.clause());
+            }
+        } else if (answer instanceof Returning.Answer.Anew anew) {
+            readmit(on, resume, anew);
+        }
+    }
+
+    private void readmit(WorkerTalk on, VmMessage.Resume resume, Returning.Answer.Anew anew) {
+        try {
+            on.readmit(giver.readmit(anew.guest(), resume.fresh(), anew.key()));
+        } catch (IOException e) {
+            LOG.error("worker {} of ticket {}: not readmitted yet: {}", resume.slot(), resume.ticket(), e.getMessage());
+            // One that has a certificate of today goes on with it; another one comes again.
+            if (anew.key()) {
+                on.end();
+            }
         }
     }
 
     private void shown(Expected.Place place, WorkerTalk on, VmMessage.Shown shown) throws IOException {
-        String ticket = place.ticket();
-        int slot = place.slot().slot();
-        VerificationKey peer = on.circuit().shown().key();
-        Nonce nonce = nonces.getOrDefault(peer, Nonce.random(random));
-        Policy policy = terms.policy();
-        Verdict verdict = Verifier.decide(
-                policy,
-                new Expectation(
-                        VmRole.WORKER,
-                        ticket,
-                        slot,
-                        place.slot().key(),
-                        terms.revoked().test(place.slot().key()),
-                        nonce,
-                        peer,
-                        binding(on.circuit()),
-                        true,
-                        terms.driveIntegrity(),
-                        spent.isSpent(ticket, slot),
-                        spent.released(policy.serial())),
-                Envelope.parse(shown.statement().toByteArray(), EvidenceMessage.MAX_ENVELOPE),
-                clock.instant());
-        if (verdict instanceof Verdict.Refused refused) {
-            List<String> clauses = new ArrayList<>();
-            refused.failures().forEach(failure -> clauses.add(failure.clause().id()));
-            LOG.warn("worker {} of ticket {}: evidence refused: {}", slot, ticket, refused);
-            on.say(new VerifierMessage.Denied(clauses.stream().distinct().toList(), "see the project's log"));
-            on.end();
-            gone(place, BootPhase.EVIDENCE, "denied-" + clauses.get(0));
-            return;
-        }
-        Verdict.Accepted accepted = (Verdict.Accepted) verdict;
-        spent.spend(ticket, slot, nonce.digest().hex(), policy.serial());
-        nonces.remove(peer);
-        try {
-            on.give(giver.give(
-                    new org.cloister.protocol.handover.Place(
-                            ticket, slot, accepted.statement().facts().vm(), nonce),
-                    place.allocation(),
-                    place.slot(),
-                    accepted.statement()));
-        } catch (IOException e) {
-            LOG.error("worker {} of ticket {}: nothing to hand over: {}", slot, ticket, e.getMessage());
+        Arriving.Answer answer = arriving.answer(place, on, shown, clock.instant());
+        if (answer instanceof Arriving.Answer.Give give) {
+            on.give(give.handOver());
+        } else if (answer instanceof Arriving.Answer.Deny deny) {
+            on.deny(place, deny.clauses());
+            gone(place, BootPhase.EVIDENCE, "denied-" + deny.clauses().get(0));
+        } else {
             on.end();
             gone(place, BootPhase.KEYS, "controller");
         }
     }
 
-    private void gone(Expected.Place place, BootPhase at, String code) {
-        news.accept(new WorkerEvent.NodeGone(
-                place.ticket(),
-                place.slot().slot(),
-                new Trouble(
-                        phase(at).orElse(Phase.BOOT),
-                        code,
-                        "the VM on " + place.slot().node() + " gave up: " + code,
-                        "the project's log has more",
-                        true)));
-    }
-
-    private CircuitBinding binding(Circuit circuit) throws IOException {
-        try {
-            X509Certificate peer = (X509Certificate) circuit.peerCertificates().get(0);
-            return CircuitBinding.of(terms.own().chain().get(0).getEncoded(), peer.getEncoded());
-        } catch (CertificateEncodingException e) {
-            throw new IOException("circuit: a certificate has no DER", e);
+    private void lapsed(Name worker, Expected.Place place) {
+        WorkerTalk talk = talks.get(worker);
+        if (talk != null) {
+            talk.deny(place, List.of(Clause.REVOKED.id()));
         }
+        gone(place, BootPhase.KEYS, "denied-" + Clause.REVOKED.id());
     }
 
-    private static Optional<Phase> phase(BootPhase phase) {
-        return switch (phase) {
-            case BOOT -> Optional.of(Phase.BOOT);
-            case EVIDENCE -> Optional.of(Phase.EVIDENCE);
-            case KEYS -> Optional.of(Phase.KEYS);
-            case DRIVE -> Optional.empty();
-            case TUNNEL -> Optional.of(Phase.TUNNEL);
-            case REGISTRATION -> Optional.of(Phase.REGISTRATION);
-            case TEARDOWN -> Optional.of(Phase.TEARDOWN);
-        };
+    /** Looks no more; circuits end with their link. */
+    @Override
+    public void close() {
+        lapses.close();
+    }
+
+    private void gone(Expected.Place place, BootPhase at, String code) {
+        news.accept(WorkerNews.gone(place, at, code));
     }
 
     private List<WorkerTalk> of(String ticket) {

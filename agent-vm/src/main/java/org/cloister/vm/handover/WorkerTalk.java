@@ -1,100 +1,104 @@
 package org.cloister.vm.handover;
 
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.util.List;
 import java.util.function.BiConsumer;
 import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.evidence.Nonce;
+import org.cloister.protocol.handover.Readmission;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.handover.VmTurns;
 import org.cloister.protocol.identity.BootIdentity;
 import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.link.CloseReason;
-import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.Credential;
+import org.cloister.vm.boot.CircuitTalk;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One circuit with a worker: in order and within its limits, or ended. All but the constructor on the circuit's event loop. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
-final class WorkerTalk extends ChannelInboundHandlerAdapter {
+final class WorkerTalk extends CircuitTalk {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerTalk.class);
 
-    private final Circuit circuit;
+    private final Credential own;
     private final BiConsumer<WorkerTalk, VmMessage> heard;
     private final Runnable closed;
-    private @Nullable VmTurns turns;
+    private final VmTurns turns;
+    /** The desk's own: what it was readmitted for and has not confirmed, and whether it is a node that waits for that. */
+    private @Nullable Nonce offered;
+
+    private boolean ready;
 
     /**
+     * @param own what this end has shown
      * @param heard each message that has its place in the conversation; must not block
      * @param closed once
      */
-    WorkerTalk(Circuit circuit, BiConsumer<WorkerTalk, VmMessage> heard, Runnable closed) {
-        this.circuit = circuit;
+    WorkerTalk(Circuit circuit, Credential own, BiConsumer<WorkerTalk, VmMessage> heard, Runnable closed) {
+        super(circuit);
+        this.own = own;
         this.heard = heard;
         this.closed = closed;
+        long now = System.nanoTime();
+        this.turns = boots() ? VmTurns.asked(Role.WORKER, now) : VmTurns.resuming(now);
     }
 
-    Circuit circuit() {
-        return circuit;
+    Credential own() {
+        return own;
     }
 
     /** Whether it was not certified yet, so that all begins with a question. */
     boolean boots() {
-        return circuit.shown() instanceof BootIdentity;
+        return circuit().shown() instanceof BootIdentity;
     }
 
     /** From any thread. */
     void say(VerifierMessage message) {
-        circuit.channel().eventLoop().execute(() -> circuit.channel().writeAndFlush(Framing.frame(message.wire())));
+        say(message.wire());
     }
 
     /** Says it and that keys and all are on their way, in one. From any thread. */
     void give(VerifierMessage message) {
-        circuit.channel().eventLoop().execute(() -> {
-            if (turns != null) {
-                turns.given();
-                circuit.channel().writeAndFlush(Framing.frame(message.wire()));
-            }
-        });
+        say(message.wire(), turns::given);
     }
 
-    /** From any thread; what was said before goes out first. */
-    void end() {
-        circuit.channel().eventLoop().execute(circuit::endOutput);
+    /** Says it and that what it has is on its way anew, in one. On the desk's thread. */
+    void readmit(Readmission message) {
+        offered = message.place().nonce();
+        say(message.wire(), turns::readmitting);
     }
 
-    @Override
-    public void handlerAdded(ChannelHandlerContext ctx) {
-        long now = System.nanoTime();
-        turns = boots() ? VmTurns.asked(Role.WORKER, now) : VmTurns.resuming(now);
+    /** On the desk's thread. @return whether it was offered this */
+    boolean confirms(VmMessage.Readmitted done) {
+        return done.fresh().equals(offered);
+    }
+
+    /** Its slurmd runs, and waits for a readmission. On the desk's thread. */
+    void readied() {
+        ready = true;
+    }
+
+    boolean isReady() {
+        return ready;
+    }
+
+    /** It is nobody's worker, and ends. From any thread. */
+    void deny(Expected.Place place, List<String> clauses) {
+        LOG.warn("worker {} of ticket {}: refused: {}", place.slot().slot(), place.ticket(), clauses);
+        say(new VerifierMessage.Denied(clauses, "see the project's log"));
+        end();
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
         VmMessage read = (VmMessage) message;
-        if (turns != null) {
-            turns.heard(read, System.nanoTime());
-            heard.accept(this, read);
-        }
-    }
-
-    @Override
-    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event == ChannelInputShutdownEvent.INSTANCE) {
-            ctx.close();
-        }
+        turns.heard(read, System.nanoTime());
+        heard.accept(this, read);
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         closed.run();
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        LOG.warn("worker {}: circuit ended: {}", circuit.terms().from(), cause.getMessage());
-        circuit.end(CloseReason.PROTOCOL);
     }
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.cloister.protocol.handover.Login;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -113,8 +114,10 @@ public final class Daemon {
     private boolean isOurs(ProcessHandle process) {
         Path at = Path.of("/proc", Long.toString(process.pid()));
         try {
-            // Anybody may put the word into an environment of their own.
-            if (!Files.getAttribute(at, "unix:uid").equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"))) {
+            // Anybody may put the word into an environment of their own. What has given root up since it began has an
+            // account of its own, and no person has one of those.
+            int uid = uid(at);
+            if (uid != uid(Path.of("/proc/self")) && uid >= Login.LEAST_ID) {
                 return false;
             }
             byte[] bytes = Files.readAllBytes(at.resolve("environ"));
@@ -124,5 +127,9 @@ public final class Daemon {
             // It has ended, or is another user's; ours are not.
             return false;
         }
+    }
+
+    private static int uid(Path process) throws IOException {
+        return (Integer) Files.getAttribute(process, "unix:uid");
     }
 }

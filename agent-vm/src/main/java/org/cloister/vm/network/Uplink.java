@@ -67,7 +67,12 @@ public final class Uplink {
 
     /** No address and no link. The guard stays for as long as the VM lives. */
     public void down(NetworkPlan plan) throws IOException {
-        down(Link.withMac(Link.list(programs), plan.mac()).name());
+        downWithMac(plan.mac());
+    }
+
+    /** The same, for who knows no more of a plan. */
+    public void downWithMac(String mac) throws IOException {
+        down(Link.withMac(Link.list(programs), mac).name());
     }
 
     private boolean isGuarded(String device, NetworkPlan plan) {

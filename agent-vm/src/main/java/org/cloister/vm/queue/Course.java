@@ -143,8 +143,11 @@ final class Course {
         if (!Reasons.waitsForNodes(job) || !wanted) {
             return giveUp(sight, Optional.empty());
         }
-        int nodes = entry.request().nodes();
-        if (!job.features().equals(LocalSlurm.UNPLACED) || sight.heard().readySlots() < nodes) {
+        if (!job.features().equals(LocalSlurm.UNPLACED)) {
+            // It was asked for when the job had none: Slurm has forgotten that.
+            return giveUp(sight, Optional.empty());
+        }
+        if (sight.heard().readySlots() < entry.request().nodes()) {
             return WAIT;
         }
         if (allIdle(sight)) {
@@ -158,16 +161,7 @@ final class Course {
 
     private Verdict placed(Sight sight, Job job) {
         if (Reasons.doesNotFit(job)) {
-            return giveUp(
-                    sight,
-                    Optional.of(new Trouble(
-                            Phase.REGISTRATION,
-                            "constraints",
-                            "Slurm says " + job.reason() + ": the nodes are not what the job asks for, "
-                                    + sight.entry().request().cpusPerNode() + " CPUs and "
-                                    + sight.entry().request().memoryMib() + " MiB each",
-                            "tell the site's administrator",
-                            true)));
+            return giveUp(sight, Optional.of(misfit(sight, job)));
         }
         if (!Reasons.waitsForNodes(job)) {
             return giveUp(sight, Optional.empty());
@@ -184,6 +178,24 @@ final class Course {
                             true)));
         }
         return WAIT;
+    }
+
+    /** What VMs get beside what their jobs ask for, the project's settings say: too little of that is missing in Slurm. */
+    private static Trouble misfit(Sight sight, Job job) {
+        ResourceRequest asked = sight.entry().request();
+        OptionalLong least =
+                sight.nodes().values().stream().mapToLong(Node::memoryMib).min();
+        boolean memory = least.isPresent() && least.getAsLong() < asked.memoryMib();
+        return new Trouble(
+                Phase.REGISTRATION,
+                "constraints",
+                "Slurm says " + job.reason() + ": the nodes are not what the job asks for, " + asked.cpusPerNode()
+                        + " CPUs and " + asked.memoryMib() + " MiB each"
+                        + (memory ? "; one has " + least.getAsLong() + " MiB" : ""),
+                memory
+                        ? "ask an owner to raise [memory] in the project's settings to what the site's hosts take for a VM"
+                        : "tell the site's administrator",
+                true);
     }
 
     /** Of those that the workers named, all and no others are asked: a node's name and feature are the ticket's. */

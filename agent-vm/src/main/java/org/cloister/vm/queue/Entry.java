@@ -14,6 +14,7 @@ import org.cloister.vm.worker.WorkerEvent.Trouble;
 /**
  * What the ledger holds of one ticket: one attempt of one job.
  *
+ * @param uid of the job's owner, whose the nodes are and nobody else's
  * @param set of a heterogeneous job's component, the first component's number; 0 otherwise
  * @param restarts how often the job had been requeued when the ticket was asked for
  * @param attempt counts a job's tickets from 1
@@ -29,6 +30,7 @@ import org.cloister.vm.worker.WorkerEvent.Trouble;
 record Entry(
         String ticket,
         JobId job,
+        int uid,
         long set,
         int restarts,
         int attempt,
@@ -58,9 +60,9 @@ record Entry(
         if (!Ticket.ID.matcher(ticket).matches()) {
             throw new IllegalArgumentException("ticket: want " + Ticket.ID + ", have " + ticket);
         }
-        if (restarts < 0 || attempt < 1 || failures < 0 || set < 0) {
-            throw new IllegalArgumentException("ticket " + ticket + ": want counts, have restarts " + restarts
-                    + ", attempt " + attempt + ", failures " + failures + ", set " + set);
+        if (uid < 0 || restarts < 0 || attempt < 1 || failures < 0 || set < 0) {
+            throw new IllegalArgumentException("ticket " + ticket + ": want counts, have uid " + uid + ", restarts "
+                    + restarts + ", attempt " + attempt + ", failures " + failures + ", set " + set);
         }
         seconds = Map.copyOf(seconds);
     }
@@ -78,6 +80,7 @@ record Entry(
         return new Entry(
                 ticket,
                 job,
+                uid,
                 set,
                 restarts,
                 attempt,
@@ -97,6 +100,7 @@ record Entry(
         return new Entry(
                 ticket,
                 job,
+                uid,
                 set,
                 restarts,
                 attempt,
@@ -115,20 +119,20 @@ record Entry(
     /** A start makes earlier failures past. */
     Entry begun() {
         return new Entry(
-                ticket, job, set, restarts, attempt, 0, demand, request, stage, askedMs, closedMs, true, held, trouble,
-                seconds);
+                ticket, job, uid, set, restarts, attempt, 0, demand, request, stage, askedMs, closedMs, true, held,
+                trouble, seconds);
     }
 
     Entry seenHeld() {
         return new Entry(
-                ticket, job, set, restarts, attempt, failures, demand, request, stage, askedMs, closedMs, started, true,
-                trouble, seconds);
+                ticket, job, uid, set, restarts, attempt, failures, demand, request, stage, askedMs, closedMs, started,
+                true, trouble, seconds);
     }
 
     /** Its job was released by who may: what failed before does not count. */
     Entry forgiven() {
         return new Entry(
-                ticket, job, set, restarts, attempt, 0, demand, request, stage, askedMs, closedMs, started, false,
+                ticket, job, uid, set, restarts, attempt, 0, demand, request, stage, askedMs, closedMs, started, false,
                 trouble, seconds);
     }
 
@@ -137,7 +141,7 @@ record Entry(
         all.putAll(seconds);
         all.putAll(more);
         return new Entry(
-                ticket, job, set, restarts, attempt, failures, demand, request, stage, askedMs, closedMs, started, held,
-                trouble, all);
+                ticket, job, uid, set, restarts, attempt, failures, demand, request, stage, askedMs, closedMs, started,
+                held, trouble, all);
     }
 }

@@ -30,6 +30,7 @@ final class EntryText {
     static void write(Entry entry, ObjectNode json) {
         json.put("ticket", entry.ticket())
                 .put("job", entry.job().text())
+                .put("uid", entry.uid())
                 .put("set", entry.set())
                 .put("restarts", entry.restarts())
                 .put("attempt", entry.attempt())
@@ -58,6 +59,7 @@ final class EntryText {
             Entry entry = new Entry(
                     json.text("ticket", Ticket.ID),
                     new JobId(json.text("job", JOB)),
+                    (int) json.number("uid", 0, Integer.MAX_VALUE),
                     json.number("set", 0, Integer.MAX_VALUE),
                     (int) json.number("restarts", 0, Integer.MAX_VALUE),
                     (int) json.number("attempt", 1, Integer.MAX_VALUE),

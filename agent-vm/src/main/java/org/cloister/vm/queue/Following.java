@@ -126,10 +126,14 @@ final class Following {
             ticket.seconds().forEach(timings::passed);
             LOG.info("started ticket={} job={}", entry.ticket(), entry.job());
         }
+        if (!ticket.saved && !runs.ending()) {
+            Step save = new Step.Save(sight.job().orElseThrow());
+            steps.add(save);
+            whenDone.put(save, () -> ticket.saved = true);
+        }
         for (Node node : sight.nodes().values()) {
-            // The components of a set end by Slurm's own finding, for the removal would come too soon.
-            if (entry.set() == 0 && runs.lost().contains(node.name())) {
-                steps.add(new Step.Remove(node.name()));
+            if (runs.lost().contains(node.name()) && node.state() != Node.State.OUT) {
+                steps.add(new Step.Down(node.name(), "its VM has gone"));
             } else if (runs.ending() && Ending.takesJobs(node)) {
                 steps.add(new Step.Drain(node.name(), "its job ends"));
             }

@@ -16,6 +16,8 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.cloister.daemon.SoleUse;
 import org.cloister.protocol.MalformedException;
@@ -26,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The tickets of a project's queue, in a file on its drive: a line is a change, on the drive before a call returns. A line
- * that a crash cut short is dropped. Of one process at a time, and of one thread.
+ * that a crash cut short is dropped. Of one process at a time, and of one thread, but for {@link #ownerOf}.
  */
 public final class Ledger implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Ledger.class);
@@ -42,6 +44,9 @@ public final class Ledger implements AutoCloseable {
     private final Path file;
     private final SoleUse lock;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
+    /** By ticket, of the entries that are there. */
+    private final Map<String, Integer> owners = new ConcurrentHashMap<>();
+
     private FileChannel out;
     private int lines;
 
@@ -73,12 +78,18 @@ public final class Ledger implements AutoCloseable {
         return List.copyOf(entries.values());
     }
 
+    /** The uid of whose job a ticket is for; empty if there is no such ticket. Any thread may ask. */
+    public OptionalInt ownerOf(String ticket) {
+        Integer uid = owners.get(ticket);
+        return uid == null ? OptionalInt.empty() : OptionalInt.of(uid);
+    }
+
     /** All of them or, if it is cut short, none. */
     void put(Collection<Entry> changed) {
         if (changed.isEmpty()) {
             return;
         }
-        changed.forEach(entry -> entries.put(entry.ticket(), entry));
+        changed.forEach(this::keep);
         append(line(changed));
     }
 
@@ -86,11 +97,21 @@ public final class Ledger implements AutoCloseable {
         if (tickets.isEmpty()) {
             return;
         }
-        tickets.forEach(entries::remove);
+        tickets.forEach(this::forget);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         ArrayNode list = json.putArray("drop");
         tickets.forEach(list::add);
         append(json.toString());
+    }
+
+    private void keep(Entry entry) {
+        entries.put(entry.ticket(), entry);
+        owners.put(entry.ticket(), entry.uid());
+    }
+
+    private void forget(String ticket) {
+        entries.remove(ticket);
+        owners.remove(ticket);
     }
 
     private static String line(Collection<Entry> entries) {
@@ -149,11 +170,10 @@ public final class Ledger implements AutoCloseable {
     private void apply(String line) throws MalformedException {
         StrictJson json = StrictJson.read(line.getBytes(StandardCharsets.UTF_8), MAX_LINE, MAX_TEXT);
         if (json.has("drop")) {
-            json.texts("drop", MAX_ENTRIES, ID).forEach(entries::remove);
+            json.texts("drop", MAX_ENTRIES, ID).forEach(this::forget);
         } else {
             for (StrictJson each : json.objects("put", MAX_ENTRIES)) {
-                Entry entry = EntryText.read(each);
-                entries.put(entry.ticket(), entry);
+                keep(EntryText.read(each));
             }
         }
         json.requireNothingElse();

@@ -1,6 +1,7 @@
 package org.cloister.vm.queue;
 
 import org.cloister.vm.slurm.Demand;
+import org.cloister.vm.slurm.Job;
 import org.cloister.vm.slurm.JobId;
 
 /** One thing to have Slurm do. What fails is decided anew after the next look. */
@@ -10,6 +11,9 @@ sealed interface Step {
     record Unplace(JobId job, Demand demand) implements Step {}
 
     record Hold(JobId job) implements Step {}
+
+    /** @param job that has started */
+    record Save(Job job) implements Step {}
 
     record Drain(String node, String why) implements Step {}
 

@@ -74,6 +74,8 @@ final class Steps {
             slurm.unplace(unplace.job(), unplace.demand());
         } else if (step instanceof Step.Hold hold) {
             slurm.hold(hold.job());
+        } else if (step instanceof Step.Save save) {
+            slurm.save(save.job());
         } else if (step instanceof Step.Drain drain) {
             slurm.drain(drain.node(), drain.why());
         } else if (step instanceof Step.Down down) {

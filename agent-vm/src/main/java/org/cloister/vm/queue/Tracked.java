@@ -21,6 +21,8 @@ final class Tracked {
     private OptionalLong toldMs = OptionalLong.empty();
     /** When all its nodes were first seen idle. */
     private OptionalLong registeredMs = OptionalLong.empty();
+    /** Whether slurmctld has written down, for this process, that its job runs. */
+    boolean saved;
     /** Whether its statement is made. */
     boolean stated;
 

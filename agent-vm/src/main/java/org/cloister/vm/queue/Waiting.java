@@ -145,6 +145,7 @@ final class Waiting {
         Entry entry = new Entry(
                 Ticket.newId(random),
                 job.id(),
+                job.uid(),
                 job.set(),
                 job.restarts(),
                 last.map(each -> each.attempt() + 1).orElse(Wanted.firstAttempt(job)),

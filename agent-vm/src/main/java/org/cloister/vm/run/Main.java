@@ -6,6 +6,7 @@ import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.InstantSource;
 import java.util.concurrent.TimeUnit;
 import org.cloister.daemon.CommandLine;
 import org.cloister.daemon.StopSignal;
@@ -14,18 +15,25 @@ import org.cloister.luks.secret.Secrets;
 import org.cloister.protocol.channel.PortDialler;
 import org.cloister.vm.MetricsFile;
 import org.cloister.vm.VmMetrics;
+import org.cloister.vm.boot.Assigning;
+import org.cloister.vm.boot.Beginning;
+import org.cloister.vm.boot.Begun;
 import org.cloister.vm.boot.BootConfig;
 import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.boot.BootPhase;
 import org.cloister.vm.boot.BootStatus;
 import org.cloister.vm.boot.HostChannel;
-import org.cloister.vm.boot.Unassigned;
+import org.cloister.vm.joining.WorkerRole;
+import org.cloister.vm.machine.PowerOff;
+import org.cloister.vm.machine.Programs;
+import org.cloister.vm.volume.Volumes;
 
 /**
  * {@code agent-vm [--check] [FILE]}: makes the keys of this boot, opens the channel to the host, tells systemd when the host
  * answers, and waits for SIGTERM. Nothing listens, and no address is set, before the VM was told what it is for.
  */
 public final class Main {
-    private static final int METRICS_S = 15;
+    private static final int EVERY_S = 15;
     private static final String SOFTWARE = "agent-vm";
     private static final String LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
 
@@ -47,11 +55,29 @@ public final class Main {
         try (StopSignal stop = new StopSignal();
                 AutoCloseable loopsEnd =
                         () -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
-                BootKeyPairs keys = BootKeyPairs.make(secrets, new SecureRandom());
-                AutoCloseable channel = open(loops, device, keys, status, metrics)) {
-            config.metrics().ifPresent(file -> keep(loops, new MetricsFile(file), metrics));
-            stop.await();
-            Systemd.stopping();
+                BootKeyPairs keys = BootKeyPairs.make(secrets, new SecureRandom())) {
+            Volumes volumes = new Volumes(config.volumes(), metrics, InstantSource.system());
+            keep(loops, volumes::refresh);
+            config.metrics().map(MetricsFile::new).ifPresent(file -> keep(loops, () -> file.write(metrics)));
+            Begun begun = Begun.open(config.run());
+            PowerOff off = new PowerOff(Programs.ofThisMachine());
+            Roles roles = new Roles(
+                    new WorkerRole(secrets, config.run(), begun, status, volumes, metrics),
+                    new ControllerRole(secrets, config.run(), begun, new Reports(status, volumes), metrics),
+                    keys,
+                    off);
+            if (begun.isAsked()) {
+                status.reached(BootPhase.LEAVING);
+                roles.endOrphan(begun);
+                stop.await();
+                return;
+            }
+            status.keys(keys.shown());
+            try (AutoCloseable channel = open(loops, device, keys, assigning(roles, off), status, metrics)) {
+                stop.await();
+                Systemd.stopping();
+                roles.stop();
+            }
         } catch (IOException | InterruptedException | RuntimeException e) {
             throw e;
         } catch (Exception e) {
@@ -59,20 +85,26 @@ public final class Main {
         }
     }
 
+    private static Beginning assigning(Roles roles, PowerOff off) {
+        return (own, believed) -> new Assigning(believed, assignment -> roles.begin(assignment, believed), off::begin);
+    }
+
     @SuppressWarnings("FutureReturnValueIgnored") // systemd is told, or not
     private static HostChannel open(
-            EventLoopGroup loops, Path device, BootKeyPairs keys, BootStatus status, VmMetrics metrics)
-            throws IOException {
-        status.keys(keys.shown());
-        HostChannel channel = HostChannel.open(
-                loops.next(), device, SOFTWARE, keys, (own, beliefs) -> new Unassigned(), status, metrics);
+            EventLoopGroup loops,
+            Path device,
+            BootKeyPairs keys,
+            Beginning beginning,
+            BootStatus status,
+            VmMetrics metrics) {
+        HostChannel channel = HostChannel.open(loops.next(), device, SOFTWARE, keys, beginning, status, metrics);
         // Not on the loop, which it would block.
         channel.attached().thenRunAsync(() -> Systemd.ready("attached to the host"));
         return channel;
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
-    private static void keep(EventLoopGroup loops, MetricsFile file, VmMetrics metrics) {
-        loops.scheduleWithFixedDelay(() -> file.write(metrics), 0, METRICS_S, TimeUnit.SECONDS);
+    private static void keep(EventLoopGroup loops, Runnable work) {
+        loops.scheduleWithFixedDelay(work, 0, EVERY_S, TimeUnit.SECONDS);
     }
 }

@@ -49,13 +49,17 @@ public final class Scratch {
         this.unmounting = new Unmounting(programs, PATIENCE);
     }
 
+    public ScratchPlan plan() {
+        return plan;
+    }
+
     /**
      * Makes the volume, its file system and its folders.
      *
      * @throws IOException if the machine could swap a job's memory out in clear, or a step fails; what was made is taken back
      */
     public void open() throws IOException {
-        requireNoClearSwap();
+        Swaps.requireNoneInClear(programs, List.of(plan.mapping().path(), plan.at()));
         if (isThere()) {
             requireErased(end());
         }
@@ -97,15 +101,6 @@ public final class Scratch {
         }
     }
 
-    private void requireNoClearSwap() throws IOException {
-        List<String> swaps = Swaps.inClear(
-                programs.succeed("cat", "/proc/swaps"), List.of(plan.mapping().path(), plan.at()));
-        if (!swaps.isEmpty()) {
-            throw new IOException("swap: want none, or on the scratch volume, have " + swaps
-                    + "; it would write jobs' memory and keys in clear");
-        }
-    }
-
     private boolean isThere() throws IOException {
         return cryptsetup.status(plan.mapping()).isPresent() || hasHeader();
     }
@@ -144,15 +139,7 @@ public final class Scratch {
         if (made.exit() != 0) {
             throw new IOException("mkfs.ext4 " + device + ": " + made.complaint());
         }
-        Files.createDirectories(plan.at());
-        programs.succeed(
-                "mount",
-                "-t",
-                "ext4",
-                "-o",
-                "nosuid,nodev,noatime",
-                device,
-                plan.at().toString());
+        Mount.ext4(programs, plan.mapping().path(), plan.at());
         share(plan.at());
     }
 

@@ -1,13 +1,26 @@
 package org.cloister.vm.scratch;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.cloister.vm.machine.Programs;
 
 /** What of {@code /proc/swaps} a job's memory could be written to in clear. */
-final class Swaps {
+public final class Swaps {
     private Swaps() {}
 
-    /** @param encrypted folders and devices whose disk is encrypted under a key of this boot's */
+    /**
+     * @param encrypted folders and devices whose disk is encrypted under a key of this boot's
+     * @throws IOException if a job's memory, or a key, could be written to a disk in clear
+     */
+    public static void requireNoneInClear(Programs programs, List<Path> encrypted) throws IOException {
+        List<String> swaps = inClear(programs.succeed("cat", "/proc/swaps"), encrypted);
+        if (!swaps.isEmpty()) {
+            throw new IOException("swap: want none, or on the scratch volume, have " + swaps
+                    + "; it would write jobs' memory and keys in clear");
+        }
+    }
+
     static List<String> inClear(String procSwaps, List<Path> encrypted) {
         return procSwaps
                 .lines()

@@ -100,6 +100,8 @@ public record LocalConfiguration(
                 TaskPlugin=task/none
                 JobAcctGatherType=jobacct_gather/linux
                 MpiDefault=none
+                # As many processes as a worker's slurmd allows, whatever the submitting shell has.
+                PropagateResourceLimitsExcept=NPROC
                 SelectType=select/cons_tres
                 SelectTypeParameters=CR_Core_Memory
                 DefMemPerCPU=%6$d
@@ -108,6 +110,9 @@ public record LocalConfiguration(
                 # Nodes come without a line here, at whatever address.
                 MaxNodeCount=%7$d
                 TreeWidth=65533
+                # Slurm takes no node for dead because it is silent: a worker goes on without slurmctld for as long as its lease,
+                # and comes back after an opening anew. agent-vm says which have ended. Who is silent is asked every 100 s.
+                SlurmdTimeout=0
                 # A node of the block never answers; should anything do so, it stays out.
                 ReturnToService=0
                 # Sets start by backfill alone; a start that the prolog refuses waits for another ticket, not for a person.

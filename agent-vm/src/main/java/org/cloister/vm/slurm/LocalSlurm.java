@@ -42,6 +42,14 @@ public interface LocalSlurm {
      */
     void comment(JobId job, String text) throws SlurmUnavailable, SlurmRefused;
 
+    /**
+     * Has slurmctld write down what it knows. It does so at each change that somebody asks for; what its backfill scheduler starts it
+     * keeps to itself until then, or for five minutes, and when it is killed it starts that again.
+     *
+     * @param job that runs; of one that is over it is nothing
+     */
+    void save(Job job) throws SlurmUnavailable, SlurmRefused;
+
     /** The node takes no further job. */
     void drain(String node, String why) throws SlurmUnavailable, SlurmRefused;
 

@@ -130,13 +130,26 @@ public final class LocalSlurmCommands implements LocalSlurm {
             throw new IllegalArgumentException("admin comment: want at most " + MAX_COMMENT
                     + " characters of ASCII without backslash and quotation marks, have " + Bounded.printable(text));
         }
-        SlurmProgram.Output output =
-                slurm.run("scontrol", List.of("update", "jobid=" + job, "admincomment=" + text), "");
-        if (says(output, NO_JOB) || says(output, ENDED)) {
+        if (!tell(job, text)) {
             accounting(job, text);
-        } else {
-            require("scontrol update jobid=" + job, output);
         }
+    }
+
+    @Override
+    public void save(Job job) throws SlurmUnavailable, SlurmRefused {
+        // The least of changes: what is there.
+        tell(job.id(), job.admin().orElse(""));
+    }
+
+    /** @return whether slurmctld has the job still, and it is not over */
+    private boolean tell(JobId job, String comment) throws SlurmUnavailable, SlurmRefused {
+        SlurmProgram.Output output =
+                slurm.run("scontrol", List.of("update", "jobid=" + job, "admincomment=" + comment), "");
+        if (says(output, NO_JOB) || says(output, ENDED)) {
+            return false;
+        }
+        require("scontrol update jobid=" + job, output);
+        return true;
     }
 
     @Override

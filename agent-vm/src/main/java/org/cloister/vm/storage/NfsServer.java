@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.cloister.ipsec.Address;
@@ -13,15 +14,27 @@ import org.cloister.vm.machine.Programs;
 
 /**
  * The controlling VM's NFS server: NFSv4.2 on its own address alone, with rpc.mountd, whom the kernel asks about exports, and
- * nfsdcld, which remembers who has files open over a restart. Exports nothing by itself.
+ * nfsdcld, which remembers who has files open over a restart. Exports nothing by itself. Nothing listens but the kernel, at 2049.
  */
 public final class NfsServer {
+    /** By which workers reach it. */
+    public static final int PORT = 2049;
+
     private static final Path CONTROL = Path.of("/proc/fs/nfsd");
     private static final Path PIPES = Path.of("/var/lib/nfs/rpc_pipefs");
-    /** Seconds: how long a silent worker keeps its locks, and how long after a start only old ones are taken. */
+    /** Seconds: how long a silent worker keeps its locks. */
     private static final int LEASE_S = 10;
+    /**
+     * Seconds: how long after a start only old locks are taken, if not all who had some are back before. A worker finds a
+     * controlling VM that was opened anew within half a minute of its start, and is readmitted before its mounts go on.
+     */
+    private static final int GRACE_S = 90;
 
     private static final int THREADS = 8;
+    /** With version 3 come lockd and a portmapper, and before 4.1 a server calls its clients. */
+    private static final List<String> OTHER_VERSIONS = List.of("3", "4.0", "4.1");
+    /** Of daemons that are only to end. */
+    private static final Path LOGS = Path.of("/run");
 
     private final Programs programs;
     private final Address own;
@@ -37,18 +50,8 @@ public final class NfsServer {
         this.programs = programs;
         this.own = own;
         this.state = state;
-        this.clients = new Daemon(
-                programs,
-                "nfsdcld",
-                List.of("nfsdcld", "--foreground", "--storagedir", state.toString()),
-                Map.of(),
-                logs.resolve("nfsdcld.log"));
-        this.mountd = new Daemon(
-                programs,
-                "rpc.mountd",
-                List.of("rpc.mountd", "--foreground", "--no-nfs-version", "3"),
-                Map.of(),
-                logs.resolve("rpc.mountd.log"));
+        this.clients = clients(programs, state, logs);
+        this.mountd = mountd(programs, logs);
     }
 
     /** It serves when this returns. What runs already is left as it is. */
@@ -62,11 +65,12 @@ public final class NfsServer {
         if (threads() > 0) {
             return;
         }
-        for (String time : List.of("nfsv4leasetime", "nfsv4gracetime")) {
-            programs.succeed(
-                    LEASE_S + "\n", List.of("tee", CONTROL.resolve(time).toString()));
-        }
-        programs.succeed("rpc.nfsd", "-N", "3", "-V", "4.2", "-U", "-H", own.toString(), Integer.toString(THREADS));
+        set("nfsv4leasetime", LEASE_S);
+        set("nfsv4gracetime", GRACE_S);
+        List<String> serve = new ArrayList<>(List.of("rpc.nfsd", "-V", "4.2", "-U", "-H", own.toString()));
+        OTHER_VERSIONS.forEach(version -> serve.addAll(List.of("-N", version)));
+        serve.add(Integer.toString(THREADS));
+        programs.succeed("", serve);
         if (threads() != THREADS) {
             throw new IOException("nfsd: want " + THREADS + " threads, have " + threads() + "; read the kernel's log");
         }
@@ -74,12 +78,46 @@ public final class NfsServer {
 
     /** Serves nobody any more; exports end with it. */
     public void stop() throws IOException {
+        stopKernel(programs);
+        mountd.stop();
+        clients.stop();
+    }
+
+    /** The same, for who knows no more of it than the machine does. */
+    public static void stop(Programs programs) throws IOException {
+        stopKernel(programs);
+        mountd(programs, LOGS).stop();
+        clients(programs, LOGS, LOGS).stop();
+    }
+
+    private void set(String time, int seconds) throws IOException {
+        programs.succeed(seconds + "\n", List.of("tee", CONTROL.resolve(time).toString()));
+    }
+
+    private static void stopKernel(Programs programs) throws IOException {
         if (!Mount.at(programs, CONTROL).isEmpty()) {
             programs.run("", List.of("rpc.nfsd", "0"), Duration.ofSeconds(20));
             programs.succeed("exportfs", "-ua");
         }
-        mountd.stop();
-        clients.stop();
+    }
+
+    private static Daemon clients(Programs programs, Path state, Path logs) {
+        return new Daemon(
+                programs,
+                "nfsdcld",
+                List.of("nfsdcld", "--foreground", "--storagedir", state.toString()),
+                Map.of(),
+                logs.resolve("nfsdcld.log"));
+    }
+
+    private static Daemon mountd(Programs programs, Path logs) {
+        return new Daemon(
+                programs,
+                "rpc.mountd",
+                // It answers the kernel in either case; for the older protocols it would listen everywhere.
+                List.of("rpc.mountd", "--foreground", "--no-nfs-version", "2", "--no-nfs-version", "3"),
+                Map.of(),
+                logs.resolve("rpc.mountd.log"));
     }
 
     private int threads() throws IOException {

@@ -2,6 +2,8 @@ package org.cloister.vm.storage;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +18,7 @@ import org.cloister.vm.machine.Unmounting;
 public final class StorageMounts {
     private static final Duration ONCE = Duration.ofSeconds(20);
     private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final int OPEN = 0755;
     private static final long PAUSE_MS = 300;
 
     private final Programs programs;
@@ -37,7 +40,7 @@ public final class StorageMounts {
     public void mount(Duration limit) throws IOException {
         long deadline = System.nanoTime() + limit.toNanos();
         for (StorageMount each : mounts) {
-            Files.createDirectories(each.at());
+            makeFolder(each.at());
             while (!isThere(each)) {
                 String complaint = tryOnce(each, Math.max(1, deadline - System.nanoTime()));
                 if (!complaint.isEmpty() && System.nanoTime() > deadline) {
@@ -61,6 +64,19 @@ public final class StorageMounts {
             }
         }
         return holders;
+    }
+
+    /** With what is missing above it, and for everybody whatever the process' umask is. */
+    private static void makeFolder(Path folder) throws IOException {
+        if (Files.isDirectory(folder)) {
+            return;
+        }
+        Path above = folder.getParent();
+        if (above != null) {
+            makeFolder(above);
+        }
+        Files.createDirectory(folder);
+        Files.setAttribute(folder, "unix:mode", OPEN, LinkOption.NOFOLLOW_LINKS);
     }
 
     private boolean isThere(StorageMount wanted) throws IOException {

@@ -14,6 +14,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.ticket.MemoryPlan;
+import org.cloister.protocol.ticket.MemoryReserves;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
 import org.cloister.protocol.ticket.Position;
@@ -45,10 +47,14 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
     private final Terms terms;
     private final TicketBook book;
     private final Slots slots;
+    private final Witness witness;
     private final ScheduledExecutorService decisions;
     private final InstantSource clock;
     /** Tickets that have nodes, as far as the relay has told this process. */
     private final Set<String> given = new HashSet<>();
+
+    /** Tickets of an earlier boot that this stream has been told are this one's. */
+    private final Set<String> taken = new HashSet<>();
 
     private Consumer<WorkerEvent> events = event -> {};
     private OfficeLine.@Nullable Said office;
@@ -57,15 +63,34 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
      * Who asks.
      *
      * @param key of this boot
+     * @param reserves of the site's hosts
      * @param patience how long VMs have to end by themselves before their Global job is ended
      */
-    public record Terms(String project, SigningKey key, Duration patience) {}
+    public record Terms(String project, SigningKey key, MemoryReserves reserves, Duration patience) {
+        /** What of the site's memory a request for nodes with so much takes. */
+        ResourceRequest ofSite(ResourceRequest request) {
+            return request.memoryMib() == 0
+                    ? request
+                    : request.withMemory(
+                            MemoryPlan.forRequest(request.memoryMib(), reserves).global());
+        }
+    }
 
-    /** @param decisions one thread, the caller's to end */
-    SiteWorkers(Terms terms, TicketBook book, Slots slots, ScheduledExecutorService decisions, InstantSource clock) {
+    /**
+     * @param witness on that thread too
+     * @param decisions one thread, the caller's to end
+     */
+    public SiteWorkers(
+            Terms terms,
+            TicketBook book,
+            Slots slots,
+            Witness witness,
+            ScheduledExecutorService decisions,
+            InstantSource clock) {
         this.terms = terms;
         this.book = book;
         this.slots = slots;
+        this.witness = witness;
         this.decisions = decisions;
         this.clock = clock;
     }
@@ -82,7 +107,7 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
             if (known.isPresent()) {
                 repeat(known.get());
             } else {
-                order(ticket, request);
+                order(ticket, terms.ofSite(request));
             }
         });
     }
@@ -118,7 +143,7 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
     }
 
     /** What the workers themselves say; of a ticket that leaves it is nobody's news any more. */
-    void tell(WorkerEvent event) {
+    public void tell(WorkerEvent event) {
         decide(() -> {
             Optional<BookedTicket> known = book.find(event.ticket());
             boolean late = event instanceof Passed passed && passed.phase() == Phase.TEARDOWN;
@@ -132,8 +157,14 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
     public void open(OfficeLine.Said to) {
         decide(() -> {
             office = to;
+            taken.clear();
             for (BookedTicket each : book.all()) {
                 repeat(each);
+            }
+            for (String each : witness.awaited()) {
+                if (book.find(each).isEmpty()) {
+                    say(new PartyMessage.Ask(each));
+                }
             }
         });
     }
@@ -147,16 +178,22 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
     public void heard(OfficeMessage message) {
         decide(() -> {
             if (message instanceof OfficeMessage.Update update) {
+                witness.stands(update);
                 Optional<BookedTicket> known = book.find(update.ticket());
                 if (known.isPresent()) {
                     updated(known.get(), update);
                 }
+            } else if (message instanceof OfficeMessage.Part part) {
+                witness.part(part);
             } else if (message instanceof OfficeMessage.Refused refused) {
                 Optional<BookedTicket> known = book.find(refused.ticket());
                 if (known.isPresent()) {
                     refused(known.get(), refused);
                 } else {
                     LOG.warn("relay: refused {} {}: {}", refused.ticket(), refused.clause(), refused.text());
+                    if (refused.clause() == TicketClause.PROJECT) {
+                        witness.forgotten(refused.ticket());
+                    }
                 }
             }
         });
@@ -184,10 +221,7 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
         switch (booked.state()) {
             case ORDERED -> {
                 // Of one that this start did not sign, or that is too old, the relay is asked first whether it has it.
-                say(
-                        isStale(booked)
-                                ? new PartyMessage.Ask(booked.id())
-                                : new PartyMessage.Order(signed(booked.ticket())));
+                say(isStale(booked) ? new PartyMessage.Ask(booked.id()) : order(booked.ticket()));
             }
             case TAKEN, RELEASED -> say(new PartyMessage.Ask(booked.id()));
             case WITHDRAWN -> sayWithdrawal(booked.id());
@@ -203,7 +237,14 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
         if (update.state() == TicketState.ENDED) {
             boolean hadNodes = !update.allocation().isEmpty() || given.contains(booked.id());
             end(now, Troubles.of(update.end().orElseThrow(), now.leaves(), hadNodes));
-        } else if (update.state() == TicketState.RUNNING
+            return;
+        }
+        if (!book.isOurs(now) && !now.leaves() && taken.add(now.id())) {
+            // The relay has it, by the word of a boot whose key and certificates end: it is asked for by this one from
+            // now on.
+            say(order(now.ticket()));
+        }
+        if (update.state() == TicketState.RUNNING
                 && !update.allocation().isEmpty() // It comes after the nodes, when their hosts are known.
                 && now.state() != BookedTicket.State.WITHDRAWN) {
             give(now, update);
@@ -246,6 +287,7 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
         } else if (booked.state() != BookedTicket.State.ORDERED) {
             LOG.warn("relay: ticket {}: {}: {}", booked.id(), refused.clause(), refused.text());
             if (refused.clause() == TicketClause.PROJECT) {
+                witness.forgotten(booked.id());
                 end(booked, booked.leaves() ? Trouble.NONE : Troubles.FORGOTTEN);
             }
         } else if (refused.clause() == TicketClause.PROJECT && isStale(booked)) {
@@ -254,6 +296,7 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
         } else {
             LOG.warn("relay: ticket {}: {}: {}", booked.id(), refused.clause(), refused.text());
             book.remove(booked.id());
+            witness.dropped(booked.id());
             events.accept(new WorkerEvent.Refused(booked.id(), Troubles.of(refused)));
         }
     }
@@ -294,12 +337,15 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
         slots.forget(booked.id());
         book.remove(booked.id());
         given.remove(booked.id());
+        taken.remove(booked.id());
         events.accept(new Ended(booked.id(), trouble));
     }
 
-    private ByteString signed(Ticket ticket) throws IOException {
+    private PartyMessage order(Ticket ticket) throws IOException {
         try {
-            return ByteString.copyFrom(ticket.sign(terms.key()).bytes());
+            byte[] envelope = ticket.sign(terms.key(), book.epoch()).bytes();
+            witness.ordered(ticket, envelope);
+            return new PartyMessage.Order(ByteString.copyFrom(envelope));
         } catch (GeneralSecurityException e) {
             throw new IOException("ticket " + ticket.id() + ": cannot be signed: " + e.getMessage(), e);
         }

@@ -20,7 +20,7 @@ import org.cloister.protocol.ticket.Ticket;
  * A folder on the project's drive: a file for each ticket of which something may be left, and the newest place that was given
  * to any. What is in it is on the disk when a call returns. Not for several threads.
  */
-final class TicketBook {
+public final class TicketBook {
     private static final String SUFFIX = ".ticket";
     private static final String POSITION = "position";
     private static final String FORMAT = "cloister-vm-position-v1";
@@ -42,7 +42,7 @@ final class TicketBook {
      * @param epoch of this start of the controlling VM; never lower than an earlier one's
      * @throws IOException also if a file there is none of ours, for what it was may have VMs
      */
-    static TicketBook open(Path folder, long epoch) throws IOException {
+    public static TicketBook open(Path folder, long epoch) throws IOException {
         Files.createDirectories(folder);
         Position last = position(folder);
         if (last.epoch() > epoch) {
@@ -70,6 +70,11 @@ final class TicketBook {
                         .toString()
                         .getBytes(StandardCharsets.UTF_8));
         return new Position(epoch, sequence);
+    }
+
+    /** Of this start. */
+    long epoch() {
+        return epoch;
     }
 
     /** Whether it was signed at this start; a ticket of another one is signed by a key that is no more. */
@@ -107,7 +112,7 @@ final class TicketBook {
 
     private static BookedTicket read(Path file) throws IOException {
         try {
-            BookedTicket booked = BookedTicket.read(bytes(file, BookedTicket.MAX_BYTES));
+            BookedTicket booked = BookedTicket.read(WholeFile.read(file, BookedTicket.MAX_BYTES));
             if (!file.endsWith(booked.id() + SUFFIX)) {
                 throw new MalformedException("id: want the file's name, have " + booked.id());
             }
@@ -123,7 +128,7 @@ final class TicketBook {
             return Position.NONE;
         }
         try {
-            StrictJson json = StrictJson.read(bytes(file, BookedTicket.MAX_BYTES), BookedTicket.MAX_BYTES);
+            StrictJson json = StrictJson.read(WholeFile.read(file, BookedTicket.MAX_BYTES), BookedTicket.MAX_BYTES);
             json.requireFormat(FORMAT);
             Position position = new Position(
                     json.number("epoch", 1, Ticket.MAX_COUNT), json.number("sequence", 1, Ticket.MAX_COUNT));
@@ -132,12 +137,5 @@ final class TicketBook {
         } catch (MalformedException e) {
             throw new IOException(file + ": " + e.getMessage(), e);
         }
-    }
-
-    private static byte[] bytes(Path file, int max) throws IOException {
-        if (Files.size(file) > max) {
-            throw new IOException(file + ": want at most " + max + " bytes, have " + Files.size(file));
-        }
-        return Files.readAllBytes(file);
     }
 }

@@ -3,14 +3,17 @@ package org.cloister.vm.tunnel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.cloister.ipsec.Certificate;
 import org.cloister.ipsec.Credential;
 import org.cloister.ipsec.Peer;
 import org.cloister.ipsec.Plan;
@@ -61,6 +64,22 @@ public final class ProjectTunnels implements AutoCloseable {
     /** With another certificate; each tunnel moves to it before its old one goes. */
     public synchronized void renew(Credential credential) throws IOException {
         change(plan.with(credential));
+    }
+
+    /**
+     * With another certificate, and other authorities of peers' certificates: each tunnel moves before its old one goes, and to
+     * a peer that does not believe the new certificate yet the old one stays until it does.
+     *
+     * @param anew a machine that was started again, and knows nothing of the tunnel that there is
+     */
+    public synchronized void move(Credential credential, List<Certificate> authorities, Optional<String> anew)
+            throws IOException {
+        if (anew.isPresent()) {
+            List<Peer> others = new ArrayList<>(peers.values());
+            others.removeIf(peer -> peer.name().equals(anew.get()));
+            change(plan.with(others));
+        }
+        change(plan.with(credential).trusting(authorities).with(List.copyOf(peers.values())));
     }
 
     /** Whether packets go through to that machine. */

@@ -1,19 +1,29 @@
 package org.cloister.vm.users;
 
+import java.util.Optional;
 import java.util.regex.Pattern;
+import org.cloister.protocol.handover.Login;
 
-/** Who may log in and submit, as the project knows them. Its identity elsewhere counts for nothing here. */
-public record Member(String login, int uid, int gid) {
-    /** Below are the system's own; root above all. */
-    static final int LEAST_ID = 1000;
-    /** systemd gives those from here on away, and nobody is 65534. */
-    static final int MOST_ID = 60_000;
+/**
+ * Who may log in and submit, as the project knows them. Its identity elsewhere counts for nothing here.
+ *
+ * @param person the ID in the person's names, who comes as this login; without one nobody does
+ */
+public record Member(String login, int uid, int gid, Optional<String> person) {
+    private static final Pattern PERSON = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
-    static final Pattern LOGIN = Pattern.compile("[a-z][a-z0-9_-]{0,30}");
+    /** Somebody whose jobs run and who does not come. */
+    public Member(String login, int uid, int gid) {
+        this(login, uid, gid, Optional.empty());
+    }
 
     /** @throws IllegalArgumentException if it is none that may run jobs */
     public Member {
-        if (!LOGIN.matcher(login).matches()) {
+        if (person.isPresent() && !PERSON.matcher(person.get()).matches()) {
+            throw new IllegalArgumentException("person of " + login + ": want the ID of the person's names, " + PERSON
+                    + ", have \"" + person.get() + "\"");
+        }
+        if (!Login.FORM.matcher(login).matches()) {
             throw new IllegalArgumentException(
                     "login: want a lower-case letter, and up to 30 letters, digits, _ or -, have \"" + login + "\"");
         }
@@ -22,9 +32,9 @@ public record Member(String login, int uid, int gid) {
     }
 
     private static void requireId(String key, String login, int id) {
-        if (id < LEAST_ID || id > MOST_ID) {
+        if (id < Login.LEAST_ID || id > Login.MOST_ID) {
             throw new IllegalArgumentException(
-                    key + " of " + login + ": want " + LEAST_ID + " to " + MOST_ID + ", have " + id);
+                    key + " of " + login + ": want " + Login.LEAST_ID + " to " + Login.MOST_ID + ", have " + id);
         }
     }
 }

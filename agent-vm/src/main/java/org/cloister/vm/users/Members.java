@@ -5,45 +5,23 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.cloister.daemon.TomlReader;
+import org.cloister.protocol.handover.Login;
 
-/** A project's members: each login and each uid once, ordered as in their file. */
+/** A project's members: each login and each uid once, ordered as in their file. Names that this system has besides, {@link NameFiles} refuses. */
 public record Members(List<Member> list) {
     private static final int MAX = 2000;
-    /** That daemons here or hereafter run as; what the system has beside them, {@link NameFiles} refuses. */
-    private static final Set<String> SYSTEM = Set.of(
-            "root",
-            "nobody",
-            "nogroup",
-            "daemon",
-            "bin",
-            "sys",
-            "adm",
-            "mail",
-            "man",
-            "sync",
-            "games",
-            "sshd",
-            "munge",
-            "slurm",
-            "mysql",
-            "messagebus",
-            "systemd",
-            "operator",
-            "halt",
-            "shutdown",
-            "wheel",
-            "sudo",
-            "cloister");
 
-    /** @throws IllegalArgumentException if two share a name or uid, or one has a name of the system */
+    /** @throws IllegalArgumentException if two share a name, uid or person, or one has a name of the system */
     public Members {
         list = List.copyOf(list);
         Set<String> logins = new HashSet<>();
         Set<Integer> uids = new HashSet<>();
+        Set<String> persons = new HashSet<>();
         for (Member member : list) {
-            if (isSystem(member.login())) {
+            if (Login.isSystem(member.login())) {
                 throw new IllegalArgumentException("login: want none of the system's names, have " + member.login());
             }
             if (!logins.add(member.login())) {
@@ -53,27 +31,52 @@ public record Members(List<Member> list) {
                 throw new IllegalArgumentException(
                         "uid of " + member.login() + ": want each once, have " + member.uid() + " twice");
             }
+            member.person().filter(person -> !persons.add(person)).ifPresent(person -> {
+                throw new IllegalArgumentException(
+                        "person of " + member.login() + ": want each once, have " + person + " twice");
+            });
         }
     }
 
+    /** As whom a person comes. */
+    public Optional<Member> ofPerson(String id) {
+        return list.stream()
+                .filter(member -> member.person().filter(id::equals).isPresent())
+                .findFirst();
+    }
+
     /**
-     * Reads tables {@code [[member]]} of {@code login}, {@code uid}, {@code gid}.
+     * Reads tables {@code [[member]]} of {@code login}, {@code uid}, {@code gid}, and {@code person} if one comes by circuit.
      *
      * @throws org.cloister.daemon.BadConfigException with all that is wrong
      */
     public static Members load(Path file) throws IOException {
-        TomlReader toml = TomlReader.open(file);
+        return read(TomlReader.open(file));
+    }
+
+    /**
+     * The same of what came as bytes.
+     *
+     * @param file that problems name
+     */
+    public static Members read(Path file, byte[] content) throws IOException {
+        return read(TomlReader.of(file, content));
+    }
+
+    private static Members read(TomlReader toml) throws IOException {
         List<Member> list = new ArrayList<>();
         for (TomlReader table : toml.tables("member", MAX)) {
             table.require("login", "uid", "gid");
             String login = table.text("login", "someone");
-            int uid = table.number("uid", Member.LEAST_ID, Member.LEAST_ID, Member.MOST_ID);
-            int gid = table.number("gid", Member.LEAST_ID, Member.LEAST_ID, Member.MOST_ID);
+            int uid = table.number("uid", Login.LEAST_ID, Login.LEAST_ID, Login.MOST_ID);
+            int gid = table.number("gid", Login.LEAST_ID, Login.LEAST_ID, Login.MOST_ID);
+            Optional<String> person =
+                    table.has("person") ? Optional.of(table.text("person", "someone")) : Optional.empty();
             if (!table.has("login") || !table.has("uid")) {
                 continue;
             }
             try {
-                add(list, new Member(login, uid, gid));
+                add(list, new Member(login, uid, gid, person));
             } catch (IllegalArgumentException e) {
                 table.problem("login", String.valueOf(e.getMessage()));
             }
@@ -88,9 +91,5 @@ public record Members(List<Member> list) {
         with.add(next);
         new Members(with);
         list.add(next);
-    }
-
-    private static boolean isSystem(String login) {
-        return SYSTEM.contains(login) || login.startsWith("systemd-") || login.startsWith("cloister-");
     }
 }

@@ -8,7 +8,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.cloister.vm.SharedFile;
 
@@ -24,7 +26,7 @@ public final class NameFiles {
     private static final long MAX_BYTES = 4 << 20;
 
     private final Path folder;
-    private final Path homes;
+    private final Function<String, Path> homes;
 
     /**
      * @param folder {@code /etc}, or what will be bound there
@@ -32,7 +34,13 @@ public final class NameFiles {
      */
     public NameFiles(Path folder, Path homes) {
         this.folder = folder;
-        this.homes = homes;
+        this.homes = homes::resolve;
+    }
+
+    /** @param homes by login, of each member */
+    public NameFiles(Path folder, Map<String, Path> homes) {
+        this.folder = folder;
+        this.homes = login -> Objects.requireNonNull(homes.get(login), login);
     }
 
     /**
@@ -68,7 +76,7 @@ public final class NameFiles {
                 String.valueOf(member.uid()),
                 String.valueOf(member.gid()),
                 MARK,
-                homes.resolve(member.login()).toString(),
+                homes.apply(member.login()).toString(),
                 "/bin/bash");
     }
 

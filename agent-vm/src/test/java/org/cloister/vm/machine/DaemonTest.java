@@ -70,6 +70,19 @@ class DaemonTest {
         }
     }
 
+    @Test
+    void one_that_has_given_root_up_for_an_account_of_its_own_is_found_and_ended() throws IOException {
+        assumeTrue("root".equals(System.getProperty("user.name")), "nobody else can give root up");
+        List<String> command = List.of("setpriv", "--reuid", "402", "--clear-groups", "sleep", "600");
+        Daemon modest = new Daemon(Programs.ofThisMachine(), name + "-modest", command, Map.of(), Path.of("/dev/null"));
+        modest.start();
+        await(() -> modest.running().stream()
+                .anyMatch(process -> process.info().command().orElse("").endsWith("sleep")));
+        ProcessHandle process = modest.running().get(0);
+        modest.stop();
+        assertThat(process.isAlive()).isFalse();
+    }
+
     private long only() {
         List<ProcessHandle> running = daemon.running();
         assertThat(running).hasSize(1);

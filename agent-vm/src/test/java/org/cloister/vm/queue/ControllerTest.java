@@ -70,6 +70,9 @@ class ControllerTest {
         }
 
         @Override
+        public void save(Job job) {}
+
+        @Override
         public void drain(String node, String why) throws SlurmRefused {
             throw new SlurmRefused("no such node");
         }

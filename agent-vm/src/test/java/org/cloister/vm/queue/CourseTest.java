@@ -13,6 +13,7 @@ import static org.cloister.vm.queue.Samples.sight;
 import static org.cloister.vm.queue.Samples.waiting;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +21,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import org.cloister.vm.slurm.Job;
 import org.cloister.vm.slurm.JobState;
+import org.cloister.vm.slurm.LocalSlurm;
 import org.cloister.vm.slurm.Node;
 import org.cloister.vm.worker.Phase;
 import org.cloister.vm.worker.WorkerEvent;
@@ -69,6 +71,13 @@ class CourseTest {
                 .isEqualTo(new Verdict.GiveUp(true, Entry.Stage.WITHDRAWN, Optional.empty()));
     }
 
+    /** slurmctld came back with a state from before its last ticket was taken off. */
+    @Test
+    void a_job_that_is_on_an_older_ticket_again_gets_another() {
+        Job older = job("7", JobState.PENDING, "Resources", LocalSlurm.feature(OTHER));
+        assertThat(of(sight(entry(), older, ready(TICKET), idle, 11_000))).isEqualTo(WITHDRAWN);
+    }
+
     @Test
     void a_raised_time_limit_of_a_waiting_job_means_another_ticket_and_a_lowered_one_does_not() {
         assertThat(of(asking(11))).isEqualTo(WITHDRAWN);
@@ -110,9 +119,23 @@ class CourseTest {
         });
         Job misfit = job("7", JobState.PENDING, "BadConstraints", FEATURE);
         assertThat(of(sight(entry(), misfit, ready(TICKET), idle, 11_000)))
-                .isInstanceOfSatisfying(
-                        Verdict.GiveUp.class,
-                        up -> assertThat(up.failure().orElseThrow().code()).isEqualTo("constraints"));
+                .isInstanceOfSatisfying(Verdict.GiveUp.class, up -> {
+                    assertThat(up.failure().orElseThrow().code()).isEqualTo("constraints");
+                    assertThat(up.failure().orElseThrow().hint()).contains("administrator");
+                });
+    }
+
+    @Test
+    void nodes_with_too_little_memory_are_a_matter_of_the_projects_settings() {
+        Map<String, Node> small = new HashMap<>(idle);
+        small.put("vm-a-1", new Node("vm-a-1", LocalSlurm.feature(TICKET), Node.State.IDLE, 4, 99));
+        Job misfit = job("7", JobState.PENDING, "BadConstraints", FEATURE);
+        assertThat(of(sight(entry(), misfit, ready(TICKET), small, 11_000)))
+                .isInstanceOfSatisfying(Verdict.GiveUp.class, up -> {
+                    Trouble trouble = up.failure().orElseThrow();
+                    assertThat(trouble.text()).contains("100 MiB each; one has 99 MiB");
+                    assertThat(trouble.hint()).contains("[memory]", "settings");
+                });
     }
 
     @Test

@@ -27,7 +27,7 @@ final class FakeSlurm implements LocalSlurm {
     private static final long REQUEUED_WAIT_MS = 15_000;
 
     private static final long WRITE_MS = 6_000;
-    private static final long NODE_TIMEOUT_MS = 30_000;
+    static final long NODE_TIMEOUT_MS = 30_000;
 
     final Map<JobId, Submitted> records = new LinkedHashMap<>();
     private final Map<String, FakeMachine> machines = new LinkedHashMap<>();
@@ -44,6 +44,8 @@ final class FakeSlurm implements LocalSlurm {
     boolean accounting = true;
     /** How many removals to come are refused, which leave the node down. */
     int stubborn;
+    /** Whether nobody can have it write, as if a start were lost before anybody saw it. */
+    boolean unsaved;
     /** Whether nodes turn out not to be what jobs asked for. */
     boolean misfits;
 
@@ -330,6 +332,16 @@ final class FakeSlurm implements LocalSlurm {
     public void hold(JobId id) throws SlurmUnavailable, SlurmRefused {
         mischief.lose();
         waiting(id).waitsFor = "JobHeldAdmin";
+        mischief.lose();
+    }
+
+    @Override
+    public void save(Job job) throws SlurmUnavailable {
+        mischief.lose();
+        if (unsaved) {
+            throw new SlurmUnavailable("no answer");
+        }
+        write();
         mischief.lose();
     }
 

@@ -100,6 +100,18 @@ final class FakeWorkers implements Workers {
         }
     }
 
+    /** A host dies under one VM. */
+    void lose(String node) {
+        Map.copyOf(tickets).forEach((id, ticket) -> {
+            for (int slot = 0; slot < ticket.slots; slot++) {
+                if (node(id, slot).equals(node)) {
+                    slurm.lose(node);
+                    tell(ticket, new WorkerEvent.NodeGone(id, slot, TROUBLE));
+                }
+            }
+        });
+    }
+
     private void tell(Ticket ticket, WorkerEvent event) {
         ticket.told.add(event);
         events.accept(event);

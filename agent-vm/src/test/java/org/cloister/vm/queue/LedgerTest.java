@@ -43,6 +43,19 @@ class LedgerTest {
     }
 
     @Test
+    void whose_job_a_ticket_is_for_is_known_as_long_as_the_ticket_is() throws Exception {
+        try (Ledger ledger = Ledger.open(file)) {
+            ledger.put(List.of(entry));
+            assertThat(ledger.ownerOf(entry.ticket())).hasValue(entry.uid());
+        }
+        try (Ledger ledger = Ledger.open(file)) {
+            assertThat(ledger.ownerOf(entry.ticket())).hasValue(entry.uid());
+            ledger.drop(List.of(entry.ticket()));
+            assertThat(ledger.ownerOf(entry.ticket())).isEmpty();
+        }
+    }
+
+    @Test
     void a_line_that_a_crash_cut_short_counts_for_nothing_at_every_length() throws Exception {
         try (Ledger ledger = Ledger.open(file)) {
             ledger.put(List.of(entry));

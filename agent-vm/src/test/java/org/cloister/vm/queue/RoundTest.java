@@ -159,6 +159,34 @@ class RoundTest {
     }
 
     @Test
+    void a_start_is_written_down_as_soon_as_slurmctld_answers() throws Exception {
+        Submitted job = walk().slurm.submit("1", 1);
+        walk().slurm.unsaved = true;
+        until(() -> job.state == JobState.RUNNING);
+        walk().step();
+        walk().slurm.unsaved = false;
+        walk().step();
+        walk().slurm.forget(true);
+        assertThat(job.state).isEqualTo(JobState.RUNNING);
+        until(walk()::isOver);
+        assertThat(job.restarts).isZero();
+        assertThat(walk().workers.asked()).isEqualTo(1);
+    }
+
+    @Test
+    void a_job_whose_node_is_lost_runs_again_at_once_on_another() throws Exception {
+        Submitted job = walk().slurm.submit("1", 2);
+        until(() -> job.state == JobState.RUNNING);
+        long from = walk().nowMs;
+        walk().workers.lose(job.nodes.iterator().next());
+        until(() -> job.state == JobState.PENDING);
+        assertThat(walk().nowMs - from).isLessThan(FakeSlurm.NODE_TIMEOUT_MS);
+        until(walk()::isOver);
+        assertThat(job.restarts).isEqualTo(1);
+        assertThat(walk().workers.asked()).isEqualTo(2);
+    }
+
+    @Test
     void nodes_that_rest_keep_no_other_job_from_its_ticket() throws Exception {
         Submitted first = walk().slurm.submit("1", 1);
         until(() -> first.state == JobState.ENDED && walk().workers.inFlight() == 0);
@@ -178,9 +206,11 @@ class RoundTest {
         job.runsMs = 5_000;
         until(() -> walk().slurm.hasNodes());
         walk().slurm.write();
+        walk().slurm.unsaved = true;
         until(() -> job.state == JobState.RUNNING);
         walk().step();
         walk().slurm.forget(true);
+        walk().slurm.unsaved = false;
         assertThat(job.state).isEqualTo(JobState.PENDING);
         until(walk()::isOver);
         assertThat(job.ends).isEqualTo(1);

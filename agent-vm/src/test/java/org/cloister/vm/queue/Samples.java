@@ -87,6 +87,7 @@ final class Samples {
         return new Entry(
                 TICKET,
                 new JobId("7"),
+                1000,
                 0,
                 0,
                 1,
@@ -106,6 +107,7 @@ final class Samples {
         return new Entry(
                 ticket,
                 job.id(),
+                job.uid(),
                 job.set(),
                 0,
                 1,

@@ -96,6 +96,12 @@ public final class FakeLocalSlurm implements LocalSlurm {
         }
     }
 
+    /** It has nothing but its memory. */
+    @Override
+    public synchronized void save(Job job) throws SlurmUnavailable {
+        requireAnswer();
+    }
+
     @Override
     public synchronized void drain(String node, String why) throws SlurmUnavailable, SlurmRefused {
         requireAnswer();

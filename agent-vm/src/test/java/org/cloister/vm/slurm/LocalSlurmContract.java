@@ -247,8 +247,12 @@ public abstract class LocalSlurmContract extends Looking {
         String longest = "v=1 x=" + "y".repeat(1018);
         slurm().comment(job, longest);
         assertThat(job(job).admin()).hasValue(longest);
+        Job running = job(job);
+        slurm().save(running);
+        assertThat(job(job)).isEqualTo(running);
         cancel(job);
         awaitState(job, JobState.ENDED);
+        slurm().save(running);
         String last = "v=1 features=0,3 ticket=" + ticket + " attempt=1 queue=1.234 boot=0.000";
         awaitHolds("a comment after the end", () -> {
             try {

@@ -7,10 +7,6 @@ import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
-import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,10 +17,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.handover.BootWorld;
+import org.cloister.protocol.ticket.MemoryReserves;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
+import org.cloister.protocol.ticket.Reserve;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
@@ -45,6 +44,9 @@ class SiteWorkersTest {
     private static final Duration PATIENCE = Duration.ofMillis(200);
     private static final ResourceRequest REQUEST =
             new ResourceRequest(2, OptionalInt.of(2), 1, OptionalInt.of(1), 64, 0, false, 10, List.of());
+    private static final MemoryReserves RESERVES = new MemoryReserves(new Reserve(256, 64), new Reserve(192, 256));
+    /** 64, 256 + 1 for the guest and 192 + 2 for QEMU. */
+    private static final int MEMORY_MIB = 515;
 
     @TempDir
     private Path folder;
@@ -52,6 +54,7 @@ class SiteWorkersTest {
     private final List<PartyMessage> said = new ArrayList<>();
     private final List<WorkerEvent> events = new ArrayList<>();
     private final FakeSlots slots = new FakeSlots();
+    private final FakeWitness witness = new FakeWitness();
     private Instant now = Instant.parse("2026-06-02T09:00:00Z");
     private SigningKey key;
     private ScheduledExecutorService decisions;
@@ -68,16 +71,14 @@ class SiteWorkersTest {
     }
 
     /** As after a boot of the controlling VM, or, with the epoch of the one before, after a kill of its agent. */
-    private void start(long epoch) throws IOException, GeneralSecurityException {
-        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-        generator.initialize(new ECGenParameterSpec("secp384r1"));
-        KeyPair pair = generator.generateKeyPair();
-        key = SigningKey.of(pair);
+    private void start(long epoch) throws IOException {
+        key = SigningKey.of(BootWorld.pair(Curve.P384));
         decisions = Executors.newSingleThreadScheduledExecutor();
         workers = new SiteWorkers(
-                new SiteWorkers.Terms(PROJECT, key, PATIENCE),
+                new SiteWorkers.Terms(PROJECT, key, RESERVES, PATIENCE),
                 TicketBook.open(folder.resolve("tickets"), epoch),
                 slots,
+                witness,
                 decisions,
                 () -> now);
         workers.start(events::add);
@@ -116,10 +117,7 @@ class SiteWorkersTest {
     }
 
     private Ticket ordered(PartyMessage message) throws Exception {
-        assertThat(message).isInstanceOf(PartyMessage.Order.class);
-        byte[] envelope = ((PartyMessage.Order) message).ticket().toByteArray();
-        return Ticket.parse(
-                Envelope.parse(envelope, Ticket.MAX_BYTES).verify(Ticket.TYPE, List.of(key.verificationKey()), 1));
+        return Ordered.read(message, key).ticket();
     }
 
     @Test
@@ -128,7 +126,7 @@ class SiteWorkersTest {
         workers.ask(ID, REQUEST);
         settle();
         Ticket ticket = ordered(said.get(0));
-        assertThat(ticket.request()).isEqualTo(REQUEST);
+        assertThat(ticket.request()).isEqualTo(REQUEST.withMemory(MEMORY_MIB));
         assertThat(ticket.epoch()).isEqualTo(1);
         workers.heard(update(TicketState.QUEUED, ""));
         now = now.plusSeconds(3);
@@ -149,6 +147,8 @@ class SiteWorkersTest {
                         new WorkerEvent.Ended(ID, Trouble.NONE),
                         new WorkerEvent.Ended(ID, Trouble.NONE));
         assertThat(slots.told).containsExactly("expect " + ID, "release " + ID, "forget " + ID);
+        assertThat(witness.told)
+                .containsExactly("ordered " + ID, "queued " + ID, "running " + ID, "running " + ID, "ended " + ID);
         try (var files = Files.list(folder.resolve("tickets"))) {
             assertThat(files).extracting(Path::getFileName).containsExactly(Path.of("position"));
         }
@@ -206,18 +206,47 @@ class SiteWorkersTest {
         assertThat(anew.id()).isEqualTo(ID);
         assertThat(anew.epoch()).isEqualTo(2);
         assertThat(anew.sequence()).isEqualTo(1);
+        assertThat(Ordered.read(said.get(1), key).life()).isEqualTo(2);
         assertThat(events).isEmpty();
     }
 
     @Test
-    void after_a_boot_a_ticket_that_the_relay_has_goes_on() throws Exception {
+    void after_a_boot_a_ticket_that_the_relay_has_goes_on_and_is_signed_again_as_it_is_once_a_stream()
+            throws Exception {
         workers.ask(ID, REQUEST);
+        open();
+        settle();
+        Ticket before = ordered(said.get(0));
+        kill();
+        start(2);
+        for (int stream = 0; stream < 2; stream++) {
+            said.clear();
+            open();
+            workers.heard(update(TicketState.RUNNING, "2"));
+            workers.heard(update(TicketState.RUNNING, "2"));
+            settle();
+            assertThat(said).hasSize(2).startsWith(new PartyMessage.Ask(ID));
+            assertThat(ordered(said.get(1)))
+                    .as("the same, by the key of this boot")
+                    .isEqualTo(before);
+            assertThat(Ordered.read(said.get(1), key).life())
+                    .as("and in its word")
+                    .isEqualTo(2);
+        }
+        assertThat(events).contains(new WorkerEvent.Allocated(ID, 2));
+    }
+
+    @Test
+    void after_a_boot_what_leaves_is_not_asked_for_by_anybody() throws Exception {
+        workers.ask(ID, REQUEST);
+        open();
+        workers.heard(update(TicketState.RUNNING, "2"));
+        workers.release(ID);
         kill();
         start(2);
         open();
         workers.heard(update(TicketState.RUNNING, "2"));
         settle();
-        assertThat(events).contains(new WorkerEvent.Allocated(ID, 2));
         assertThat(said).containsExactly(new PartyMessage.Ask(ID));
     }
 
@@ -231,7 +260,9 @@ class SiteWorkersTest {
         assertThat(said).containsExactly(new PartyMessage.Ask(ID));
         refuses(TicketClause.PROJECT);
         settle();
-        assertThat(ordered(said.get(1)).issued()).isEqualTo(now);
+        Ticket anew = ordered(said.get(1));
+        assertThat(anew.issued()).isEqualTo(now);
+        assertThat(anew.request().memoryMib()).isEqualTo(MEMORY_MIB);
     }
 
     @Test
@@ -261,19 +292,6 @@ class SiteWorkersTest {
         workers.follow(ID);
         settle();
         assertThat(events.get(1)).isEqualTo(new WorkerEvent.Ended(ID, Trouble.NONE));
-    }
-
-    @Test
-    void every_clause_and_every_end_has_a_text_for_the_jobs_owner() {
-        for (TicketClause clause : TicketClause.values()) {
-            assertThat(Troubles.of(new OfficeMessage.Refused(ID, clause, "")).text())
-                    .isNotBlank();
-        }
-        for (TicketEnd end : TicketEnd.values()) {
-            assertThat(Troubles.of(end, false, true).text()).isNotBlank();
-            assertThat(Troubles.of(end, false, false).phase()).isEqualTo(Phase.QUEUE);
-        }
-        assertThat(Troubles.of(TicketEnd.TIMEOUT, true, true)).isNotEqualTo(Trouble.NONE);
     }
 
     @Test
@@ -327,6 +345,29 @@ class SiteWorkersTest {
         refuses(TicketClause.PROJECT);
         settle();
         assertThat(events).containsExactly(new WorkerEvent.Ended(ID, Trouble.NONE));
+    }
+
+    @Test
+    void of_a_ticket_that_has_ended_the_relay_is_asked_for_parts_until_nobody_waits_for_any() throws Exception {
+        String other = "d".repeat(26);
+        witness.waits.add(other);
+        open();
+        settle();
+        assertThat(said).containsExactly(new PartyMessage.Ask(other));
+        workers.heard(new OfficeMessage.Part(other, 1, ByteString.EMPTY, List.of()));
+        workers.heard(new OfficeMessage.Refused(other, TicketClause.PROJECT, "text"));
+        settle();
+        assertThat(witness.told).containsExactly("part " + other + " 1", "forgotten " + other);
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void a_ticket_that_no_relay_took_has_no_receipt() throws Exception {
+        open();
+        workers.ask(ID, REQUEST);
+        refuses(TicketClause.LIMIT);
+        settle();
+        assertThat(witness.told).containsExactly("ordered " + ID, "dropped " + ID);
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.cloister.protocol.handover.Login;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +28,7 @@ class HomesTest {
         folder = storage.resolve("home");
         us = (int) Files.getAttribute(storage, "unix:uid");
         if (us != 0) {
-            assumeTrue(us >= Member.LEAST_ID && us <= Member.MOST_ID, "a uid that a member may have");
+            assumeTrue(us >= Login.LEAST_ID && us <= Login.MOST_ID, "a uid that a member may have");
             ada = new Member("ada", us, us);
         }
         Files.setPosixFilePermissions(storage, PosixFilePermissions.fromString("rwxr-xr-x"));

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.cloister.daemon.BadConfigException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,7 +38,7 @@ class MembersTest {
         assertThat(Members.load(file(sample)).list()).isEmpty();
         assertThat(Members.load(file(sample.replaceAll("(?m)^#(\\[|[a-z]+ = )", "$1")))
                         .list())
-                .containsExactly(new Member("ada", 2001, 2001));
+                .containsExactly(new Member("ada", 2001, 2001, Optional.of("ada7")));
     }
 
     @Test
@@ -66,7 +67,7 @@ class MembersTest {
                                 + " have \"eve:x\"",
                         "F:27: member[6].uid: want 1000 to 60000, have 999",
                         "F:29: member[7].gid: missing",
-                        "F:32: member[7].home: unknown key; known: login, uid, gid");
+                        "F:32: member[7].home: unknown key; known: login, uid, gid, person");
     }
 
     @Test
@@ -107,5 +108,23 @@ class MembersTest {
                     .as(bad)
                     .isInstanceOf(IllegalArgumentException.class);
         }
+    }
+
+    @Test
+    void a_person_has_one_login_and_who_has_none_does_not_come() throws IOException {
+        Members members =
+                new Members(List.of(new Member("ada", 2000, 2000, Optional.of("ada7")), new Member("bob", 2001, 2000)));
+        assertThat(members.ofPerson("ada7")).contains(members.list().get(0));
+        assertThat(members.ofPerson("bob")).isEmpty();
+        for (String bad : List.of("", "Ada", "a.b", "-a", "a-", "a".repeat(64), "a\n")) {
+            assertThatThrownBy(() -> new Member("ada", 2000, 2000, Optional.of(bad)))
+                    .as(bad)
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> new Members(List.of(
+                        new Member("ada", 2000, 2000, Optional.of("ada7")),
+                        new Member("bob", 2001, 2000, Optional.of("ada7")))))
+                .hasMessageContaining("person of bob: want each once, have ada7 twice");
+        assertThat(new Members(List.of()).ofPerson("ada7")).isEmpty();
     }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -87,6 +88,20 @@ public final class LinkOptions {
 
     public ProjectHistory owners() throws IOException {
         return project.read();
+    }
+
+    /** The same options as words of a command line, whatever folder that is run in. */
+    public List<String> words() {
+        List<String> words = new ArrayList<>(List.of("--relay", relay.getHostString() + ":" + relay.getPort()));
+        if (relayName != null) {
+            words.addAll(List.of("--relay-name", relayName));
+        }
+        words.addAll(List.of("--site", site.toAbsolutePath().toString()));
+        project.words(words);
+        if (login != null) {
+            words.addAll(List.of("--login", login.toAbsolutePath().toString()));
+        }
+        return words;
     }
 
     /** Which has heard no revocation list yet: the relay brings them. */

@@ -28,7 +28,7 @@ public final class QuotaCommand implements Callable<Integer> {
         ProjectHistory owners = link.owners();
         try (TicketLine line = TicketLine.open(link.attach(owners, link.beliefs(owners)))) {
             line.say(new PartyMessage.AskQuota());
-            OfficeMessage.Quota quota = heard(line);
+            OfficeMessage.Quota quota = line.hear(OfficeMessage.Quota.class, "quota");
             Facts facts = new Facts()
                     .with("account", quota.account())
                     .with("until", quota.until().toString());
@@ -37,18 +37,6 @@ public final class QuotaCommand implements Callable<Integer> {
             }
             output.print(facts);
             return ExitCode.OK.code();
-        }
-    }
-
-    private static OfficeMessage.Quota heard(TicketLine line) throws IOException, InterruptedException {
-        while (true) {
-            OfficeMessage heard = line.hear();
-            if (heard instanceof OfficeMessage.Quota quota) {
-                return quota;
-            }
-            if (heard instanceof OfficeMessage.Refused refused) {
-                throw new IOException("quota refused (" + refused.clause() + "): " + refused.text());
-            }
         }
     }
 }

@@ -17,7 +17,7 @@ import java.util.concurrent.Executors;
 import org.cloister.protocol.circuit.Circuit;
 
 /** The two streams of a process at one end of a circuit. Neither side is read faster than the other one takes. */
-final class StandardStreams extends ChannelInboundHandlerAdapter implements Circuit.Application {
+public final class StandardStreams extends ChannelInboundHandlerAdapter implements Circuit.Application {
     private static final int PIECE_BYTES = 64 * 1024;
 
     private final InputStream in;
@@ -28,7 +28,7 @@ final class StandardStreams extends ChannelInboundHandlerAdapter implements Circ
 
     private final CompletableFuture<Void> heardAll = new CompletableFuture<>();
 
-    StandardStreams(InputStream in, OutputStream out) {
+    public StandardStreams(InputStream in, OutputStream out) {
         this.in = in;
         this.out = out;
     }
@@ -40,7 +40,7 @@ final class StandardStreams extends ChannelInboundHandlerAdapter implements Circ
     }
 
     /** @throws IOException the circuit broke, or the output takes no more */
-    void await() throws IOException, InterruptedException {
+    public void await() throws IOException, InterruptedException {
         try {
             heardAll.get();
         } catch (ExecutionException e) {

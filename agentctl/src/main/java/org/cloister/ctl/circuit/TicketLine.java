@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.link.Link;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
 import org.cloister.protocol.ticket.TicketStream;
@@ -46,6 +47,11 @@ public final class TicketLine implements TicketStream.Events, AutoCloseable {
         welcome.say(message);
     }
 
+    /** For circuits beside it. */
+    public Link link() {
+        return attached.link();
+    }
+
     /** The next that came. */
     public OfficeMessage hear() throws IOException, InterruptedException {
         Optional<OfficeMessage> next = heard.poll(ANSWER_S, TimeUnit.SECONDS);
@@ -53,6 +59,24 @@ public final class TicketLine implements TicketStream.Events, AutoCloseable {
             throw new IOException("relay: want an answer within " + ANSWER_S + " s, have none");
         }
         return next.orElseThrow(() -> new IOException("relay: " + why));
+    }
+
+    /**
+     * The next of this kind; what else comes is left out.
+     *
+     * @param subject for messages
+     * @throws IOException the relay refuses, or says nothing
+     */
+    public <T extends OfficeMessage> T hear(Class<T> kind, String subject) throws IOException, InterruptedException {
+        while (true) {
+            OfficeMessage next = hear();
+            if (kind.isInstance(next)) {
+                return kind.cast(next);
+            }
+            if (next instanceof OfficeMessage.Refused refused) {
+                throw new IOException(subject + " refused (" + refused.clause() + "): " + refused.text());
+            }
+        }
     }
 
     @Override

@@ -107,7 +107,8 @@ public final class LoginFolder {
         return folder.resolve(role + ".pem");
     }
 
-    private Path key(Role role) {
+    /** What ssh takes as identity, too. */
+    public Path key(Role role) {
         return folder.resolve(role + ".key");
     }
 }

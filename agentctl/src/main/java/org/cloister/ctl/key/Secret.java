@@ -25,7 +25,7 @@ public final class Secret implements AutoCloseable {
 
     /** @param what is asked for, for people */
     @SuppressWarnings("SystemConsoleNull") // from JDK 22 on it never is; then the look at /dev/tty decides alone
-    static Secret ask(String what) throws IOException {
+    public static Secret ask(String what) throws IOException {
         Console console = hasTerminal() ? System.console() : null;
         if (console == null) {
             throw new IOException(what + ": there is no terminal to ask at; give it with --secret-fd");
@@ -71,7 +71,8 @@ public final class Secret implements AutoCloseable {
         return new Secret(utf8);
     }
 
-    byte[] bytes() {
+    /** To be zeroed with this. */
+    public byte[] bytes() {
         return utf8;
     }
 

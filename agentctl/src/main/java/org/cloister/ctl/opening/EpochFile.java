@@ -40,8 +40,14 @@ record EpochFile(Path file) {
         }
     }
 
+    /** Keeps what is known now, in the place of what was; on the disk when this returns. */
+    void keep(long epoch) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        WholeFile.replace(file, (epoch + "\n").getBytes(StandardCharsets.US_ASCII));
+    }
+
     /** 0 if there was none. */
-    private long highest() throws IOException {
+    long highest() throws IOException {
         String text;
         try (InputStream in = Files.newInputStream(file)) {
             text = new String(in.readNBytes(MAX_BYTES + 1), StandardCharsets.US_ASCII);

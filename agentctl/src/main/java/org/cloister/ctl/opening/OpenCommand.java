@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.circuit.LinkOptions;
+import org.cloister.ctl.drive.DriveLock;
 import org.cloister.ctl.output.Facts;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.identity.Beliefs;
@@ -34,13 +35,16 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "open",
         description =
-                "Asks the relay for the project's controlling VM, signed by the opener's key of the day, and waits until it runs. One that runs already ends: a project has one.")
+                "Asks the relay for the project's controlling VM, signed by the opener's key of the day, waits until it runs, judges it by the owners' policy and unlocks its drive. One that runs already ends: a project has one.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class OpenCommand implements Callable<Integer> {
     /** For a relay to take it, with all tries. */
     private static final Duration EXPIRES = Duration.ofMinutes(10);
 
-    @Parameters(paramLabel = "DRIVE", description = "The project's name for the VM's drive: a-z, 0-9 and -.")
+    @Parameters(
+            paramLabel = "DRIVE",
+            description =
+                    "The project's name for the VM's drive: a-z, 0-9 and -, a letter first. The VM has the same name.")
     private String drive;
 
     @Option(names = "--cpus", required = true, paramLabel = "NUMBER", description = "CPUs of the VM.")
@@ -83,6 +87,9 @@ public final class OpenCommand implements Callable<Integer> {
     private boolean noWait;
 
     @Mixin
+    private UnlockOptions unlock;
+
+    @Mixin
     private PatienceOption patience;
 
     @Mixin
@@ -119,12 +126,26 @@ public final class OpenCommand implements Callable<Integer> {
     }
 
     @Override
-    @SuppressWarnings("try") // the farewell is only there to be set
+    @SuppressWarnings("try") // what is held is only there to be let go
     public Integer call() throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
         Opening wanted = wanted(owners.id());
         Beliefs beliefs = link.beliefs(owners);
         Opener opener = Opener.of(link.login(owners), beliefs);
+        if (noWait || unlock.skipped()) {
+            return open(wanted, opener, owners, beliefs, null);
+        }
+        Unlocking.Terms terms = unlock.prepare(owners, beliefs, opener, drive);
+        try (DriveLock held = terms.drive()) {
+            return open(wanted, opener, owners, beliefs, terms);
+        }
+    }
+
+    /** @param terms null if nothing is to be unlocked */
+    @SuppressWarnings("try") // the farewell is only there to be set
+    private int open(
+            Opening wanted, Opener opener, ProjectHistory owners, Beliefs beliefs, Unlocking.@Nullable Terms terms)
+            throws IOException, InterruptedException {
         Path kept = epochFile == null ? LinkOptions.kept(owners.id()).resolve("opening-epoch") : epochFile;
         try (Talk relay = Talk.enter(link, owners, beliefs, patience.time())) {
             Opening opening = at(wanted, new EpochFile(kept).take(epoch == null ? 0 : epoch));
@@ -135,10 +156,53 @@ public final class OpenCommand implements Callable<Integer> {
                         noWait || update.state() == TicketState.RUNNING || update.state() == TicketState.ENDED;
                 OfficeMessage.Update update =
                         relay.follow(opening.id(), signed, new PartyMessage.Ask(opening.id()), enough);
-                output.print(facts(opening, update));
-                return update.end().isPresent() ? ExitCode.FAILURE.code() : ExitCode.OK.code();
+                if (terms == null || update.end().isPresent()) {
+                    return end(opening, update);
+                }
+                return unlocked(opening, new Unlocking(terms, opening, relay, this::warn).run());
             }
         }
+    }
+
+    private int end(Opening opening, OfficeMessage.Update update) throws IOException {
+        Facts facts = facts(opening);
+        Standing.add(facts, update);
+        output.print(facts.with("next", next(update)));
+        return update.end().isPresent() ? ExitCode.FAILURE.code() : ExitCode.OK.code();
+    }
+
+    private int unlocked(Opening opening, Unlocking.Outcome outcome) throws IOException {
+        if (outcome instanceof Unlocking.Outcome.Ended ended) {
+            return end(opening, ended.update());
+        }
+        String ends = "agentctl project close " + opening.id() + " ends it";
+        Facts facts = facts(opening).with("state", TicketState.RUNNING);
+        if (outcome instanceof Unlocking.Outcome.Denied denied) {
+            denied.refused().failures().forEach(failure -> print("denied by " + failure));
+            output.print(facts.with("vm", "denied").with("next", ends));
+            return ExitCode.FAILURE.code();
+        }
+        Unlocking.Outcome.Open open = (Unlocking.Outcome.Open) outcome;
+        EpochFile known =
+                new EpochFile(unlock.folder(opening.project(), opening.drive()).resolve("epoch"));
+        long before = known.highest();
+        long found = open.found().epoch();
+        known.keep(opening.epoch());
+        boolean setBack = !open.found().made() && found < before;
+        if (setBack) {
+            print("alarm: drive " + opening.drive() + ": want epoch " + before + " or later, which it had last, have "
+                    + found + ": somebody set it back to an older state; look what is missing on it, and ask the site");
+        }
+        output.print(facts.with("vm", "open")
+                .with("host", open.accepted().statement().host())
+                .with("level", open.accepted().level())
+                .with("found", open.found().made() ? "made" : "epoch " + found)
+                .with("next", ends));
+        return setBack ? ExitCode.FAILURE.code() : ExitCode.OK.code();
+    }
+
+    private void warn(String text) {
+        print("warning: " + text);
     }
 
     /** All but the epoch, which is used once and taken last. */
@@ -175,19 +239,17 @@ public final class OpenCommand implements Callable<Integer> {
                 wanted.minutes());
     }
 
-    private static Facts facts(Opening opening, OfficeMessage.Update update) {
-        Facts facts = new Facts()
+    private static Facts facts(Opening opening) {
+        return new Facts()
                 .with("opening", opening.id())
                 .with("drive", opening.drive())
                 .with("epoch", opening.epoch());
-        Standing.add(facts, update);
-        return facts.with("next", next(update));
     }
 
     private static String next(OfficeMessage.Update update) {
         if (update.end().isEmpty()) {
             return (update.state() == TicketState.RUNNING
-                            ? "certify the VM's key when it asks for it (agentctl project controller); "
+                            ? "nobody unlocks it; "
                             : "it runs as soon as it has a node; ")
                     + "agentctl project close " + update.ticket() + " ends it";
         }

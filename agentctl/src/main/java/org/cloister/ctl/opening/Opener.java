@@ -14,7 +14,9 @@ import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.ticket.Opening;
@@ -23,10 +25,14 @@ import org.cloister.protocol.ticket.Withdrawal;
 
 /** Who signs: a person's key of the day in the role opener, whose certificates hold now. */
 final class Opener {
+    private final Name name;
+    private final Credential own;
     private final SigningKey key;
     private final List<ByteString> chain;
 
-    private Opener(SigningKey key, List<ByteString> chain) {
+    private Opener(Name name, Credential own, SigningKey key, List<ByteString> chain) {
+        this.name = name;
+        this.own = own;
         this.key = key;
         this.chain = chain;
     }
@@ -34,13 +40,16 @@ final class Opener {
     static Opener of(LoginFolder login, Beliefs beliefs) throws IOException {
         try {
             Credential own = login.read(Role.OPENER);
-            beliefs.verifyUnlisted(Chain.of(own.chain()), Set.of(Role.OPENER));
+            Identity found = beliefs.verifyUnlisted(Chain.of(own.chain()), Set.of(Role.OPENER));
             List<ByteString> chain = new ArrayList<>();
             for (X509Certificate each : own.chain()) {
                 chain.add(ByteString.copyFrom(each.getEncoded()));
             }
             return new Opener(
-                    SigningKey.of(new KeyPair(own.chain().get(0).getPublicKey(), own.key())), List.copyOf(chain));
+                    found.name(),
+                    own,
+                    SigningKey.of(new KeyPair(own.chain().get(0).getPublicKey(), own.key())),
+                    List.copyOf(chain));
         } catch (NoSuchFileException e) {
             throw new IOException(
                     login.path() + ": want certificates of an opener, have none; an owner gives the role (agentctl"
@@ -51,6 +60,15 @@ final class Opener {
         } catch (GeneralSecurityException e) {
             throw new IOException("opener.pem: a certificate has no DER", e);
         }
+    }
+
+    Name name() {
+        return name;
+    }
+
+    /** For circuits. */
+    Credential credential() {
+        return own;
     }
 
     PartyMessage open(Opening opening) throws IOException {

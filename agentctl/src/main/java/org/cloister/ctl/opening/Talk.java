@@ -9,6 +9,7 @@ import org.cloister.ctl.circuit.LinkOptions;
 import org.cloister.ctl.circuit.TicketLine;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.link.Link;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.PartyMessage;
 import org.cloister.protocol.ticket.TicketClause;
@@ -82,15 +83,6 @@ final class Talk implements AutoCloseable {
         }
     }
 
-    /** The line broke, which says nothing of what was asked. */
-    private static final class LostException extends Exception {
-        private static final long serialVersionUID = 1;
-
-        LostException(IOException cause) {
-            super(cause.getMessage(), cause);
-        }
-    }
-
     /** @return an update or a refusal, of this opening */
     private OfficeMessage ask(String opening, PartyMessage message) throws LostException, InterruptedException {
         try {
@@ -126,6 +118,21 @@ final class Talk implements AutoCloseable {
             text += ": agentctl project open --epoch " + (after.find() ? Long.parseLong(after.group(1)) + 1 : "NUMBER");
         }
         throw new IOException(text);
+    }
+
+    /** How it stands now. */
+    OfficeMessage.Update look(String opening) throws IOException, InterruptedException {
+        PartyMessage ask = new PartyMessage.Ask(opening);
+        return follow(opening, ask, ask, update -> true);
+    }
+
+    /** The link that the last answer came on, or a new one. */
+    Link link() throws LostException, InterruptedException {
+        try {
+            return line().link();
+        } catch (IOException e) {
+            throw new LostException(e);
+        }
     }
 
     private TicketLine line() throws IOException, InterruptedException {

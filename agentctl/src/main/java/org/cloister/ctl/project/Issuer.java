@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param roles the person's, without device
  * @param above the authorities above what is issued, in DER, without the self-signed one
  */
-record Issuer(String id, Set<Role> roles, Authority authority, List<byte[]> above) {
-    Issuer {
+public record Issuer(String id, Set<Role> roles, Authority authority, List<byte[]> above) {
+    public Issuer {
         roles = Set.copyOf(roles);
         above = List.copyOf(above);
     }
@@ -40,7 +40,7 @@ record Issuer(String id, Set<Role> roles, Authority authority, List<byte[]> abov
      * @param certificate of the person, by an owner; null for an owner
      * @param key the person's, open
      */
-    static Issuer of(ProjectHistory project, @Nullable Path certificate, SigningKey key) throws IOException {
+    public static Issuer of(ProjectHistory project, @Nullable Path certificate, SigningKey key) throws IOException {
         if (certificate != null) {
             return person(project, certificate, key);
         }
@@ -79,7 +79,7 @@ record Issuer(String id, Set<Role> roles, Authority authority, List<byte[]> abov
     }
 
     /** At most so long, and no longer than the issuer itself; in whole seconds. */
-    Duration life(Duration longest, Instant now) throws MalformedException {
+    public Duration life(Duration longest, Instant now) throws MalformedException {
         Duration left = Duration.between(now, authority.until());
         if (left.compareTo(Duration.ofMinutes(1)) < 0) {
             throw new MalformedException("certificate of " + id + ": want one that holds, have one until "

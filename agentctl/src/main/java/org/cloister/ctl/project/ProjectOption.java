@@ -16,6 +16,14 @@ public final class ProjectOption {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private List<Path> history;
 
+    /** @param words to which the same option is added, whatever folder they are used in */
+    public void words(List<String> words) {
+        for (Path each : history) {
+            words.add("--project");
+            words.add(each.toAbsolutePath().toString());
+        }
+    }
+
     public ProjectHistory read() throws IOException {
         return Documents.history(history);
     }

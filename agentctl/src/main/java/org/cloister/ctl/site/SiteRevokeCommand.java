@@ -55,7 +55,7 @@ final class SiteRevokeCommand implements Callable<Integer> {
             output.print(new Facts()
                     .with("list", site.listFile())
                     .with("number", list.number())
-                    .with("revoked", list.serials().size())
+                    .with("revoked", list.certificates())
                     .with("until", list.until()));
         }
         return ExitCode.OK.code();

@@ -8,11 +8,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl vm}: in a project's controlling VM, for everybody there. */
+/** {@code agentctl vm}: in a project's VMs, for everybody there. */
 @Command(
         name = "vm",
-        description = "Says, in a project's controlling VM, what becomes of its jobs.",
-        subcommands = VmWhyCommand.class)
+        description = "Says, in a project's VM, how far it is, and in its controlling VM what becomes of its jobs.",
+        subcommands = {VmWhyCommand.class, VmStatusCommand.class, VmPhasesCommand.class, VmVolumesCommand.class})
 public final class VmCommand implements Runnable {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // picocli sets these before run

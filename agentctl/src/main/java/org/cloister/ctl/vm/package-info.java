@@ -1,4 +1,4 @@
-/** {@code agentctl vm}: what a project's controlling VM tells its users. */
+/** {@code agentctl vm}: what a project's VMs tell of themselves and of jobs. */
 @NullMarked
 package org.cloister.ctl.vm;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Random;
 import org.cloister.ctl.Cli;
 import org.cloister.ctl.key.Pem;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Anchors;
 import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.Beliefs;
@@ -125,8 +127,11 @@ class SiteServeTest {
                     .as("the certificate that is young yet")
                     .isEqualTo(host.chain().get(0).getEncoded());
             out(cli.runWithSecret("site", "revoke", "--site", at("ca"), HOST.toString()));
-            assertThat(list(relay.hear(AgentMessage.DeliverRevocations.class)).serials())
-                    .containsExactly(host.chain().get(0).getSerialNumber());
+            RevocationList list = list(relay.hear(AgentMessage.DeliverRevocations.class));
+            X509Certificate leaf = host.chain().get(0);
+            assertThat(list.serials()).hasSize(2).contains(leaf.getSerialNumber());
+            assertThat(list.certificates()).isOne();
+            assertThat(list.revokes(VerificationKey.of(leaf.getPublicKey()))).isTrue();
             relay.say(new RelayMessage.RenewalAsked(2, HOST, request));
             assertThat(relay.hear(AgentMessage.RenewalAnswered.class).outcome().refused())
                     .isEqualTo("revoked");

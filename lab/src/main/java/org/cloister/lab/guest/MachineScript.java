@@ -6,16 +6,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import org.cloister.ipsec.Address;
-import org.cloister.ipsec.Certificate;
-import org.cloister.ipsec.Credential;
 import org.cloister.ipsec.Esp;
 import org.cloister.ipsec.Identity;
-import org.cloister.ipsec.Plan;
+import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.Secrets;
 import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.Format;
+import org.cloister.vm.drive.Drive;
+import org.cloister.vm.drive.DriveLayout;
+import org.cloister.vm.drive.DrivePlan;
 import org.cloister.vm.machine.Mount;
 import org.cloister.vm.machine.Programs;
 import org.cloister.vm.network.NetworkPlan;
@@ -29,7 +30,6 @@ import org.cloister.vm.storage.NfsServer;
 import org.cloister.vm.storage.StorageMount;
 import org.cloister.vm.storage.StorageMounts;
 import org.cloister.vm.tunnel.Charon;
-import org.cloister.vm.tunnel.LockedKey;
 import org.cloister.vm.tunnel.Machine;
 import org.cloister.vm.tunnel.ProjectTunnels;
 
@@ -38,8 +38,7 @@ import org.cloister.vm.tunnel.ProjectTunnels;
  * controlling VM, and its network namespace {@code w} the worker; {@code c0} and {@code w0} are the cable.
  */
 public final class MachineScript {
-    /** Holds {@code c.crt}, {@code c.key}, {@code w1.crt}, {@code w1.key}, {@code ca0.crt} and so on. */
-    public static final Path FOLDER = Path.of("/run/machine");
+    public static final ProjectFolder FOLDER = new ProjectFolder(Path.of("/run/machine"));
 
     private static final Machine CONTROLLER = new Machine("c", Identity.controller("c", "a"), new Address("10.70.0.1"));
     private static final Machine WORKER = new Machine("w1", Identity.worker("w1", "a"), new Address("10.70.0.2"));
@@ -51,10 +50,15 @@ public final class MachineScript {
 
     private MachineScript() throws IOException {}
 
-    /** @param args {@code scratch DISK SWAP MARKER} or {@code storage MARKER} */
+    /** @param args {@code swap DISK}, {@code scratch DISK MARKER}, {@code drive DISK MARKER} or {@code storage MARKER} */
     public static void main(String[] args) throws IOException {
-        if (args[0].equals("scratch")) {
-            new MachineScript().scratch(Path.of(args[1]), args[2], args[3]);
+        if (args[0].equals("swap")) {
+            Scratch scratch = new MachineScript().of(ScratchPlan.of(Path.of(args[1]), "worker/lab.0"));
+            say("swap", () -> scratch.open());
+        } else if (args[0].equals("scratch")) {
+            new MachineScript().scratch(Path.of(args[1]), args[2]);
+        } else if (args[0].equals("drive")) {
+            new MachineScript().drive(Path.of(args[1]), args[2]);
         } else {
             new MachineScript().storage(args[1]);
         }
@@ -62,15 +66,13 @@ public final class MachineScript {
         System.exit(0);
     }
 
-    private void scratch(Path disk, String swap, String marker) throws IOException {
-        Cryptsetup cryptsetup = Cryptsetup.load();
+    private Scratch of(ScratchPlan plan) throws IOException {
+        return new Scratch(here, secrets, Cryptsetup.load(), InstantSource.system(), plan);
+    }
+
+    private void scratch(Path disk, String marker) throws IOException {
         ScratchPlan plan = ScratchPlan.of(disk, "worker/lab.0");
-        Scratch scratch = new Scratch(here, secrets, cryptsetup, InstantSource.system(), plan);
-        here.succeed("mkswap", swap);
-        here.succeed("swapon", swap);
-        say("swap", () -> scratch.open());
-        here.succeed("swapoff", swap);
-        scratch.open();
+        of(plan).open();
         print("secrets " + secrets.live());
         for (Mount mount : Mount.list(here)) {
             if (mount.source().equals(plan.mapping().path().toString())) {
@@ -82,11 +84,12 @@ public final class MachineScript {
         Files.writeString(Path.of("/tmp/marked"), marker.repeat(1000));
         here.succeed("sync");
         // Another agent, after this one was killed.
-        Scratch after = new Scratch(here, secrets, cryptsetup, InstantSource.system(), plan);
+        Scratch after = of(plan);
         after.open();
         print("kept " + Files.exists(Path.of("/tmp/marked")));
         Files.writeString(Path.of("/var/tmp/marked"), marker.repeat(1000));
-        Process holder = new ProcessBuilder("sleep", "600")
+        // As a job's would, of another user than the agent.
+        Process holder = new ProcessBuilder("setpriv", "--reuid=2001", "--regid=2001", "--clear-groups", "sleep", "600")
                 .directory(Path.of("/scratch").toFile())
                 .start();
         print("held " + after.end());
@@ -96,6 +99,33 @@ public final class MachineScript {
         print("again " + after.end());
         print("left " + Mount.at(here, Path.of("/scratch"))
                 + Files.exists(plan.mapping().path()));
+    }
+
+    private void drive(Path disk, String marker) throws IOException {
+        DrivePlan plan = new DrivePlan(disk, Format.labelled("project/lab"), DrivePlan.MAPPING, Path.of("/run/drive"));
+        Drive drive = new Drive(here, secrets, Cryptsetup.load(), plan);
+        DriveLayout layout = new DriveLayout(plan.at());
+        try (SecretMemory key = secrets.random(64);
+                SecretMemory other = secrets.random(64)) {
+            say("empty", () -> drive.open(key, 1, false));
+            print("made " + drive.open(key, 7, true));
+            layout.make(0, 0, 0);
+            for (Mount mount : Mount.at(here, plan.at())) {
+                print("mounted " + mount.type() + " " + mount.options().containsAll(List.of("rw", "nosuid", "nodev")));
+            }
+            Files.writeString(layout.agent().resolve("marked"), marker.repeat(1000));
+            say("twice", () -> drive.open(key, 8, false));
+            print("closed " + drive.close() + Mount.at(here, plan.at())
+                    + Files.exists(plan.mapping().path()));
+            say("same", () -> drive.open(key, 7, false));
+            say("stranger", () -> drive.open(other, 8, false));
+            say("anew", () -> drive.open(key, 8, true));
+            print("epoch " + drive.epoch());
+            print("found " + drive.open(key, 9, false));
+            print("kept " + Files.exists(layout.agent().resolve("marked")) + " " + drive.epoch());
+            print("closed " + drive.close());
+        }
+        print("secrets " + secrets.live());
     }
 
     private void storage(String marker) throws IOException {
@@ -109,11 +139,11 @@ public final class MachineScript {
         second.start();
         try (ProjectTunnels answers = ProjectTunnels.open(
                         first.socket(),
-                        plan(CONTROLLER).with(Machine.peersOfController(List.of(WORKER))),
+                        FOLDER.plan(secrets, CONTROLLER).with(Machine.peersOfController(List.of(WORKER))),
                         MachineScript::print);
                 ProjectTunnels calls = ProjectTunnels.open(
                         second.socket(),
-                        plan(WORKER).with(Machine.peersOfWorker(CONTROLLER, List.of())),
+                        FOLDER.plan(secrets, WORKER).with(Machine.peersOfWorker(CONTROLLER, List.of())),
                         MachineScript::print)) {
             calls.awaitUp("c", LIMIT);
             print("tunnel " + answers.isUp("w1"));
@@ -129,6 +159,7 @@ public final class MachineScript {
         here.succeed("mount", "-t", "tmpfs", "tmpfs", project.toString());
         home(project, "ada", 2001, marker);
         home(project, "eve", 2002, marker);
+        here.succeed("chmod", "755", project.resolve("home").toString());
         NfsServer server = new NfsServer(here, CONTROLLER.address(), Path.of("/run/nfsdcld"), Path.of("/run"));
         server.start();
         server.start();
@@ -171,17 +202,6 @@ public final class MachineScript {
         String link = programs.succeed("ip", "-brief", "link", "show", "dev", device);
         String mac = link.strip().split("\\s+", -1)[2];
         return new NetworkPlan(mac, self.address(), 24, 1400, CONTROLLER.address(), peers, Esp.KERNEL);
-    }
-
-    private Plan plan(Machine self) throws IOException {
-        List<Certificate> authorities = new ArrayList<>();
-        for (int i = 0; Files.exists(FOLDER.resolve("ca" + i + ".crt")); i++) {
-            authorities.add(Certificate.parse(Files.readAllBytes(FOLDER.resolve("ca" + i + ".crt"))));
-        }
-        Certificate own = Certificate.parse(Files.readAllBytes(FOLDER.resolve(self.name() + ".crt")));
-        // Open for as long as this program lives, as in an agent.
-        LockedKey key = new LockedKey(secrets.readFile(FOLDER.resolve(self.name() + ".key"), 4096));
-        return Plan.of(self.identity(), self.address(), new Credential(own, key), authorities, Esp.KERNEL);
     }
 
     private interface Attempt {

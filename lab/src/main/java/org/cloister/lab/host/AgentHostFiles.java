@@ -15,6 +15,8 @@ import org.cloister.protocol.identity.Name;
 /** What agent-host is started with on a host of the lab: its configuration, certificate and image, in the host's own folder. */
 public final class AgentHostFiles {
     public static final Duration POWER_OFF = Duration.ofSeconds(1);
+    /** For guests that speak: as agent-host has it unless set. */
+    public static final Duration ORDERLY = Duration.ofSeconds(20);
     /** The shortest: what waits for a host that is dead waits as long. */
     public static final Duration DRIVE = Duration.ofSeconds(12);
 
@@ -35,9 +37,11 @@ public final class AgentHostFiles {
     /**
      * @param relay address and port that the host reaches
      * @param drives of controlling VMs
+     * @param console whether each VM has a serial console, in a file of its folder, and the time to end by itself
      * @return the configuration
      */
-    public static Path lay(Host host, RelaySite site, String relay, Optional<Path> drives) throws IOException {
+    public static Path lay(Host host, RelaySite site, String relay, Optional<Path> drives, boolean console)
+            throws IOException {
         Name name = new Name(host.name(), RelaySite.HOST.role(), Name.SITE);
         Path images = host.folder("images");
         if (!Files.exists(images.resolve("current"))) {
@@ -75,6 +79,7 @@ public final class AgentHostFiles {
 
                 [vm]
                 %s
+                %s
 
                 [times]
                 power-off = %d
@@ -92,7 +97,8 @@ public final class AgentHostFiles {
                         host.libvirt().uri().replace("qemu+unix", "qemu"),
                         host.ovs().folder(),
                         drives.map(shared -> "drives = \"" + shared + "\"").orElse(""),
-                        POWER_OFF.toSeconds(),
+                        console ? "production = false\ndebug-console = true" : "",
+                        (console ? ORDERLY : POWER_OFF).toSeconds(),
                         DRIVE.toSeconds()));
     }
 }

@@ -59,7 +59,7 @@ public record Plans(VmFolders folders, ScratchFolder scratch, Path image) {
     /** What such a VM is told that it is; of the project it has no document that holds. */
     public static AssignmentMessage.Told assignment(VmOwner owner) {
         return new AssignmentMessage.Told(
-                SlotName.of(owner.ticket(), owner.slot(), org.cloister.protocol.identity.Role.WORKER, owner.project()),
+                SlotName.of(owner.ticket(), owner.slot(), owner.project()),
                 owner.ticket(),
                 owner.slot(),
                 new Name("c1", "controller", owner.project()),

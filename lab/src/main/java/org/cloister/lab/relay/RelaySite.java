@@ -30,6 +30,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
 import org.cloister.protocol.dsse.Curve;
@@ -50,7 +51,10 @@ import org.cloister.protocol.identity.SubjectKey;
 import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.PemCredential;
 
-/** A site with a relay, hosts, and one project, as files that several processes read. Its keys are worth nothing. */
+/**
+ * A site with a relay, hosts, and one project, as files that several processes read; {@link #beside} is the same site with another
+ * project. Its keys are worth nothing.
+ */
 public final class RelaySite {
     public static final Name RELAY = new Name("r1", "relay", Name.SITE);
     public static final Name HOST = new Name("n1", "host", Name.SITE);
@@ -63,24 +67,38 @@ public final class RelaySite {
     private static final Duration MONTH = DAY.multipliedBy(30);
     private static final String SITE = "site.pem";
     private static final String HOSTS = "hosts.pem";
-    /** What a new relay is told, in an order that it takes. */
-    private static final List<String> DELIVERIES = List.of("genesis.json", "approval.json", "site.crl", "owner.crl");
+    private static final String SECOND = "second.crl";
+    private static final String GENESIS = "genesis.json";
+    private static final String SITES = "site.crl";
+    /** What a relay is told of a project, in an order that it takes. */
+    private static final List<String> DELIVERIES = List.of(GENESIS, "approval.json", "owner.crl");
 
     private static final Approval.Quota QUOTA = new Approval.Quota(4096, 1 << 16, 1L << 30, 4096, 1000, 1000, 4096);
     private static final Approval.Quota NOTHING = new Approval.Quota(0, 0, 0, 0, 0, 0, 0);
 
     private final Path folder;
+    private final Path papers;
+    private final Optional<SigningKey> siteKey;
+    private final List<KeyPair> owners;
     private final String project;
 
-    private RelaySite(Path folder) throws IOException {
+    /**
+     * @param folder the site's
+     * @param papers the project's
+     * @param siteKey of a site that was made here
+     */
+    private RelaySite(Path folder, Path papers, Optional<SigningKey> siteKey, List<KeyPair> owners) throws IOException {
         this.folder = folder;
-        this.project = ProjectHistory.begin(Files.readAllBytes(folder.resolve("genesis.json")))
+        this.papers = papers;
+        this.siteKey = siteKey;
+        this.owners = List.copyOf(owners);
+        this.project = ProjectHistory.begin(Files.readAllBytes(papers.resolve(GENESIS)))
                 .id();
     }
 
-    /** What {@link #make} has written. */
+    /** What {@link #make} has written, without the owners' keys. */
     public static RelaySite at(Path folder) throws IOException {
-        return new RelaySite(folder);
+        return new RelaySite(folder, folder, Optional.empty(), List.of());
     }
 
     /** @param hosts more hosts, of one key and each with a certificate of its own */
@@ -89,33 +107,77 @@ public final class RelaySite {
             SigningKey siteKey = SigningKey.of(pair(Curve.P256));
             Authority site = Authority.ofSite(
                     SubjectKey.of(siteKey.verificationKey()), siteKey::sign, Instant.now(), MONTH, new SecureRandom());
-            SigningKey owner = SigningKey.of(pair(Curve.P384));
-            SigningKey second = SigningKey.of(pair(Curve.P384));
-            byte[] genesis = genesis(owner, second);
-            Files.write(folder.resolve("genesis.json"), genesis);
-            RelaySite made = new RelaySite(folder);
-            Authority project = Authority.ofProject(
-                    made.project,
-                    SubjectKey.of(owner.verificationKey()),
-                    owner::sign,
-                    Instant.now(),
-                    MONTH,
-                    new SecureRandom());
-            Files.write(folder.resolve("approval.json"), approval(made.project, 1, QUOTA, siteKey));
-            Files.write(folder.resolve("less.json"), approval(made.project, 2, NOTHING, siteKey));
-            Files.write(folder.resolve("again.json"), approval(made.project, 3, QUOTA, siteKey));
-            Files.write(folder.resolve("site.crl"), list(site));
-            Files.write(folder.resolve("owner.crl"), list(project));
+            RelaySite made = project(folder, folder, siteKey);
+            Files.write(folder.resolve(SITES), list(site));
             write(made.siteCertificate(), List.of(site.certificate()));
             made.issue(site, RELAY);
             made.issueMany(site, made.issue(site, HOST), hosts);
             for (Name node : NODES) {
                 made.issue(site, node);
             }
-            for (Name name : List.of(made.device(), made.member(), made.opener(), made.controller())) {
-                made.issue(project, name);
-            }
             return made;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("site of the lab: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * The same site with another project, of owners of its own; the relay hears of it.
+     *
+     * @param other the other project's folder
+     */
+    public RelaySite beside(Path other) throws IOException {
+        try {
+            RelaySite made = project(folder, Files.createDirectories(other), siteKey.orElseThrow());
+            made.deliverProject();
+            return made;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("site of the lab: " + e.getMessage(), e);
+        }
+    }
+
+    private static RelaySite project(Path folder, Path papers, SigningKey siteKey)
+            throws GeneralSecurityException, IOException {
+        List<KeyPair> owners = List.of(pair(Curve.P384), pair(Curve.P384));
+        SigningKey owner = SigningKey.of(owners.get(0));
+        Files.write(papers.resolve(GENESIS), genesis(owner, SigningKey.of(owners.get(1))));
+        RelaySite made = new RelaySite(folder, papers, Optional.of(siteKey), owners);
+        Authority authority = made.authority(owner);
+        Files.write(papers.resolve("approval.json"), approval(made.project, 1, QUOTA, siteKey));
+        Files.write(papers.resolve("less.json"), approval(made.project, 2, NOTHING, siteKey));
+        Files.write(papers.resolve("again.json"), approval(made.project, 3, QUOTA, siteKey));
+        Files.write(papers.resolve("owner.crl"), list(authority));
+        for (Name name : List.of(made.device(), made.member(), made.exporter(), made.opener(), made.controller())) {
+            made.issue(authority, name);
+        }
+        return made;
+    }
+
+    private Authority authority(SigningKey owner) throws GeneralSecurityException, IOException {
+        return Authority.ofProject(
+                project, SubjectKey.of(owner.verificationKey()), owner::sign, Instant.now(), MONTH, new SecureRandom());
+    }
+
+    /** Both have to sign what binds the project. */
+    public List<KeyPair> owners() {
+        return owners;
+    }
+
+    /** The project's documents. */
+    public Path genesis() {
+        return papers.resolve(GENESIS);
+    }
+
+    /** Another person who may open the project's drive and log in, certified by the second owner, whose list the relay gets. */
+    public void enrol(String person) throws IOException {
+        try {
+            Authority authority = authority(SigningKey.of(owners.get(1)));
+            for (Role role : List.of(Role.DEVICE, Role.OPENER, Role.MEMBER)) {
+                issue(authority, new Name(person, role.toString(), project));
+            }
+            // Who has issued nothing yet has published nothing yet.
+            Files.write(papers.resolve(SECOND), list(authority));
+            deliver(papers.resolve(SECOND));
         } catch (GeneralSecurityException e) {
             throw new IOException("site of the lab: " + e.getMessage(), e);
         }
@@ -127,6 +189,10 @@ public final class RelaySite {
 
     public Name member() {
         return new Name("p1", Role.MEMBER.toString(), project);
+    }
+
+    public Name exporter() {
+        return new Name("p1", Role.EXPORTER.toString(), project);
     }
 
     public Name opener() {
@@ -168,23 +234,28 @@ public final class RelaySite {
     /** Tells the relay whom it serves. */
     public void deliver() throws IOException {
         awaitOperators(socket());
+        deliverProject();
+        deliver(folder.resolve(SITES));
+    }
+
+    private void deliverProject() throws IOException {
         for (String each : DELIVERIES) {
-            deliver(each);
+            deliver(papers.resolve(each));
         }
     }
 
     /** The site lets the project have nothing more from now on. */
     public void starve() throws IOException {
-        deliver("less.json");
+        deliver(papers.resolve("less.json"));
     }
 
     /** As at first, after {@link #starve}. */
     public void feed() throws IOException {
-        deliver("again.json");
+        deliver(papers.resolve("again.json"));
     }
 
-    private void deliver(String each) throws IOException {
-        byte[] body = Files.readAllBytes(folder.resolve(each));
+    private void deliver(Path each) throws IOException {
+        byte[] body = Files.readAllBytes(each);
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket()))) {
             String head = "POST /deliveries HTTP/1.1\r\nHost: x\r\nContent-Length: " + body.length + "\r\n\r\n";
             ByteBuffer request = ByteBuffer.allocate(head.length() + body.length);
@@ -205,7 +276,7 @@ public final class RelaySite {
         for (X509Certificate each : PemCredential.certificates(siteCertificate())) {
             keys.add(VerificationKey.of(each.getPublicKey()));
         }
-        ProjectHistory history = ProjectHistory.begin(Files.readAllBytes(folder.resolve("genesis.json")));
+        ProjectHistory history = ProjectHistory.begin(Files.readAllBytes(genesis()));
         Anchors anchors = Anchors.none().withSite(keys).withProject(history);
         return new Beliefs(anchors, RevocationLists.none(), InstantSource.system());
     }
@@ -234,11 +305,16 @@ public final class RelaySite {
     }
 
     public Path certificate(Name name) {
-        return folder.resolve(name.id() + "." + name.role() + ".pem");
+        return of(name, ".pem");
     }
 
     public Path key(Name name) {
-        return folder.resolve(name.id() + "." + name.role() + ".key");
+        return of(name, ".key");
+    }
+
+    private Path of(Name name, String end) {
+        Path whose = name.project().equals(Name.SITE) ? folder : papers;
+        return whose.resolve(name.id() + "." + name.role() + end);
     }
 
     public static InetSocketAddress loopback(int port) {

@@ -12,6 +12,8 @@ import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
+import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.site.SiteHosts;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
 import org.junit.jupiter.api.AfterAll;
@@ -51,7 +53,7 @@ class AgentHostTest {
 
     @AfterEach
     void nothing_is_left() throws IOException {
-        hosts.awaitNothing();
+        hosts.all.awaitNothing();
     }
 
     private static String cgroups(Host host, VmOwner owner) throws IOException {
@@ -64,16 +66,17 @@ class AgentHostTest {
     @Test
     void a_ticket_becomes_a_vm_in_its_jobs_step_and_a_withdrawal_leaves_nothing() throws Exception {
         String ticket = hosts.order(1);
-        int number = hosts.awaitRunning(ticket);
+        int number = hosts.all.awaitRunning(ticket);
         Host host = lab.hosts().get(number);
-        VmOwner owner = AgentHosts.owner(hosts.vms(number).get(0));
+        VmOwner owner = SiteHosts.owner(hosts.all.vms(number).get(0));
         assertThat(new HostEyes(host).of(owner)).isEqualTo(HostEyes.whole());
         assertThat(cgroups(host, owner))
                 .contains("/slurm_" + host.name() + "/uid_0/job_" + owner.globalJob() + "/step_0");
-        JsonNode rendering = hosts.agent(number).answer("render", ticket);
+        JsonNode rendering = hosts.all.agent(number).answer("render", ticket);
         assertThat(rendering.path("xml").asText()).contains(owner.uuid());
         assertThat(rendering.path("flows")).isNotEmpty();
-        assertThat(hosts.agent(number).answer("status").path("running").asInt()).isEqualTo(1);
+        assertThat(hosts.all.agent(number).answer("status").path("running").asInt())
+                .isEqualTo(1);
         stage.vm.withdraw(ticket);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.WITHDRAWN);
         hosts.awaitPart(ticket);
@@ -82,18 +85,18 @@ class AgentHostTest {
     @Test
     void a_vm_and_the_step_that_waits_for_it_outlast_an_agent_that_is_killed() throws Exception {
         String ticket = hosts.order(2);
-        hosts.awaitRunning(ticket);
+        hosts.all.awaitRunning(ticket);
         Poll.until(
                 "VMs on both hosts",
-                AgentHosts.LIMIT,
+                SiteHosts.LIMIT,
                 "read agent-host's logs",
-                () -> hosts.vms(0).size() == 1 && hosts.vms(1).size() == 1);
-        VmOwner first = AgentHosts.owner(hosts.vms(0).get(0));
-        hosts.agent(0).kill();
+                () -> hosts.all.vms(0).size() == 1 && hosts.all.vms(1).size() == 1);
+        VmOwner first = SiteHosts.owner(hosts.all.vms(0).get(0));
+        hosts.all.agent(0).kill();
         assertThat(new HostEyes(lab.host(1)).of(first)).isEqualTo(HostEyes.whole());
-        hosts.agent(0).start();
-        hosts.agent(0).awaitReady();
-        assertThat(AgentHosts.owner(hosts.vms(0).get(0))).isEqualTo(first);
+        hosts.all.agent(0).start();
+        hosts.all.agent(0).awaitReady();
+        assertThat(SiteHosts.owner(hosts.all.vms(0).get(0))).isEqualTo(first);
         assertThat(stage.vm.await(ticket, TicketState.RUNNING).state()).isEqualTo(TicketState.RUNNING);
         // The site's hand: by Slurm alone.
         lab.slurm().client("scancel", Long.toString(first.globalJob()));
@@ -104,14 +107,15 @@ class AgentHostTest {
     @Test
     void a_vm_that_crashes_ends_its_job_and_an_operator_can_stop_one() throws Exception {
         String crashed = hosts.order(1);
-        int number = hosts.awaitRunning(crashed);
+        int number = hosts.all.awaitRunning(crashed);
         lab.hosts().get(number).command("pkill", "-KILL", "qemu-system").succeed();
         assertThat(stage.vm.awaitEnd(crashed)).isEqualTo(TicketEnd.FAILED);
         hosts.awaitPart(crashed);
         String stopped = hosts.order(1);
-        number = hosts.awaitRunning(stopped);
-        hosts.agent(number)
-                .ask("stop", AgentHosts.owner(hosts.vms(number).get(0)).uuid())
+        number = hosts.all.awaitRunning(stopped);
+        hosts.all
+                .agent(number)
+                .ask("stop", SiteHosts.owner(hosts.all.vms(number).get(0)).uuid())
                 .succeed();
         assertThat(stage.vm.awaitEnd(stopped)).isEqualTo(TicketEnd.FAILED);
     }
@@ -141,7 +145,7 @@ class AgentHostTest {
             assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
             Poll.until(
                     "a drained node",
-                    AgentHosts.LIMIT,
+                    SiteHosts.LIMIT,
                     "read agent-host's log",
                     () -> hosts.reasons().contains("cloister: ticket failed: image "));
         } finally {

@@ -33,6 +33,7 @@ import org.cloister.lab.Vm;
 import org.cloister.lab.VmSpec;
 import org.cloister.lab.guest.ChannelScript;
 import org.cloister.lab.guest.FloodScript;
+import org.cloister.lab.host.ChannelHost;
 import org.cloister.lab.relay.Program;
 import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.BinaryText;
@@ -98,6 +99,8 @@ class ChannelTest {
     }
 
     private void reachTwice(RelaySite site, int port, Vm vm) throws Exception {
+        // A port has one opener.
+        vm.succeed("systemctl", "stop", "agent-vm.service");
         vm.succeed("mkdir", "-m", "700", FOLDER);
         Name name = site.controller();
         for (Path file : List.of(

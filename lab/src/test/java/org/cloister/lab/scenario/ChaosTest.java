@@ -47,7 +47,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedStage.class)
 class ChaosTest {
     private static final int WHOLE = 200;
-    private static final int SAMPLE = 40;
+    private static final int SAMPLE = 24;
     /** A kill for so many jobs. */
     private static final int JOBS_A_KILL = 5;
 

@@ -75,7 +75,7 @@ class ClaimsTest {
         claims.close();
         stage.close();
         stage.lab.slurm().client("scancel", "--user=root");
-        stage.awaitIdle();
+        stage.lab.slurm().awaitIdle();
     }
 
     private static Claims claims(Duration patience) throws IOException {

@@ -74,6 +74,8 @@ class GuestImageTest {
             "chronyd",
             "mpirun",
             "sshd",
+            "ssh-keygen",
+            "rsync",
             "nft",
             "java"
         }) {
@@ -82,7 +84,7 @@ class GuestImageTest {
                     .as(program)
                     .isZero();
         }
-        assertThat(vm.succeed("sh", "-c", "ls /usr/lib/x86_64-linux-gnu/libpmix.so"))
+        assertThat(vm.succeed("sh", "-c", "ls -L /usr/lib/x86_64-linux-gnu/pmix2/lib/libpmix.so"))
                 .isNotBlank();
         assertThat(vm.run("sh", "-c", "ls -d /usr/share/modules/init").exit()).isZero();
     }
@@ -94,7 +96,7 @@ class GuestImageTest {
         assertThat(vm.run("sh", "-c", "ls /etc/ssh/ssh_host_* /etc/munge/munge.key")
                         .out())
                 .isBlank();
-        assertThat(vm.run("sh", "-c", "ps -e -o comm= | grep -E 'getty|sshd|qemu-ga|login'")
+        assertThat(vm.run("sh", "-c", "ps -e -o comm= | grep -E 'getty|sshd|chronyd|rpcbind|rpc[.]|qemu-ga|login'")
                         .out())
                 .isBlank();
         assertThat(vm.run("sh", "-c", "command -v qemu-ga || find / -xdev -name 'qemu-ga*' -print -quit")

@@ -9,6 +9,7 @@ import java.util.List;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.host.PlainStep;
+import org.cloister.lab.site.HostEyes;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -14,6 +14,7 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
 import org.cloister.lab.host.PlainStep;
 import org.cloister.lab.host.Plans;
+import org.cloister.lab.site.HostEyes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;

@@ -13,8 +13,10 @@ import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.host.PlainStep;
 import org.cloister.lab.host.Plans;
+import org.cloister.lab.site.HostEyes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -99,7 +101,7 @@ class HostLossTest {
     @Test
     void its_folder_deleted() throws IOException {
         LabHome.delete(
-                HostProcess.state(host).resolve("vms").resolve(owner.name().domain()));
+                AgentHostFiles.state(host).resolve("vms").resolve(owner.name().domain()));
         agent.tell("ring");
         awaitGone("LOST");
     }
@@ -107,7 +109,7 @@ class HostLossTest {
     /** Of people's making, and no reason to end anybody: it goes with its VM, whose name it has. */
     @Test
     void its_plan_made_unreadable() throws IOException {
-        Path plan = HostProcess.state(host)
+        Path plan = AgentHostFiles.state(host)
                 .resolve("vms")
                 .resolve(owner.name().domain())
                 .resolve("vm.json");

@@ -47,8 +47,8 @@ final class HostProcess implements AutoCloseable {
                         "-cp",
                         System.getProperty("java.class.path"),
                         HostProgram.class.getName(),
-                        state(host).toString(),
-                        scratch(host).toString(),
+                        AgentHostFiles.state(host).toString(),
+                        AgentHostFiles.scratch(host).toString(),
                         LabHome.fromEnvironment().image("lab").toString(),
                         host.ovs().folder().toString(),
                         host.libvirt().uri(),
@@ -61,14 +61,6 @@ final class HostProcess implements AutoCloseable {
                         .redirectError(ProcessBuilder.Redirect.appendTo(
                                 host.log("host-program").toFile()))
                         .start());
-    }
-
-    static Path state(Host host) throws IOException {
-        return AgentHostFiles.state(host);
-    }
-
-    static Path scratch(Host host) throws IOException {
-        return AgentHostFiles.scratch(host);
     }
 
     void tell(String command) throws IOException {

@@ -13,8 +13,10 @@ import org.cloister.host.ledger.Step;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.host.PlainStep;
 import org.cloister.lab.host.Plans;
+import org.cloister.lab.site.HostEyes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -170,7 +172,7 @@ class HostSweepTest {
             VmOwner owner = build(whole);
             try (PlainStep half = next()) {
                 VmOwner other = halfBuilt(half, "after " + Step.DOMAIN_PAUSED);
-                Files.delete(HostProcess.state(host).resolve("ledger"));
+                Files.delete(AgentHostFiles.state(host).resolve("ledger"));
                 mend(1);
                 check("whole", owner, HostEyes.whole());
                 check("half", other, GONE);

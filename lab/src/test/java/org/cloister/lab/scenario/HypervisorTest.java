@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ import org.cloister.host.libvirt.LibvirtHypervisor;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.Poll;
 import org.cloister.ovs.Mac;
@@ -198,19 +200,19 @@ class HypervisorTest extends HypervisorContract {
     void starts_and_ends_leave_nothing_in_libvirt_or_here() throws IOException {
         List<Long> starts = new ArrayList<>();
         cycle(starts, 5);
-        long before = openFiles();
+        List<String> before = open();
         cycle(starts, 20);
         System.out.println("startPaused, ms: " + starts.stream().sorted().toList());
-        assertThat(openFiles()).isLessThanOrEqualTo(before);
+        assertThat(open()).hasSizeLessThanOrEqualTo(before.size());
         assertThat(host.libvirt().running()).isEmpty();
         assertThat(hypervisor.domains()).isEqualTo(new Domains(List.of(), List.of()));
     }
 
     @Test
     void a_hypervisor_that_is_closed_leaves_no_connection_whether_libvirtd_is_there_or_not() throws IOException {
-        long before = openFiles();
+        List<String> before = open();
         openAndClose(20);
-        awaitOpenFiles(before);
+        awaitNoMoreThan(before);
 
         List<Hypervisor> opened = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
@@ -220,12 +222,16 @@ class HypervisorTest extends HypervisorContract {
         opened.forEach(Hypervisor::close);
         startDaemon();
         Poll.until("an answer", LIMIT, "look at libvirtd", hypervisor::alive);
-        awaitOpenFiles(before);
+        awaitNoMoreThan(before);
     }
 
     /** libvirt's event loop closes them soon. */
-    private static void awaitOpenFiles(long most) throws IOException {
-        Poll.until("at most " + most + " open files", LIMIT, "ls -l /proc/self/fd", () -> openFiles() <= most);
+    private static void awaitNoMoreThan(List<String> before) throws IOException {
+        try {
+            Poll.until("what was open before", LIMIT, "ls -l /proc/self/fd", () -> open().size() <= before.size());
+        } catch (LabException e) {
+            throw new LabException(e.getMessage() + ": " + before + ", now " + open(), e.mend(), e);
+        }
     }
 
     private void openAndClose(int times) throws IOException {
@@ -246,9 +252,24 @@ class HypervisorTest extends HypervisorContract {
         }
     }
 
-    private static long openFiles() throws IOException {
-        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
-            return files.count();
+    /** Sockets, pipes and the like of this process. Files it opens for itself: a class path's, as classes are first used. */
+    private static List<String> open() throws IOException {
+        List<String> open = new ArrayList<>();
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            for (Path each : all.toList()) {
+                target(each).ifPresent(open::add);
+            }
+        }
+        open.removeIf(target -> target.startsWith("/"));
+        return open;
+    }
+
+    /** Of a file that may be closed meanwhile. */
+    private static Optional<String> target(Path file) throws IOException {
+        try {
+            return Optional.of(Files.readSymbolicLink(file).toString());
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
         }
     }
 

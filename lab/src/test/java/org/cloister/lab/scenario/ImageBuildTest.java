@@ -45,7 +45,9 @@ class ImageBuildTest {
                 "--layer",
                 ROOT.resolve("lab/guest").toString(),
                 "--deb",
-                deb().toString());
+                deb("cloister-agentctl").toString(),
+                "--deb",
+                deb("cloister-agent-vm").toString());
         assertThat(build.exit()).as(build.err()).isZero();
         assertThat(ImageManifest.load(again)).isEqualTo(ImageManifest.load(home.image("lab")));
         assertThat(ImageManifest.load(again).differences(home.image("lab"))).isEmpty();
@@ -88,9 +90,9 @@ class ImageBuildTest {
         return ROOT.resolve("packaging/image/build").toString();
     }
 
-    private static Path deb() throws IOException {
+    private static Path deb(String name) throws IOException {
         try (Stream<Path> files = Files.list(ROOT.resolve("packaging/target"))) {
-            return files.filter(file -> file.getFileName().toString().matches("cloister-agentctl_.*\\.deb"))
+            return files.filter(file -> file.getFileName().toString().matches(name + "_.*\\.deb"))
                     .findFirst()
                     .orElseThrow();
         }

@@ -31,6 +31,8 @@ import org.cloister.lab.ProjectKeys;
 import org.cloister.lab.Vm;
 import org.cloister.lab.VmSpec;
 import org.cloister.lab.guest.TunnelScript;
+import org.cloister.lab.wire.FrameSocket;
+import org.cloister.lab.wire.Wiretap;
 import org.cloister.protocol.identity.Authority;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -12,6 +12,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.wire.FrameSocket;
 
 /**
  * Machines that a scenario names itself: a network namespace each, whose device is the other end of a port's device on a

@@ -25,6 +25,8 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
 import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.relay.Program;
+import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.site.SiteHosts;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
@@ -47,7 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(SharedLab.class)
 @SuppressWarnings({"NullAway.Init", "FutureReturnValueIgnored"}) // set before all; the loop ends with the process
 class OpenedVmTest {
-    private static final Duration LIMIT = AgentHosts.LIMIT;
+    private static final Duration LIMIT = SiteHosts.LIMIT;
     private static final int DAY = 1440;
     private static final String DRIVE = "main";
     private static final int DRIVE_MIB = 16;
@@ -89,7 +91,7 @@ class OpenedVmTest {
             lab.onSite("scontrol", "update", "nodename=" + host.name(), "state=resume")
                     .run();
         }
-        agents.awaitNothing();
+        agents.all.awaitNothing();
         Poll.until("a drive that nobody has", LIMIT, "read agent-host's logs", () -> !lease().has("host"));
         assertThat(Files.size(drive(".img"))).isEqualTo(DRIVE_MIB << 20);
     }
@@ -126,7 +128,7 @@ class OpenedVmTest {
     }
 
     private static VmOwner owner(int agent) throws IOException {
-        return AgentHosts.owner(agents.vms(agent).get(0));
+        return SiteHosts.owner(agents.all.vms(agent).get(0));
     }
 
     private static void cancel(VmOwner owner) throws IOException {
@@ -161,17 +163,17 @@ class OpenedVmTest {
     @Test
     void an_opening_becomes_a_vm_with_its_drive_and_the_next_host_has_it_when_its_job_is_cancelled() throws Exception {
         String first = open();
-        int there = agents.awaitRunning(first);
+        int there = agents.all.awaitRunning(first);
         Host host = lab.hosts().get(there);
         VmOwner owner = owner(there);
         assertThat(new HostEyes(host).of(owner)).isEqualTo(whole());
         assertHeld(first, there);
-        JsonNode vm = agents.vms(there).get(0);
+        JsonNode vm = agents.all.vms(there).get(0);
         // The first of a network of 28 bits.
         String address = vm.path("address").asText();
         assertThat(Integer.parseInt(address.substring(address.lastIndexOf('.') + 1)) % 16)
                 .isOne();
-        JsonNode rendering = agents.agent(there).answer("render", first);
+        JsonNode rendering = agents.all.agent(there).answer("render", first);
         assertThat(rendering.path("xml").asText())
                 .contains("<serial>drive</serial>")
                 .contains(drive(".img").toString());
@@ -181,7 +183,7 @@ class OpenedVmTest {
         assertThat(person.awaitEnd(first)).isEqualTo(TicketEnd.CANCELLED);
         long beganNs = System.nanoTime();
         String second = open();
-        int other = agents.awaitRunning(second);
+        int other = agents.all.awaitRunning(second);
         assertThat(other).isNotEqualTo(there);
         assertHeld(second, other);
         assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isLessThan(LIMIT);
@@ -189,7 +191,7 @@ class OpenedVmTest {
         assertThat(person.awaitEnd(second)).isEqualTo(TicketEnd.CANCELLED);
         // Controlling VMs are in no receipt.
         for (Host each : lab.hosts()) {
-            try (Stream<Path> parts = Files.list(HostProcess.state(each).resolve("receipts"))) {
+            try (Stream<Path> parts = Files.list(AgentHostFiles.state(each).resolve("receipts"))) {
                 assertThat(parts).isEmpty();
             }
         }
@@ -198,12 +200,12 @@ class OpenedVmTest {
     @Test
     void a_later_opening_ends_the_one_before_and_has_its_drive_on_another_host() throws Exception {
         String first = open();
-        int there = agents.awaitRunning(first);
+        int there = agents.all.awaitRunning(first);
         drain(there);
         assertThat(new HostEyes(lab.hosts().get(there)).of(owner(there))).isEqualTo(whole());
         String second = open();
         assertThat(person.awaitEnd(first)).isEqualTo(TicketEnd.SUPERSEDED);
-        int other = agents.awaitRunning(second);
+        int other = agents.all.awaitRunning(second);
         assertThat(other).isNotEqualTo(there);
         assertHeld(second, other);
         cancel(owner(other));
@@ -213,12 +215,12 @@ class OpenedVmTest {
     @Test
     void an_agent_that_is_killed_goes_on_holding_the_drive_of_its_vm_when_it_is_started() throws Exception {
         String opening = open();
-        int there = agents.awaitRunning(opening);
+        int there = agents.all.awaitRunning(opening);
         VmOwner owner = owner(there);
-        agents.agent(there).kill();
+        agents.all.agent(there).kill();
         assertThat(new HostEyes(lab.hosts().get(there)).of(owner)).isEqualTo(whole());
-        agents.agent(there).start();
-        agents.agent(there).awaitReady();
+        agents.all.agent(there).start();
+        agents.all.agent(there).awaitReady();
         assertThat(owner(there)).isEqualTo(owner);
         assertHeld(opening, there);
         cancel(owner);
@@ -228,9 +230,9 @@ class OpenedVmTest {
     @Test
     void a_host_whose_agent_is_dead_keeps_its_lease_until_it_has_aged() throws Exception {
         String first = open();
-        int there = agents.awaitRunning(first);
+        int there = agents.all.awaitRunning(first);
         VmOwner owner = owner(there);
-        agents.agent(there).kill();
+        agents.all.agent(there).kill();
         drain(there);
         // Slurm takes the step away, and QEMU with it.
         cancel(owner);
@@ -245,13 +247,16 @@ class OpenedVmTest {
         long beganNs = System.nanoTime();
         assertThat(lease().path("before").get(0).path("host").asText()).isEqualTo(name(there));
         int other = 1 - there;
-        assertThat(agents.vms(other)).isEmpty();
+        assertThat(agents.all.vms(other)).isEmpty();
         Poll.until(
-                "a VM", LIMIT, "read agent-host's log", () -> !agents.vms(other).isEmpty());
+                "a VM",
+                LIMIT,
+                "read agent-host's log",
+                () -> !agents.all.vms(other).isEmpty());
         assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isGreaterThan(AgentHostFiles.DRIVE.minusSeconds(3));
-        agents.agent(there).start();
-        agents.agent(there).awaitReady();
-        assertThat(agents.awaitRunning(second)).isEqualTo(other);
+        agents.all.agent(there).start();
+        agents.all.agent(there).awaitReady();
+        assertThat(agents.all.awaitRunning(second)).isEqualTo(other);
         assertHeld(second, other);
         cancel(owner(other));
         person.awaitEnd(second);
@@ -260,20 +265,20 @@ class OpenedVmTest {
     @Test
     void the_jobs_time_limit_ends_the_vm_and_lets_go_of_its_drive() throws Exception {
         String opening = open();
-        int there = agents.awaitRunning(opening);
-        lab.slurm().client("scontrol", "update", "jobid=" + owner(there).globalJob(), "timelimit=1");
+        int there = agents.all.awaitRunning(opening);
+        lab.slurm().client("scontrol", "update", "jobid=" + owner(there).globalJob(), "endtime=now+2");
         Poll.until(
                 "the time limit",
                 TIME_LIMIT,
                 "read slurmctld's log",
-                () -> agents.vms(there).isEmpty());
+                () -> agents.all.vms(there).isEmpty());
         assertThat(person.awaitEnd(opening)).isEqualTo(TicketEnd.TIMEOUT);
     }
 
     @Test
     void a_drive_that_a_lost_qemu_still_writes_to_starts_no_second_vm_and_drains_no_host() throws Exception {
         String first = open();
-        cancel(owner(agents.awaitRunning(first)));
+        cancel(owner(agents.all.awaitRunning(first)));
         person.awaitEnd(first);
         Poll.until("a drive that nobody has", LIMIT, "read agent-host's logs", () -> !lease().has("host"));
         Program lost = Program.start(
@@ -295,8 +300,8 @@ class OpenedVmTest {
         } finally {
             lost.close();
         }
-        String said = Files.readString(agents.agent(0).log())
-                + Files.readString(agents.agent(1).log());
+        String said = Files.readString(agents.all.agent(0).log())
+                + Files.readString(agents.all.agent(1).log());
         assertThat(said).contains("Failed to get \"write\" lock");
         assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
     }
@@ -304,10 +309,10 @@ class OpenedVmTest {
     @Test
     void a_storage_that_is_gone_ends_the_vm_and_drains_no_host() throws Exception {
         String opening = open();
-        int there = agents.awaitRunning(opening);
+        int there = agents.all.awaitRunning(opening);
         Files.delete(drives.resolve(Drives.MARK));
         assertThat(person.awaitEnd(opening)).isEqualTo(TicketEnd.FAILED);
-        assertThat(Files.readString(agents.agent(there).log())).contains("DRIVE_SILENT");
+        assertThat(Files.readString(agents.all.agent(there).log())).contains("DRIVE_SILENT");
         assertThat(lease().path("host").asText()).isEqualTo(name(there));
         assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
         Files.createFile(drives.resolve(Drives.MARK));

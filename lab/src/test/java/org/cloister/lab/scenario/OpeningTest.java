@@ -64,7 +64,7 @@ class OpeningTest {
         loops.shutdownGracefully();
         stage.close();
         stage.lab.slurm().client("scancel", "--user=root");
-        stage.awaitIdle();
+        stage.lab.slurm().awaitIdle();
     }
 
     @AfterEach
@@ -111,7 +111,7 @@ class OpeningTest {
                 ticket + " in accounting",
                 PATIENCE,
                 "read slurmdbd's log",
-                () -> !stage.jobs(ticket).isEmpty());
+                () -> !stage.lab.slurm().jobs(ticket).isEmpty());
         return stage.lab
                 .slurm()
                 .client("sacct", "-X", "-n", "-P", "--starttime=now-1days", "--format=" + column, "--name=" + ticket)
@@ -121,7 +121,7 @@ class OpeningTest {
     /** It ended so, and had so many jobs; if it had one, its host's part came. */
     private static void check(String opening, TicketEnd end, int jobs, int parts) throws IOException {
         assertThat(person.awaitEnd(opening)).as(opening).isEqualTo(end);
-        stage.checkAccounting(opening, end, jobs);
+        assertThat(stage.lab.slurm().awaitOver(opening, jobs)).hasSize(jobs);
         Poll.until(
                 "the part of " + opening,
                 PATIENCE,
@@ -250,9 +250,9 @@ class OpeningTest {
         startRelay(List.of(first, skipped, second));
         check(first, TicketEnd.SUPERSEDED, 1, 1);
         assertThat(person.awaitEnd(skipped)).isEqualTo(TicketEnd.SUPERSEDED);
-        assertThat(stage.jobs(skipped)).isEmpty();
+        assertThat(stage.lab.slurm().jobs(skipped)).isEmpty();
         awaitRunning(second);
-        stage.checkAccounting(first, TicketEnd.SUPERSEDED, 1);
+        assertThat(stage.lab.slurm().awaitOver(first, 1)).hasSize(1);
 
         stage.programs.sbatch(Answer.SLOW);
         int before = stage.programs.submissions();

@@ -263,7 +263,8 @@ class ProjectCircuitTest {
                 .containsPattern("tickets +0 of 64")
                 .contains("account");
         // This relay has no Global Slurm.
-        Command.Output opened = command(of("open", reach, "main", "--cpus", "1", "--memory", "1G", "--minutes", "10"))
+        Command.Output opened = command(
+                        of("open", reach, "main", "--no-unlock", "--cpus", "1", "--memory", "1G", "--minutes", "10"))
                 .run();
         assertThat(opened.exit()).isNotZero();
         assertThat(opened.err()).contains("(no-slurm)");

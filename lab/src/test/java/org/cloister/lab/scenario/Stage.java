@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.wire.FrameSocket;
 
 /** The cast in place: each behind a tap of its host, or in a network namespace with the other end of a device there. */
 final class Stage implements AutoCloseable {

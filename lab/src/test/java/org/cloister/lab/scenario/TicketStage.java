@@ -32,8 +32,8 @@ import java.util.stream.Stream;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
 import org.cloister.lab.SlurmPrograms;
-import org.cloister.lab.relay.Program;
 import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.site.SiteRelay;
 import org.cloister.protocol.audit.AuditLine;
 import org.cloister.protocol.audit.AuditRecord;
 import org.cloister.protocol.audit.AuditVerifier;
@@ -51,14 +51,13 @@ import org.cloister.protocol.ticket.TicketEnd;
 /** The relay as a process before the lab's Slurm, a scripted host for each node, and a scripted controlling VM. */
 @SuppressWarnings("FutureReturnValueIgnored") // what a look throws is kept, and checked
 final class TicketStage implements AutoCloseable {
-    /** The account of the lab's approval. */
-    static final String ACCOUNT = "lab";
-
     static final String JOB = "wet-spring-of-1847";
     static final String PERSON = "Clementine Ashgrove";
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long LOOK_MS = 100;
+    /** Of guests in which nobody speaks. */
+    private static final Duration BOOT = Duration.ofMinutes(1);
 
     final Lab lab;
     final SlurmPrograms programs;
@@ -72,12 +71,10 @@ final class TicketStage implements AutoCloseable {
     private final Map<Name, Link> links = new ConcurrentHashMap<>();
 
     private final Map<Name, Consumer<Link>> guests = new ConcurrentHashMap<>();
-    private final int port;
-    private final Path config;
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor();
     private final LinkedBlockingQueue<Exception> faults = new LinkedBlockingQueue<>();
-    private Program relay;
+    private final SiteRelay relay;
 
     TicketStage(Lab lab, Path folder) throws IOException, GeneralSecurityException {
         this(lab, folder, RelaySite.NODES, Optional.empty());
@@ -91,12 +88,9 @@ final class TicketStage implements AutoCloseable {
             throws IOException, GeneralSecurityException {
         this.lab = lab;
         this.folder = folder;
-        lab.slurm().account(ACCOUNT);
         this.programs = lab.slurm().programs();
         this.steps = TicketSteps.lay(Files.createTempDirectory(programs.folder(), "tickets-"));
         this.site = RelaySite.make(folder, 0);
-        this.port = Program.port();
-        this.config = configure(step.orElse(steps.script().toString()));
         this.vm = new TicketVm(site);
         byte[] statement = ("{\"job\":\"" + JOB + "\",\"user\":\"" + PERSON + "\"}").getBytes(StandardCharsets.UTF_8);
         for (Name name : scripted) {
@@ -109,37 +103,10 @@ final class TicketStage implements AutoCloseable {
                 }
             }));
         }
-        this.relay = Program.relay(folder, config, port);
-        site.deliver();
+        this.relay =
+                SiteRelay.start(lab, site, folder, step.orElse(steps.script().toString()), BOOT);
         looks.scheduleWithFixedDelay(this::look, 0, LOOK_MS, TimeUnit.MILLISECONDS);
         attach();
-    }
-
-    /**
-     * Few addresses, which are free again at once: a leak shows as a refusal. An sbatch has 4 s, and what it sent has 4 s more
-     * to arrive; in the lab it takes milliseconds.
-     */
-    private Path configure(String step) throws IOException {
-        String text = Files.readString(site.relayConfig(port)) + """
-
-                [slurm]
-                partition = "secure"
-                controllers = "controllers"
-                user = "root"
-                programs = "%s"
-                step = "%s"
-                boot = 60
-                erase = 60
-                limit = 4
-                look = 1
-                settle = 4
-                hosts = 20
-
-                [network]
-                prefix = 28
-                rest = 0
-                """.formatted(programs.folder(), step);
-        return Files.writeString(folder.resolve("tickets.toml"), text);
     }
 
     private void look() {
@@ -153,7 +120,7 @@ final class TicketStage implements AutoCloseable {
     }
 
     private void attach() throws IOException {
-        hosts.forEach(host -> host.attach(loops, port));
+        hosts.forEach(host -> host.attach(loops, relay.port()));
         Poll.until(
                 "hosts and controlling VM at the relay",
                 PATIENCE,
@@ -163,7 +130,7 @@ final class TicketStage implements AutoCloseable {
 
     /** Of the relay, on loopback. */
     int port() {
-        return port;
+        return relay.port();
     }
 
     /** Has a host's link, too, and each that it has later. */
@@ -184,7 +151,7 @@ final class TicketStage implements AutoCloseable {
     }
 
     void startRelay() throws IOException {
-        relay = Program.relay(folder, config, port);
+        relay.restart();
         attach();
     }
 
@@ -219,14 +186,6 @@ final class TicketStage implements AutoCloseable {
                         == count);
     }
 
-    void awaitIdle() throws IOException {
-        Poll.until(
-                "two idle nodes",
-                PATIENCE,
-                "read slurmctld's log",
-                () -> lab.slurm().idleNodes() == 2);
-    }
-
     Path jobState() throws IOException {
         return lab.slurm().folders().get(0).resolve("slurmctld/job_state");
     }
@@ -242,44 +201,16 @@ final class TicketStage implements AutoCloseable {
                 () -> Files.readString(jobState(), StandardCharsets.ISO_8859_1).contains(mark));
     }
 
-    /** Global jobs of a ticket that there ever were, by accounting. */
-    List<String> jobs(String ticket) throws IOException {
-        return lab.slurm()
-                .client(
-                        "sacct",
-                        "-X",
-                        "-n",
-                        "-P",
-                        "--duplicates",
-                        "--starttime=now-1days",
-                        "--format=JobIDRaw,State",
-                        "--name=" + ticket)
-                .lines()
-                .filter(line -> !line.isBlank())
-                .toList();
-    }
-
     /** It ended so; it has so many jobs in accounting, all over; of as many of its slots as are said the part has come. */
     void check(String ticket, TicketEnd end, int jobs, int parts) throws IOException {
         assertThat(vm.awaitEnd(ticket)).as(ticket).isEqualTo(end);
-        checkAccounting(ticket, end, jobs);
+        assertThat(lab.slurm().awaitOver(ticket, jobs)).as(ticket).hasSize(jobs);
         Poll.until(
                 parts + " parts of the receipt of " + ticket,
                 PATIENCE,
                 "read the relay's log",
                 () -> vm.parts(ticket).size() >= parts);
         checkRecords(ticket, jobs, parts);
-    }
-
-    /** Global Slurm's accounting has so many jobs of it, all over. */
-    void checkAccounting(String ticket, TicketEnd end, int jobs) throws IOException {
-        Poll.until(
-                "accounting's end of " + jobs + " jobs of " + ticket + " (" + end + ")",
-                PATIENCE,
-                "read slurmdbd's log",
-                () -> jobs(ticket).stream().noneMatch(line -> line.endsWith("|RUNNING") || line.endsWith("|PENDING"))
-                        && jobs(ticket).size() >= jobs);
-        assertThat(jobs(ticket)).as(ticket).hasSize(jobs);
     }
 
     /** The audit log says each thing as often as it was. */

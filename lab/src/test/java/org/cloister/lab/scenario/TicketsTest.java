@@ -64,7 +64,7 @@ class TicketsTest {
     static void end() throws IOException {
         stage.close();
         stage.lab.slurm().client("scancel", "--user=root");
-        stage.awaitIdle();
+        stage.lab.slurm().awaitIdle();
     }
 
     private static void checkWithdrawn(String ticket) throws IOException {
@@ -211,7 +211,7 @@ class TicketsTest {
         stage.steps.end(ticket, 0);
         stage.check(ticket, TicketEnd.NODE_FAILED, 1, 2);
         stage.lab.slurm().startSlurmd("h2");
-        stage.awaitIdle();
+        stage.lab.slurm().awaitIdle();
     }
 
     @Test

@@ -32,6 +32,8 @@ import org.cloister.lab.LabName;
 import org.cloister.lab.Poll;
 import org.cloister.lab.ProjectKeys;
 import org.cloister.lab.TunnelEnd;
+import org.cloister.lab.wire.FrameSocket;
+import org.cloister.lab.wire.Wiretap;
 import org.cloister.protocol.identity.Authority;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

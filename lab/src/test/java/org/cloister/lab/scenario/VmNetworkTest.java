@@ -18,6 +18,8 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
 import org.cloister.lab.Poll;
 import org.cloister.lab.ProjectKeys;
+import org.cloister.lab.wire.FrameSocket;
+import org.cloister.lab.wire.Wiretap;
 import org.cloister.vm.machine.Programs;
 import org.cloister.vm.network.NetworkPlan;
 import org.cloister.vm.network.Uplink;

@@ -15,6 +15,7 @@ public final class Hpke {
     /** The longest secret that is sealed, in bytes: a munge key at its longest has 1,024. */
     public static final int MAX_SECRET = 4096;
 
+    private static final byte[] NO_DATA = {};
     private static final byte BASE = 0;
     private static final byte AUTH = 2;
     private static final int MAX_CANDIDATES = 256;
@@ -94,6 +95,18 @@ public final class Hpke {
         try (SealingKey ephemeral = generate()) {
             return seal(receiver, ephemeral, null, info, aad, secret);
         }
+    }
+
+    /** Seals a key to a VM of this boot, for one use. Who sealed, the circuit says that it comes by. */
+    public byte[] seal(SealingPublicKey receiver, BootContext context, SecretMemory secret)
+            throws KeyException, SecretException {
+        return seal(receiver, context.info(), NO_DATA, secret);
+    }
+
+    /** Opens what was sealed to this VM of this boot, for this use and no other; otherwise as {@link #open} does. */
+    public SecretMemory open(SealingKey receiver, BootContext context, byte[] sealed)
+            throws KeyException, SecretException {
+        return open(receiver, null, context.info(), NO_DATA, sealed);
     }
 
     /** Seals as {@code sender}: only that private key, or the receiver's own, makes what opens. */

@@ -2,6 +2,7 @@ package org.cloister.luks.secret;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,6 +15,9 @@ public final class Secrets {
     private static final int PR_SET_DUMPABLE = 4;
     private static final int RLIMIT_CORE = 4;
     private static final int O_RDONLY = 0;
+    private static final int O_WRONLY = 1;
+    private static final int O_CREAT = 0x40;
+    private static final int O_EXCL = 0x80;
     private static final int O_CLOEXEC = 0x80000;
 
     private final SystemCalls system;
@@ -129,6 +133,55 @@ public final class Secrets {
         system.check(fd, "secret from " + file, "open", "see that the file exists and may be read");
         try {
             return readAll(fd, max);
+        } finally {
+            system.libc().close(fd);
+        }
+    }
+
+    /** As {@link #readFile}, without a line end behind it: what a person wrote, or a program printed. */
+    public SecretMemory readLine(Path file, int max) throws SecretException {
+        try (SecretMemory read = readFile(file, max + 1)) {
+            boolean ended;
+            try (SecretMemory.Loan loan = read.lend()) {
+                ended = loan.pointer().getByte(read.length() - 1) == '\n';
+            }
+            int length = ended ? read.length() - 1 : read.length();
+            if (length < 1 || length > max) {
+                throw new SecretException(
+                        "secret from " + file,
+                        "read",
+                        0,
+                        "want a line of 1 to " + max + " bytes, have " + length,
+                        "see what writes to it");
+            }
+            return part(read, 0, length);
+        }
+    }
+
+    /** What a terminal gave: Java has it on its heap already, where this zeroes it. */
+    public SecretMemory take(byte[] bytes) throws SecretException {
+        try {
+            return filled(bytes.length, secret -> {
+                try (SecretMemory.Loan loan = secret.lend()) {
+                    loan.pointer().put(0, bytes, 0, bytes.length);
+                }
+            });
+        } finally {
+            Arrays.fill(bytes, (byte) 0);
+        }
+    }
+
+    /**
+     * Into a new file, such as one on tmpfs that a daemon reads its key from. What could not be written whole is to be removed.
+     *
+     * @param mode of the file, such as 0400, less the process' umask
+     * @throws SecretException also if there is one of that name, or a link
+     */
+    public void writeNew(Path file, int mode, SecretMemory secret) throws SecretException {
+        int fd = system.libc().open(file.toString(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        system.check(fd, "secret to " + file, "open", "see that its folder exists and that it does not");
+        try {
+            secret.writeTo(fd);
         } finally {
             system.libc().close(fd);
         }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
@@ -59,6 +60,28 @@ class FormatTest {
     }
 
     @Test
+    void keys_for_vms_that_boot() throws IOException {
+        Map<BootContext.Use, List<String>> uses = Map.of(
+                BootContext.Use.HAND_OVER, List.of("hand-over-info", "sealed-hand-over", "secret"),
+                BootContext.Use.UNLOCK, List.of("unlock-info", "sealed-unlock", "drive-key"));
+        for (Map.Entry<BootContext.Use, List<String>> each : uses.entrySet()) {
+            byte[] info = hex(each.getValue().get(0));
+            byte[] sealed = hex(each.getValue().get(1));
+            BootContext context = BootContext.read(info);
+            assertThat(context.use()).isEqualTo(each.getKey());
+            try (SealingKey receiver = key("receiver-private");
+                    SealingKey ephemeral = key("ephemeral-private");
+                    SecretMemory secret =
+                            Known.secret(secrets, hex(each.getValue().get(2)));
+                    SecretMemory opened = hpke.open(receiver, context, sealed)) {
+                assertThat(opened.sameAs(secret)).isTrue();
+                assertThat(hpke.seal(receiver.publicKey(), ephemeral, null, info, new byte[0], secret))
+                        .isEqualTo(sealed);
+            }
+        }
+    }
+
+    @Test
     void drive_envelope() throws IOException {
         DriveEnvelope envelope = DriveEnvelope.read(ascii("envelope"));
         assertThat(envelope.json()).isEqualTo(ascii("envelope"));
@@ -103,6 +126,8 @@ class FormatTest {
                 .contains("The drive key has " + DriveEnvelope.KEY_LENGTH + " bytes")
                 .contains("Written with " + cost.passes() + " passes, " + cost.memory() + " KiB, " + cost.lanes()
                         + " lanes")
+                .contains("fields(`" + BootContext.Use.HAND_OVER.label() + "`, project, ticket, slot, vm, nonce)")
+                .contains("fields(`" + BootContext.Use.UNLOCK.label() + "`, project, opening, vm, nonce, epoch)")
                 .contains("`" + new String(SealedKeyContext.info(), StandardCharsets.US_ASCII) + "`");
     }
 

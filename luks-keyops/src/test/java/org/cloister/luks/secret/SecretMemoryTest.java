@@ -143,6 +143,27 @@ class SecretMemoryTest {
     }
 
     @Test
+    void a_line_is_read_without_its_end_and_what_is_taken_is_zeroed_where_it_was() throws IOException {
+        Path file = folder.resolve("line");
+        for (String text : List.of("abc", "abc\n")) {
+            Files.writeString(file, text);
+            try (SecretMemory line = secrets.readLine(file, 3)) {
+                assertThat(Known.bytes(line)).containsExactly('a', 'b', 'c');
+            }
+        }
+        for (String text : List.of("\n", "abcd", "abcd\n", "abcdefgh")) {
+            Files.writeString(file, text);
+            assertThatThrownBy(() -> secrets.readLine(file, 3)).isInstanceOf(SecretException.class);
+        }
+        byte[] typed = {1, 2, 3};
+        try (SecretMemory taken = secrets.take(typed)) {
+            assertThat(Known.bytes(taken)).containsExactly(1, 2, 3);
+            assertThat(typed).containsOnly(0);
+        }
+        assertThat(secrets.live()).isZero();
+    }
+
+    @Test
     void compares_by_bytes_and_never_as_objects() throws IOException {
         try (SecretMemory one = Known.secret(secrets, new byte[] {1, 2, 3});
                 SecretMemory same = Known.secret(secrets, new byte[] {1, 2, 3});

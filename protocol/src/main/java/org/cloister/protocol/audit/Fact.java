@@ -6,8 +6,9 @@ import java.util.regex.Pattern;
 import org.cloister.protocol.StrictJson;
 
 /**
- * What a relay may write into a record beside time, kind and key: numbers, ids and names of the site. The set is closed and
- * each has a pattern or a range, so that a secret finds no place.
+ * What may stand in a record beside time, kind and key: a relay's are numbers, ids and names of the site, and a project's own log, of
+ * what went out of it, has names of the project besides. The set is closed and each has a pattern or a range, so that a secret finds
+ * no place.
  */
 public enum Fact {
     ACCOUNT("account", "[A-Za-z0-9_.-]{1,64}"),
@@ -24,6 +25,8 @@ public enum Fact {
     EPOCH("epoch", 1, Fact.MAX),
     GLOBAL_JOB("globalJob", 1, Fact.MAX),
     HOST("host", Fact.NAME),
+    /** In the project. */
+    LOGIN("login", "[a-z][a-z0-9_-]{0,30}"),
     MEMORY_MIB("memoryMiB", 0, 1L << 40),
     MINUTES("minutes", 1, 527_040),
     NETWORK("network", "[0-9.]{7,15}/[0-9]{1,2}"),
@@ -32,10 +35,15 @@ public enum Fact {
     /** Of an approval or a revocation list. */
     NUMBER("number", 1, Fact.MAX),
     OPENER("opener", Fact.NAME),
+    /** Printable, the rest as in URLs; cut there, and its digest beside it. */
+    PATH("path", "[!-~]{1,256}"),
+    PERSON("person", Fact.NAME),
     PROJECT("project", Fact.KEY),
     /** As Global Slurm words it. */
     REASON("reason", "[ -~]{1,128}"),
     SEQUENCE("sequence", 1, Fact.MAX),
+    /** In the life of the VM. */
+    SESSION("session", 1, Fact.MAX),
     /** Id of the key that signs heads from here on. */
     SIGNER("signer", Fact.KEY),
     SLOT("slot", 0, 1 << 16),

@@ -183,7 +183,7 @@ public final class Forwarding implements AgentEvents {
             return;
         }
         Splice.End vm = new Splice.End(stream, who);
-        link.open(request, upstream -> splice(vm, version, upstream))
+        link.open(request, upstream -> splice(vm, version, upstream, request))
                 .addListener((Future<Http2StreamChannel> opened) -> {
                     if (opened.isSuccess()) {
                         opened.getNow().closeFuture().addListener(closed -> port.leave());
@@ -199,12 +199,13 @@ public final class Forwarding implements AgentEvents {
     }
 
     /** On the upstream's event loop, when its response has come. */
-    private static void splice(Splice.End vm, int version, Channel upstream) {
+    private static void splice(Splice.End vm, int version, Channel upstream, Request request) {
         upstream.config().setAutoRead(false);
         upstream.pipeline().addLast(new Held());
         upstream.pipeline().remove(StreamBytes.class);
         Splice.End relay = new Splice.End(upstream, Close.Side.RELAY);
-        boolean opens = vm.who() == Close.Side.OPENER;
+        // Of a circuit the opener speaks first, of a stream of tickets the relay: it asks who the VM is.
+        boolean opens = vm.who() == Close.Side.OPENER && !(request instanceof Request.Tickets);
         Splice splice = new Splice(opens ? vm : relay, opens ? relay : vm, LIMITS, bytes -> {}, close -> {});
         splice.start(side -> respond(side, vm, version), side -> respond(side, vm, version));
     }

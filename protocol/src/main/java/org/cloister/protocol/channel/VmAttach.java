@@ -68,6 +68,7 @@ final class VmAttach extends ChannelInboundHandlerAdapter {
             session.attached(ctx.channel());
             session.port.events().attached();
             forwarding.attached(session);
+            session.port.attached(session);
         } else if (!attached || message instanceof AgentMessage.Attach) {
             throw new MalformedException("attach stream: want Attach once and first");
         } else if (message instanceof AgentMessage.Serve serve) {

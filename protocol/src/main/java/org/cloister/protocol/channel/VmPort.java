@@ -9,12 +9,14 @@ import io.netty.util.concurrent.Promise;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.Pace;
+import org.cloister.protocol.link.RelayMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +32,14 @@ public final class VmPort implements AutoCloseable {
     private final PortEvents events;
     private final SecureRandom random = new SecureRandom();
     private final AtomicInteger onLink = new AtomicInteger();
+    /** On the loop, as all below. */
     private @Nullable Channel current;
+
+    private @Nullable VmSession attached;
     private boolean closed;
+    private boolean leaving;
+    /** When a VM that leaves is ended, as {@link System#nanoTime}. */
+    private long endNs;
 
     VmPort(EventLoop loop, Path socket, Set<Name> names, Forwarding forwarding, PortEvents events) {
         this.loop = loop;
@@ -87,6 +95,35 @@ public final class VmPort implements AutoCloseable {
 
     void leave() {
         onLink.decrementAndGet();
+    }
+
+    /** Its agent has heard all that comes first in a session; on the loop. */
+    void attached(VmSession session) {
+        attached = session;
+        sayLeave();
+    }
+
+    /**
+     * Tells the VM that it has to end, in the session that is open and in each that follows. Again is nothing. From any thread.
+     *
+     * @param within after which the host ends it as it is
+     */
+    public void leave(Duration within) {
+        long byNs = System.nanoTime() + within.toNanos();
+        loop.execute(() -> {
+            if (!leaving) {
+                leaving = true;
+                endNs = byNs;
+                sayLeave();
+            }
+        });
+    }
+
+    private void sayLeave() {
+        if (leaving && attached != null) {
+            long leftNs = Math.max(0, endNs - System.nanoTime());
+            attached.say(new RelayMessage.Leave(Duration.ofNanos(leftNs)));
+        }
     }
 
     /** Ends the session and all on it; the names are nobody's any more. */

@@ -10,6 +10,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.security.cert.Certificate;
 import java.util.List;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.Shown;
@@ -39,13 +40,20 @@ public final class Circuit {
     }
 
     private final Channel channel;
+    /** Of the channel's pipeline, which has no handlers any more when the channel is closed. */
+    private final StreamBytes stream;
+
+    private final SslHandler tls;
     private final CircuitTerms terms;
     private final Close.Side own;
     private final int version;
     private final Shown peer;
 
+    /** On the channel's event loop, while it is open. */
     Circuit(Channel channel, CircuitTerms terms, Close.Side own, int version, Shown peer) {
         this.channel = channel;
+        this.stream = channel.pipeline().get(StreamBytes.class);
+        this.tls = channel.pipeline().get(SslHandler.class);
         this.terms = terms;
         this.own = own;
         this.version = version;
@@ -152,43 +160,42 @@ public final class Circuit {
     /** The other end's certificates, its own first. */
     public List<Certificate> peerCertificates() {
         try {
-            return List.of(channel.pipeline()
-                    .get(SslHandler.class)
-                    .engine()
-                    .getSession()
-                    .getPeerCertificates());
+            return List.of(tls.engine().getSession().getPeerCertificates());
         } catch (SSLPeerUnverifiedException e) {
             throw new IllegalStateException("a circuit is open and its peer unknown", e);
         }
     }
 
-    /** Says that no more comes from here; the other direction goes on. From any thread. */
+    /** Says that no more comes from here; the other direction goes on. Nothing is left to do if it is over. From any thread. */
     public ChannelFuture endOutput() {
-        SslHandler tls = channel.pipeline().get(SslHandler.class);
-        ChannelPromise promise = channel.newPromise();
-        channel.eventLoop()
-                .execute(() ->
-                        tls.closeOutbound().addListener(closed -> pass(stream().endOutput(), promise)));
-        return promise;
+        return unlessOver(done -> tls.closeOutbound().addListener(closed -> pass(stream.endOutput(), done)));
     }
 
     /**
      * Breaks both directions off at once and tells the other side why, as far as the relay passes it on. Without
-     * {@code close_notify}, so that nobody there takes what has come for the whole.
+     * {@code close_notify}, so that nobody there takes what has come for the whole. Nothing is left to do if it is over. From any
+     * thread.
      */
     public ChannelFuture end(CloseReason why) {
+        return unlessOver(done -> pass(stream.endOutput(new Close(own, why)), done))
+                .addListener(done -> channel.close());
+    }
+
+    private ChannelFuture unlessOver(Consumer<ChannelPromise> words) {
         ChannelPromise promise = channel.newPromise();
-        channel.eventLoop().execute(() -> pass(stream().endOutput(new Close(own, why)), promise));
-        return promise.addListener(done -> channel.close());
+        channel.eventLoop().execute(() -> {
+            if (channel.isActive()) {
+                words.accept(promise);
+            } else {
+                promise.trySuccess();
+            }
+        });
+        return promise;
     }
 
-    private StreamBytes stream() {
-        return channel.pipeline().get(StreamBytes.class);
-    }
-
-    private static void pass(ChannelFuture from, ChannelPromise to) {
+    private void pass(ChannelFuture from, ChannelPromise to) {
         from.addListener(done -> {
-            if (done.isSuccess()) {
+            if (done.isSuccess() || !channel.isActive()) {
                 to.trySuccess();
             } else {
                 to.tryFailure(done.cause());

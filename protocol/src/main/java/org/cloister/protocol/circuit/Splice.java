@@ -85,10 +85,8 @@ public final class Splice {
      * @param toTarget the same for the target
      */
     public void start(Consumer<Channel> toOpener, Consumer<Channel> toTarget) {
-        // The opener speaks first (its TLS is the client), so the target's response is under way by then.
-        join(target, opener, toTarget);
-        join(opener, target, toOpener);
-        opener.stream.eventLoop().execute(this::watch);
+        // The opener speaks first (its TLS is the client), so the target's response has to be under way by then.
+        join(target, opener, toTarget, () -> join(opener, target, toOpener, this::watch));
     }
 
     /** Ends it from the middle. From any thread. */
@@ -101,7 +99,7 @@ public final class Splice {
     }
 
     /** In one step: what comes between a response and its reader would be lost. */
-    private void join(Side end, Side other, Consumer<Channel> respond) {
+    private void join(Side end, Side other, Consumer<Channel> respond, Runnable next) {
         Channel side = end.stream;
         side.eventLoop().execute(() -> {
             side.config().setAutoRead(over.get());
@@ -112,6 +110,7 @@ public final class Splice {
             } else {
                 end(Close.byRelay(CloseReason.LOST));
             }
+            next.run();
         });
     }
 

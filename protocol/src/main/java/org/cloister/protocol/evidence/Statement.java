@@ -13,6 +13,7 @@ import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.policy.AcceptedHost;
 import org.cloister.protocol.policy.Policy;
 import org.cloister.protocol.policy.Shape;
@@ -75,6 +76,12 @@ public record Statement(String host, VmFacts facts, Claim claim, Instant issued,
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);
         }
+    }
+
+    /** What a host's statement claims, for the VM that it is about: that one has no key to verify it by, and believes nothing. */
+    public static Statement claimed(Envelope envelope) throws MalformedException {
+        return parse(StrictJson.read(envelope.bytes(), EvidenceMessage.MAX_ENVELOPE, EvidenceMessage.MAX_ENVELOPE)
+                .base64("payload", MAX_BYTES));
     }
 
     /** The payload to sign. */

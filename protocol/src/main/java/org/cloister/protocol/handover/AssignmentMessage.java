@@ -12,6 +12,7 @@ import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Critical;
+import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.ProjectPapers;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
@@ -51,8 +52,12 @@ public sealed interface AssignmentMessage {
                     worker || name.role().equals(Role.CONTROLLER.toString()),
                     "a worker or a controlling VM",
                     name.toString());
-            String label = SlotName.label(ticket, slot);
-            require("name", name.id().equals(label), label, name.toString());
+            if (worker) {
+                String label = SlotName.label(ticket, slot);
+                require("name", name.id().equals(label), label, name.toString());
+            } else {
+                require("name", Opening.isDrive(name.id()), "a drive's name in front", name.toString());
+            }
             require("slot of a controlling VM", worker || slot == 0, "0", Integer.toString(slot));
             Role asks = worker ? Role.CONTROLLER : Role.OPENER;
             require(

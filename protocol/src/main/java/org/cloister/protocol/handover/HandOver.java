@@ -5,8 +5,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.cloister.protocol.Digest;
-import org.cloister.protocol.identity.Chain;
-import org.cloister.protocol.identity.IdentityRefused;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 
@@ -20,6 +18,7 @@ import org.cloister.protocol.identity.Role;
  * @param controller who gives this; its address is the network's first
  * @param lease for which the worker goes on without hearing of its controlling VM
  * @param policy SHA-384 of the owners' policy in force
+ * @param digest SHA-256 of the ticket, which the worker's part of the receipt names
  */
 public record HandOver(
         Place place,
@@ -32,8 +31,12 @@ public record HandOver(
         Accounts accounts,
         List<Mount> mounts,
         Duration lease,
-        Digest policy)
+        Digest policy,
+        Digest digest)
         implements VerifierMessage {
+    /** That controlling VMs give. */
+    public static final Duration LEASE = Duration.ofHours(8);
+
     static final Duration LEAST_LEASE = Duration.ofMinutes(1);
     static final Duration MOST_LEASE = Duration.ofDays(7);
 
@@ -42,12 +45,7 @@ public record HandOver(
         certificates = List.copyOf(certificates);
         mounts = List.copyOf(mounts);
         Require.time(time);
-        Name name = claimed(certificates);
-        Require.that(
-                name.equals(SlotName.of(place.ticket(), place.slot(), Role.WORKER, name.project())),
-                "certificate",
-                "one of the worker " + SlotName.label(place.ticket(), place.slot()),
-                name);
+        Name name = Require.worker(certificates, place);
         Require.that(
                 controller.role().equals(Role.CONTROLLER.toString())
                         && controller.project().equals(name.project()),
@@ -61,28 +59,18 @@ public record HandOver(
                 "that of the worker's own node",
                 station.address());
         Mount.requireApart(mounts);
-        Require.within("lease", lease.toSeconds(), LEAST_LEASE.toSeconds(), MOST_LEASE.toSeconds());
-        Require.that(policy.algorithm() == Digest.Algorithm.SHA384, "policy", "SHA-384", policy.algorithm());
+        Require.lease(lease);
+        Require.policy(policy);
+        Require.that(digest.algorithm() == Digest.Algorithm.SHA256, "digest", "SHA-256", digest.algorithm());
     }
 
     /** The worker's, as its certificate has it. */
     public Name name() {
-        return claimed(certificates);
+        return Require.worker(certificates, place);
     }
 
     /** HPKE's {@code info} for {@link #mungeKey}; the additional data is empty. */
     public byte[] sealingContext() {
         return SealingContext.handOver(name().project(), place);
-    }
-
-    private static Name claimed(List<ByteString> certificates) {
-        Require.that(certificates.size() > 1, "certificates", "a leaf and its authorities", certificates.size());
-        try {
-            return Chain.parse(
-                            certificates.stream().map(ByteString::toByteArray).toList())
-                    .claimed();
-        } catch (IdentityRefused e) {
-            throw new IllegalArgumentException(e.getMessage(), e);
-        }
     }
 }

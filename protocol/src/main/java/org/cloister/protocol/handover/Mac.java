@@ -1,13 +1,17 @@
 package org.cloister.protocol.handover;
 
 import com.google.protobuf.ByteString;
+import java.nio.ByteBuffer;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.cloister.protocol.ticket.Address;
 
 /** The hardware address of a VM's interface: one station's, not the network's. */
 public record Mac(ByteString bytes) {
     private static final int LENGTH = 6;
+    /** What QEMU's own begin with. */
+    private static final short QEMU = 0x5254;
 
     /** @throws IllegalArgumentException if it is none */
     public Mac {
@@ -17,6 +21,14 @@ public record Mac(ByteString bytes) {
                 "MAC",
                 "one station's",
                 "a group's or none");
+    }
+
+    /** Of the station with this address: each VM's follows from it, so that who knows the one knows the other. */
+    public static Mac of(Address address) {
+        return new Mac(ByteString.copyFrom(ByteBuffer.allocate(LENGTH)
+                .putShort(QEMU)
+                .putInt(address.bits())
+                .flip()));
     }
 
     @Override

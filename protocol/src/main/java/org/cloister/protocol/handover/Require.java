@@ -1,7 +1,14 @@
 package org.cloister.protocol.handover;
 
+import com.google.protobuf.ByteString;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 
@@ -36,6 +43,33 @@ final class Require {
 
     static void time(Instant time) {
         within("time", time.toEpochMilli(), 0, LAST_MS - 1);
+    }
+
+    static void lease(Duration lease) {
+        within("lease", lease.toSeconds(), HandOver.LEAST_LEASE.toSeconds(), HandOver.MOST_LEASE.toSeconds());
+    }
+
+    /** Of the owners: its digest. */
+    static void policy(Digest policy) {
+        that(policy.algorithm() == Digest.Algorithm.SHA384, "policy", "SHA-384", policy.algorithm());
+    }
+
+    /** @return the name of that place's worker, as its chain claims it */
+    static Name worker(List<ByteString> certificates, Place place) {
+        that(certificates.size() > 1, "certificates", "a leaf and its authorities", certificates.size());
+        try {
+            Name name = Chain.parse(
+                            certificates.stream().map(ByteString::toByteArray).toList())
+                    .claimed();
+            that(
+                    name.equals(SlotName.of(place.ticket(), place.slot(), name.project())),
+                    "certificate",
+                    "one of the worker " + SlotName.label(place.ticket(), place.slot()),
+                    name);
+            return name;
+        } catch (IdentityRefused e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     /** What is said of a text that has another form. */

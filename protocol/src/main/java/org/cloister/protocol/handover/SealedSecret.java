@@ -13,12 +13,14 @@ public record SealedSecret(ByteString bytes) {
     private static final int MOST_MUNGE = 1024;
     private static final int DRIVE = 64;
 
-    static SealedSecret munge(ByteString sealed) {
+    /** @throws IllegalArgumentException if no munge key is as long */
+    public static SealedSecret munge(ByteString sealed) {
         Require.within("sealed munge key", sealed.size(), ENC + LEAST_MUNGE + TAG, ENC + MOST_MUNGE + TAG);
         return new SealedSecret(sealed);
     }
 
-    static SealedSecret drive(ByteString sealed) {
+    /** @throws IllegalArgumentException if it has another length than a drive's key */
+    public static SealedSecret drive(ByteString sealed) {
         Require.within("sealed drive key", sealed.size(), ENC + DRIVE + TAG, ENC + DRIVE + TAG);
         return new SealedSecret(sealed);
     }

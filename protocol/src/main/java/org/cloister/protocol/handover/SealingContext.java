@@ -12,6 +12,7 @@ import org.cloister.protocol.evidence.Nonce;
  */
 public final class SealingContext {
     public static final String HAND_OVER = "cloister hand-over v1";
+    public static final String READMISSION = "cloister readmission v1";
     public static final String UNLOCK = "cloister unlock v1";
 
     private final ByteArrayOutputStream fields = new ByteArrayOutputStream();
@@ -20,8 +21,17 @@ public final class SealingContext {
 
     /** Of the munge key in a {@link HandOver}. */
     public static byte[] handOver(String project, Place place) {
+        return munge(HAND_OVER, project, place);
+    }
+
+    /** Of the munge key in a {@link Readmission}. */
+    public static byte[] readmission(String project, Place place) {
+        return munge(READMISSION, project, place);
+    }
+
+    private static byte[] munge(String label, String project, Place place) {
         return new SealingContext()
-                .text(HAND_OVER)
+                .text(label)
                 .text(project)
                 .text(place.ticket())
                 .field(ByteBuffer.allocate(Integer.BYTES).putInt(place.slot()).array())

@@ -3,7 +3,7 @@ package org.cloister.protocol.handover;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 
-/** What the VM of a slot is called, in certificates and in the Local Slurm: who knows ticket and slot knows the name. */
+/** What the worker of a slot is called, in certificates and in the Local Slurm: who knows ticket and slot knows the name. */
 public final class SlotName {
     private static final int TICKET_LETTERS = 16;
 
@@ -14,7 +14,7 @@ public final class SlotName {
         return ticket.substring(0, TICKET_LETTERS) + "-" + slot;
     }
 
-    public static Name of(String ticket, int slot, Role role, String project) {
-        return new Name(label(ticket, slot), role.toString(), project);
+    public static Name of(String ticket, int slot, String project) {
+        return new Name(label(ticket, slot), Role.WORKER.toString(), project);
     }
 }

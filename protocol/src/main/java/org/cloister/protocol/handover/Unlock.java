@@ -3,8 +3,11 @@ package org.cloister.protocol.handover;
 import com.google.protobuf.ByteString;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.policy.Policy;
@@ -19,23 +22,37 @@ import org.cloister.protocol.ticket.Ticket;
  * @param authorities in DER: the VM's own for its boot key, and the one above it if an owner did not sign that
  * @param documents of the project, genesis and successors in order, envelopes
  * @param policy the owners', an envelope
+ * @param siteKeys of the site's CA, as the opener believes them: a VM knows no site, and relays sign what it is allocated
  * @param epoch of the drive, the opening's
  * @param driveKey sealed with {@link #sealingContext}
  * @param create whether the drive is new and is to be formatted; a drive that is not empty is refused then
  * @param station the network's first address is the VM's
+ * @param members the project's, as the file that agent-vm reads; empty: those that the drive has
+ * @param settings of its queue, as the file that agent-vm reads; empty: those that the drive has
  */
 public record Unlock(
         Place place,
         List<ByteString> authorities,
         List<ByteString> documents,
         ByteString policy,
+        List<VerificationKey> siteKeys,
         long epoch,
         SealedSecret driveKey,
         boolean create,
         Instant time,
-        Station station)
+        Station station,
+        Optional<ByteString> members,
+        Optional<ByteString> settings)
         implements VerifierMessage {
+    /** Of {@link #members}: 2,000 with the longest logins have 160,000. */
+    public static final int MAX_MEMBERS = 256 << 10;
+    /** Of {@link #settings}. */
+    public static final int MAX_SETTINGS = 64 << 10;
+
     static final int MAX_POLICY = 1536 * 1024;
+    /** Two while one takes over from the other, and room. */
+    static final int MAX_SITE_KEYS = 4;
+
     private static final int MAX_AUTHORITIES = 2;
 
     /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
@@ -54,6 +71,8 @@ public record Unlock(
                 1,
                 ProjectPapers.MAX_DOCUMENTS);
         requirePolicy(policy);
+        siteKeys = List.copyOf(siteKeys);
+        requireSite(siteKeys);
         Require.within("epoch", epoch, 1, Ticket.MAX_COUNT);
         Require.time(time);
         Require.that(
@@ -61,6 +80,8 @@ public record Unlock(
                 "address",
                 "the first of " + station.network(),
                 station.address());
+        members.ifPresent(file -> Require.within("bytes of the members", file.size(), 0, MAX_MEMBERS));
+        settings.ifPresent(file -> Require.within("bytes of the settings", file.size(), 0, MAX_SETTINGS));
     }
 
     /**
@@ -70,6 +91,14 @@ public record Unlock(
      */
     public byte[] sealingContext(String project) {
         return SealingContext.unlock(project, place, epoch);
+    }
+
+    private static void requireSite(List<VerificationKey> keys) {
+        Require.within("site keys", keys.size(), 1, MAX_SITE_KEYS);
+        for (VerificationKey key : keys) {
+            Require.that(key.curve() == Curve.P256, "site key", "P-256", key.curve());
+        }
+        Require.that(keys.stream().distinct().count() == keys.size(), "site keys", "each once", "one twice");
     }
 
     private static void requirePolicy(ByteString policy) {

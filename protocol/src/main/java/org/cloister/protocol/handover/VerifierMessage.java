@@ -17,6 +17,7 @@ public sealed interface VerifierMessage
                 VerifierMessage.Denied,
                 HandOver,
                 Unlock,
+                Readmission,
                 VerifierMessage.Release,
                 VerifierMessage.Beat,
                 VerifierMessage.Skipped {
@@ -62,7 +63,7 @@ public sealed interface VerifierMessage
     static VerifierMessage read(byte[] bytes) throws MalformedException {
         try {
             FromVerifier message = FromVerifier.parseFrom(bytes);
-            Critical.require(message.getCriticalList(), FromVerifier.BEAT_FIELD_NUMBER);
+            Critical.require(message.getCriticalList(), FromVerifier.READMISSION_FIELD_NUMBER);
             return switch (message.getKindCase()) {
                 case QUESTION -> new Question(Wire.nonce(message.getQuestion().getNonce()));
                 case DENIED ->
@@ -73,6 +74,7 @@ public sealed interface VerifierMessage
                 case UNLOCK -> Wire.read(message.getUnlock());
                 case RELEASE -> new Release();
                 case BEAT -> new Beat();
+                case READMISSION -> Wire.read(message.getReadmission());
                 case KIND_NOT_SET -> new Skipped();
             };
         } catch (InvalidProtocolBufferException | IllegalArgumentException e) {
@@ -93,6 +95,8 @@ public sealed interface VerifierMessage
             message.setHandOver(Wire.of(handOver));
         } else if (this instanceof Unlock unlock) {
             message.setUnlock(Wire.of(unlock));
+        } else if (this instanceof Readmission readmission) {
+            message.setReadmission(Wire.of(readmission));
         } else if (this instanceof Release) {
             message.setRelease(org.cloister.protocol.handover.wire.Release.getDefaultInstance());
         } else if (this instanceof Beat) {

@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.evidence.EvidenceMessage;
+import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.handover.wire.FromVm;
 import org.cloister.protocol.link.Critical;
 import org.cloister.protocol.ticket.Ticket;
@@ -87,8 +88,12 @@ public sealed interface VmMessage {
         }
     }
 
-    /** Of a worker, first on a circuit that it opens with the certificate that it was given. */
-    record Resume(String ticket, int slot, String vm) implements VmMessage {
+    /**
+     * Of a worker, first on a circuit that it opens with the certificate that it was given.
+     *
+     * @param fresh new for each circuit: what is sealed on it is sealed for that
+     */
+    record Resume(String ticket, int slot, String vm, Nonce fresh) implements VmMessage {
         /** @throws IllegalArgumentException if a value is out of its range */
         public Resume {
             Require.ticket(ticket);
@@ -96,6 +101,9 @@ public sealed interface VmMessage {
             Require.vm(vm);
         }
     }
+
+    /** Of a worker: it works with what it was given anew. */
+    record Readmitted(Nonce fresh) implements VmMessage {}
 
     /** Of a later version, to be skipped. */
     record Skipped() implements VmMessage {}
@@ -111,7 +119,7 @@ public sealed interface VmMessage {
     static VmMessage read(byte[] bytes) throws MalformedException {
         try {
             FromVm message = FromVm.parseFrom(bytes);
-            Critical.require(message.getCriticalList(), FromVm.RESUME_FIELD_NUMBER);
+            Critical.require(message.getCriticalList(), FromVm.READMITTED_FIELD_NUMBER);
             return switch (message.getKindCase()) {
                 case SHOWN ->
                     new Shown(
@@ -134,7 +142,10 @@ public sealed interface VmMessage {
                     new Resume(
                             message.getResume().getTicket(),
                             message.getResume().getSlot(),
-                            message.getResume().getVm());
+                            message.getResume().getVm(),
+                            Wire.nonce(message.getResume().getFresh()));
+                case READMITTED ->
+                    new Readmitted(Wire.nonce(message.getReadmitted().getFresh()));
                 case KIND_NOT_SET -> new Skipped();
             };
         } catch (InvalidProtocolBufferException | IllegalArgumentException e) {
@@ -179,7 +190,11 @@ public sealed interface VmMessage {
             message.setResume(org.cloister.protocol.handover.wire.Resume.newBuilder()
                     .setTicket(resume.ticket)
                     .setSlot(resume.slot)
-                    .setVm(resume.vm));
+                    .setVm(resume.vm)
+                    .setFresh(Wire.bytes(resume.fresh)));
+        } else if (this instanceof Readmitted readmitted) {
+            message.setReadmitted(
+                    org.cloister.protocol.handover.wire.Readmitted.newBuilder().setFresh(Wire.bytes(readmitted.fresh)));
         }
         return message.build();
     }

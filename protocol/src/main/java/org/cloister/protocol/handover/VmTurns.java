@@ -24,6 +24,8 @@ public final class VmTurns {
     private final Role vm;
     private State state;
     private boolean there;
+    private boolean resumed;
+    private boolean readmitting;
     private long sinceNs;
     private int words;
 
@@ -43,6 +45,11 @@ public final class VmTurns {
         return new VmTurns(Role.WORKER, State.RESUMING, nowNs);
     }
 
+    /** Of a later circuit with a controlling VM, which shows on it the chain that it was unlocked with. */
+    public static VmTurns unlocked(long nowNs) {
+        return new VmTurns(Role.CONTROLLER, State.GIVEN, nowNs);
+    }
+
     /**
      * Keys and all are on their way: from now on the VM tells how it goes.
      *
@@ -54,6 +61,19 @@ public final class VmTurns {
                     "boot conversation: want a VM that has shown its evidence, have one " + state);
         }
         state = State.GIVEN;
+    }
+
+    /**
+     * What a worker has is on its way anew: it may say once that it works with it.
+     *
+     * @throws IllegalStateException if it has not resumed here, or was readmitted before
+     */
+    public void readmitting() {
+        if (state != State.GIVEN || !resumed) {
+            throw new IllegalStateException("boot conversation: want a worker that has resumed, have one " + state);
+        }
+        resumed = false;
+        readmitting = true;
     }
 
     /** @throws MalformedException if it does not belong here, or is one too many: the circuit ends */
@@ -88,9 +108,14 @@ public final class VmTurns {
             // It waits for what it gets, and may only give up.
             case SHOWN -> message instanceof VmMessage.Trouble ? State.OVER : null;
             case GIVEN -> later(message);
-            case RESUMING -> message instanceof VmMessage.Resume ? State.GIVEN : null;
+            case RESUMING -> resuming(message);
             case OVER -> null;
         };
+    }
+
+    private @Nullable State resuming(VmMessage message) {
+        resumed = message instanceof VmMessage.Resume;
+        return resumed ? State.GIVEN : null;
     }
 
     private static @Nullable State first(VmMessage message) {
@@ -111,6 +136,10 @@ public final class VmTurns {
         }
         if (worker && message instanceof VmMessage.Part) {
             return State.OVER;
+        }
+        if (readmitting && message instanceof VmMessage.Readmitted) {
+            readmitting = false;
+            return State.GIVEN;
         }
         boolean arrives = worker ? message instanceof VmMessage.Ready : message instanceof VmMessage.Opened;
         if (arrives && !there) {

@@ -87,7 +87,7 @@ public final class Authority {
 
     private static Authority root(
             CaTerms terms, SubjectKey key, Signer signer, Validity validity, SecureRandom random) {
-        X500Name name = authoritySubject(terms.project(), "authority");
+        X500Name name = subject(terms.project(), "authority");
         Curve curve = key.key().curve();
         X509CertificateHolder whole = CertificateDraft.of(name, key.info(), name, key, validity, random)
                 .authority(terms.depth(), terms.constraints(true))
@@ -162,7 +162,7 @@ public final class Authority {
         }
         requireCurve("authority for " + id, Curve.P384, key);
         NameConstraints constraints = below.depth() == 0 ? below.constraints(false) : below.constraintsForIke();
-        return draft(authoritySubject(terms.project(), id), key, now, lifetime, DELEGATED)
+        return draft(subject(terms.project(), id), key, now, lifetime, DELEGATED)
                 .authority(below.depth(), constraints)
                 .sign(signer, this.key.curve());
     }
@@ -281,7 +281,7 @@ public final class Authority {
     }
 
     /** Java takes a common name for a dNSName where there is no other, and an authority has none. */
-    private static X500Name authoritySubject(String project, String name) {
+    static X500Name subject(String project, String name) {
         return new X500Name("O=" + project + ",OU=" + name);
     }
 }

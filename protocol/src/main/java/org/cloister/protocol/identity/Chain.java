@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Date;
 import java.util.List;
 import java.util.Set;
@@ -29,7 +30,7 @@ public final class Chain {
     /** Bytes of a certificate. */
     public static final int MAX_CERTIFICATE = 4096;
 
-    private static final int MAX_CERTIFICATES = 3;
+    public static final int MAX_CERTIFICATES = 3;
 
     private final List<CheckedCertificate> certificates;
     private final Name name;
@@ -80,6 +81,14 @@ public final class Chain {
     /** Whom it claims; not yet verified. */
     public Name claimed() {
         return name;
+    }
+
+    /** The first moment at which it can hold. */
+    public Instant from() {
+        return certificates.stream()
+                .map(CheckedCertificate::from)
+                .max(Comparator.naturalOrder())
+                .orElseThrow();
     }
 
     /**

@@ -64,6 +64,10 @@ record CheckedCertificate(X509Certificate x509, VerificationKey key, List<String
         return x509.getSerialNumber();
     }
 
+    Instant from() {
+        return x509.getNotBefore().toInstant();
+    }
+
     Instant until() {
         return x509.getNotAfter().toInstant();
     }

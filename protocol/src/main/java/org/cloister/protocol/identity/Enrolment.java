@@ -1,6 +1,7 @@
 package org.cloister.protocol.identity;
 
 import java.math.BigInteger;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,12 +14,18 @@ public sealed interface Enrolment {
 
     int MAX_WITHDRAWN = 256;
 
+    /** A key that was taken back is named for longer than a job may last, so that no VM outlives its host's revocation. */
+    Duration KEY_NAMED = Duration.ofDays(400);
+
     Name name();
 
     /** What was issued and holds no more, as long as its time has not come: what revocation lists name. */
     List<Issued> withdrawn();
 
-    /** @param certificate in DER, as base64 */
+    /**
+     * @param serial the certificate's; of a key that was taken back what lists name that by, with its newest certificate
+     * @param certificate in DER, as base64
+     */
     record Issued(BigInteger serial, Instant from, Instant until, String certificate) {}
 
     /**
@@ -70,13 +77,23 @@ public sealed interface Enrolment {
         return new Revoked(revoked.name, revoked.at, revoked.why, valid(revoked.withdrawn, now));
     }
 
-    /** Ends the name, and withdraws what was issued. */
+    /** Ends the name, and withdraws what was issued, and the key that it was issued to. */
     default Revoked revoke(Instant now, String why) {
         List<Issued> all = new ArrayList<>(withdrawn());
         if (this instanceof Used used) {
             all.addAll(used.issued);
+            if (!used.issued.isEmpty()) {
+                String newest = used.issued.get(used.issued.size() - 1).certificate();
+                all.add(new Issued(RevocationList.numberOf(used.key), now, now.plus(KEY_NAMED), newest));
+            }
         }
         return new Revoked(name(), now, why, valid(all, now));
+    }
+
+    /** Whether the key was this name's, and was taken back. */
+    default boolean hasTakenBack(VerificationKey key) {
+        BigInteger number = RevocationList.numberOf(key);
+        return withdrawn().stream().anyMatch(each -> each.serial().equals(number));
     }
 
     private static List<Issued> valid(List<Issued> issued, Instant now) {

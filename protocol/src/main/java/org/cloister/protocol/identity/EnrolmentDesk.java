@@ -61,6 +61,9 @@ public final class EnrolmentDesk {
         Name name = request.request().name();
         EnrolmentDecision decision = EnrolmentDecision.of(store.find(name), request, now);
         if (decision instanceof EnrolmentDecision.Issue issue) {
+            if (issue.next().issued().isEmpty()) {
+                requireNew(name, request.request().key(), now);
+            }
             store.put(issue.next());
             byte[] certificate =
                     site.issue(name, SubjectKey.of(request.request().key()), now, Authority.LEAF);
@@ -75,6 +78,20 @@ public final class EnrolmentDesk {
             throw revoke.refusal();
         }
         throw ((EnrolmentDecision.Refuse) decision).refusal();
+    }
+
+    /** Lists name it, so whoever knows a machine by its key would not take this one. */
+    private void requireNew(Name name, VerificationKey key, Instant now) throws IOException {
+        for (Enrolment each : store.all()) {
+            if (each.at(now).hasTakenBack(key)) {
+                throw new IdentityRefused(
+                        Clause.REVOKED,
+                        "enrolment of " + name,
+                        "a key that was never taken back",
+                        key.id() + ", once of " + each.name(),
+                        "move the machine's key away and make the request anew, with another one");
+            }
+        }
     }
 
     /** Ends a name by hand; {@link #list} then has its certificates. */
@@ -93,7 +110,7 @@ public final class EnrolmentDesk {
         for (Enrolment each : store.all()) {
             each.at(now).withdrawn().forEach(issued -> revoked.add(new Authority.Revocation(issued.serial(), now)));
         }
-        return site.revoke(revoked, number, now, lifetime);
+        return site.revoke(revoked.stream().distinct().toList(), number, now, lifetime);
     }
 
     private static Enrolment.Issued issued(byte[] certificate) throws IOException {

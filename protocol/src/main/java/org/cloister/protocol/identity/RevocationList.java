@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.HexFormat;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -29,6 +30,10 @@ public final class RevocationList {
     private static final String CRL_NUMBER = "2.5.29.20";
     private static final String AUTHORITY_KEY = "2.5.29.35";
     private static final int MAX_NUMBER_BITS = 159;
+
+    private static final int DIGEST_BITS = 256;
+    /** Of the digest in a key's number. The bit above them is set, so no serial number of 128 bits is one. */
+    private static final int KEY_BITS = 158;
 
     private final VerificationKey anchor;
     private final BigInteger number;
@@ -74,6 +79,25 @@ public final class RevocationList {
     /** Of what it revokes. */
     public Set<BigInteger> serials() {
         return serials;
+    }
+
+    /** How many of the serials are certificates', and no keys' numbers. */
+    public long certificates() {
+        return serials.stream().filter(serial -> !serial.testBit(KEY_BITS)).count();
+    }
+
+    /**
+     * Whether it takes back the key itself, whichever certificates it had: for whoever knows a host by its key and sees none
+     * of its certificates, which are others twice a day.
+     */
+    public boolean revokes(VerificationKey key) {
+        return serials.contains(numberOf(key));
+    }
+
+    /** What a list names a key by, in the place of a serial number: docs/protocol.md, section 6. */
+    static BigInteger numberOf(VerificationKey key) {
+        BigInteger digest = new BigInteger(1, Digest.sha256(key.encoded()).bytes());
+        return digest.shiftRight(DIGEST_BITS - KEY_BITS).setBit(KEY_BITS);
     }
 
     /** Exactly as it came, to be passed on. */

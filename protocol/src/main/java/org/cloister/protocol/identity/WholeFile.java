@@ -1,6 +1,7 @@
 package org.cloister.protocol.identity;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -32,6 +33,17 @@ public final class WholeFile {
     public static void create(Path file, byte[] content) throws IOException {
         write(file, content);
         sync(file);
+    }
+
+    /** @throws IOException if it has more than {@code most} bytes, too */
+    public static byte[] read(Path file, int most) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(most + 1);
+            if (bytes.length > most) {
+                throw new IOException(file + ": want at most " + most + " bytes, have more");
+            }
+            return bytes;
+        }
     }
 
     private static void write(Path file, byte[] content) throws IOException {

@@ -1,5 +1,6 @@
 package org.cloister.protocol.link;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import org.cloister.protocol.identity.IdentityRefused;
@@ -33,6 +34,13 @@ public interface AgentEvents {
 
     /** @param why for the log; it is asked for again */
     default void notRenewed(String why) {}
+
+    /**
+     * To a VM alone, once a session: it is to end.
+     *
+     * @param within after which its host ends it as it is
+     */
+    default void askedToLeave(Duration within) {}
 
     /** To the site's desk alone: answer on {@code attachment}. */
     default void asked(Attachment attachment, RelayMessage.RenewalAsked renewal) {}

@@ -49,8 +49,9 @@ public final class AgentLink implements AutoCloseable {
 
     private static final long LEAST_WAIT_MS = 100;
 
+    /** @param isVm whether the other side is a VM's host */
     private record Own(
-            String software, Beliefs beliefs, @Nullable Renewal renewal) {}
+            String software, Beliefs beliefs, @Nullable Renewal renewal, boolean isVm) {}
 
     /** Makes a connection: to a relay, or over the channel to a VM's host. Cancelling gives it up. */
     @FunctionalInterface
@@ -77,7 +78,7 @@ public final class AgentLink implements AutoCloseable {
         this(
                 loops.next(),
                 inTurn(loops, terms),
-                new Own(terms.software, terms.beliefs, terms.own instanceof Renewal renewal ? renewal : null),
+                new Own(terms.software, terms.beliefs, terms.own instanceof Renewal renewal ? renewal : null, false),
                 Reconnect.Terms.LINK,
                 events,
                 random);
@@ -95,7 +96,7 @@ public final class AgentLink implements AutoCloseable {
             Beliefs beliefs,
             AgentEvents events,
             RandomGenerator random) {
-        this(loop, dialler, new Own(software, beliefs, null), Reconnect.Terms.CHANNEL, events, random);
+        this(loop, dialler, new Own(software, beliefs, null, true), Reconnect.Terms.CHANNEL, events, random);
     }
 
     private AgentLink(
@@ -300,6 +301,15 @@ public final class AgentLink implements AutoCloseable {
                 events.lost("the relay is draining");
                 schedule();
             });
+        }
+
+        /** A relay that says it would have a host end all its VMs. */
+        @Override
+        public void askedToLeave(Duration within) throws MalformedException {
+            if (!own.isVm) {
+                throw new MalformedException("attach stream: want no Leave of a relay, have one");
+            }
+            whenCurrent(() -> events.askedToLeave(within));
         }
 
         @Override

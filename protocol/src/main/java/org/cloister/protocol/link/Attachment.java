@@ -8,6 +8,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
@@ -38,6 +39,9 @@ public final class Attachment {
         void asked(Attachment attachment, RelayMessage.RenewalAsked renewal);
 
         void draining(Attachment attachment, Pace pace);
+
+        /** @throws MalformedException if it is nobody's to say at the other side */
+        void askedToLeave(Duration within) throws MalformedException;
 
         /** At most once, and nothing after it. */
         void ended(@Nullable Attachment attachment, String why);
@@ -138,6 +142,8 @@ public final class Attachment {
                 owner.asked(Attachment.this, asked);
             } else if (message instanceof RelayMessage.Drain drain) {
                 owner.draining(Attachment.this, drain.pace());
+            } else if (message instanceof RelayMessage.Leave leave) {
+                owner.askedToLeave(leave.within());
             }
         }
 

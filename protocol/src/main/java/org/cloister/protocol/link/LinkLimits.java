@@ -51,7 +51,10 @@ public final class LinkLimits {
     public static final int FROM_BOOTING_BYTES = 262144;
     public static final int BOOT_WORDS = 100;
     public static final int HAND_OVER_BYTES = 1048576;
-    public static final int UNLOCK_BYTES = 2686976;
+    public static final int UNLOCK_BYTES = 3014656;
+
+    public static final int ACCESS_BYTES = 2048;
+    public static final Duration ACCESS_TIME = Duration.ofSeconds(30);
 
     private LinkLimits() {}
 
@@ -101,6 +104,8 @@ public final class LinkLimits {
         table.put("boot-words", (long) BOOT_WORDS);
         table.put("hand-over", (long) HAND_OVER_BYTES);
         table.put("unlock", (long) UNLOCK_BYTES);
+        table.put("access", (long) ACCESS_BYTES);
+        table.put("access-time", ACCESS_TIME.toSeconds());
         table.put("clear-bytes", 0L);
         return table;
     }

@@ -3,7 +3,6 @@ package org.cloister.protocol.link;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -37,7 +36,7 @@ public final class PemCredential {
         try {
             List<X509Certificate> chain = new ArrayList<>();
             for (Certificate each : CertificateFactory.getInstance("X.509")
-                    .generateCertificates(new ByteArrayInputStream(bytes(file)))) {
+                    .generateCertificates(new ByteArrayInputStream(WholeFile.read(file, MAX_BYTES)))) {
                 chain.add((X509Certificate) each);
             }
             if (chain.isEmpty()) {
@@ -75,7 +74,7 @@ public final class PemCredential {
     }
 
     private static PrivateKey key(Path file) throws IOException {
-        byte[] pem = bytes(file);
+        byte[] pem = WholeFile.read(file, MAX_BYTES);
         byte[] der = new byte[0];
         try {
             int from = find(pem, BEGIN) + BEGIN.length;
@@ -97,14 +96,6 @@ public final class PemCredential {
             Arrays.fill(pem, (byte) 0);
             Arrays.fill(der, (byte) 0);
         }
-    }
-
-    private static byte[] bytes(Path file) throws IOException {
-        long size = Files.size(file);
-        if (size > MAX_BYTES) {
-            throw new IOException(file + ": want at most " + MAX_BYTES + " bytes, have " + size);
-        }
-        return Files.readAllBytes(file);
     }
 
     private static int find(byte[] in, byte[] what) {

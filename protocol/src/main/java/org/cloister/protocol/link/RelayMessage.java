@@ -2,6 +2,7 @@ package org.cloister.protocol.link;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Optional;
 import org.cloister.protocol.Digest;
@@ -44,6 +45,28 @@ public sealed interface RelayMessage {
      */
     record RenewalAsked(long id, Name from, ByteString request) implements RelayMessage {}
 
+    /**
+     * Of a host to its VM alone: it has to end.
+     *
+     * @param within after which its host ends it as it is; at most {@link Leave#LONGEST}
+     */
+    record Leave(Duration within) implements RelayMessage {
+        /** What a VM believes at most. */
+        public static final Duration LONGEST = Duration.ofHours(1);
+
+        public Leave {
+            if (within.isNegative() || within.compareTo(LONGEST) > 0) {
+                throw new IllegalArgumentException(
+                        "leave: want 0 to " + LONGEST.toSeconds() + " s, have " + within.toMillis() + " ms");
+            }
+        }
+
+        /** From the wire: what is more than {@link #LONGEST} counts as that. */
+        private static Leave of(int unsignedMs) {
+            return new Leave(Duration.ofMillis(Math.min(Integer.toUnsignedLong(unsignedMs), LONGEST.toMillis())));
+        }
+    }
+
     /** Of a later version, to be skipped. */
     record Skipped() implements RelayMessage {}
 
@@ -54,7 +77,7 @@ public sealed interface RelayMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of the relay: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromRelay.RENEWAL_ASKED_FIELD_NUMBER);
+        Critical.require(message.getCriticalList(), FromRelay.LEAVE_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case ATTACHED ->
                 new Attached(
@@ -75,6 +98,7 @@ public sealed interface RelayMessage {
                         message.getRenewalAsked().getId(),
                         Request.name("from", message.getRenewalAsked().getFrom()),
                         RenewalOutcome.requireRequest(message.getRenewalAsked().getRequest()));
+            case LEAVE -> Leave.of(message.getLeave().getWithinMs());
             case KIND_NOT_SET -> new Skipped();
         };
     }
@@ -111,6 +135,9 @@ public sealed interface RelayMessage {
                     .setId(asked.id)
                     .setFrom(asked.from.toString())
                     .setRequest(asked.request));
+        } else if (this instanceof Leave leave) {
+            message.setLeave(
+                    org.cloister.protocol.link.wire.Leave.newBuilder().setWithinMs((int) leave.within.toMillis()));
         }
         return message.build();
     }

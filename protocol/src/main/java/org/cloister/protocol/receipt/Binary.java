@@ -21,12 +21,12 @@ public record Binary(String base64) {
     }
 
     /** @param max bytes */
-    static Binary read(StrictJson json, String key, int max) throws MalformedException {
+    public static Binary read(StrictJson json, String key, int max) throws MalformedException {
         return of(json.base64(key, max));
     }
 
     /** @param count at most so many, at least one */
-    static List<Binary> readAll(StrictJson json, String key, int count, int max) throws MalformedException {
+    public static List<Binary> readAll(StrictJson json, String key, int count, int max) throws MalformedException {
         List<Binary> all = new ArrayList<>();
         for (String each : json.texts(key, count, BASE64)) {
             try {
@@ -38,11 +38,11 @@ public record Binary(String base64) {
         return all;
     }
 
-    static List<Binary> all(List<byte[]> all) {
+    public static List<Binary> all(List<byte[]> all) {
         return all.stream().map(Binary::of).toList();
     }
 
-    static List<byte[]> bytes(List<Binary> all) {
+    public static List<byte[]> bytes(List<Binary> all) {
         return all.stream().map(Binary::bytes).toList();
     }
 

@@ -43,11 +43,13 @@ public record HandOver(Instant time, List<Binary> certificates, Digest nonce) {
         json.put("nonce", nonce.hex());
     }
 
-    static List<Binary> readChain(StrictJson json, String key) throws MalformedException {
+    /** Certificates in DER, the leaf first. */
+    public static List<Binary> readChain(StrictJson json, String key) throws MalformedException {
         return Binary.readAll(json, key, MAX_CERTIFICATES, Chain.MAX_CERTIFICATE);
     }
 
-    static void writeChain(ObjectNode json, String key, List<Binary> chain) {
+    /** As {@link #readChain} reads it. */
+    public static void writeChain(ObjectNode json, String key, List<Binary> chain) {
         ArrayNode list = json.putArray(key);
         chain.forEach(each -> list.add(each.base64()));
     }

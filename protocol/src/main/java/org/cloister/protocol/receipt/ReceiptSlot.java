@@ -59,7 +59,8 @@ public record ReceiptSlot(
         return new ReceiptSlot(slot, host, part, evidence, handOver, Optional.of(Binary.of(envelope)));
     }
 
-    static ReceiptSlot read(StrictJson json) throws MalformedException {
+    /** As {@link #write} wrote it. */
+    public static ReceiptSlot read(StrictJson json) throws MalformedException {
         ReceiptSlot slot = new ReceiptSlot(
                 (int) json.number("slot", 0, ResourceRequest.MAX_NODES - 1),
                 json.has("hostChain") ? HandOver.readChain(json, "hostChain") : List.of(),
@@ -71,7 +72,8 @@ public record ReceiptSlot(
         return slot;
     }
 
-    void write(ObjectNode json) {
+    /** Into an object of its own. */
+    public void write(ObjectNode json) {
         json.put("slot", slot);
         if (!host.isEmpty()) {
             HandOver.writeChain(json, "hostChain", host);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.link.Critical;
 import org.cloister.protocol.ticket.wire.FromOffice;
 
@@ -21,8 +22,17 @@ public sealed interface OfficeMessage {
      */
     record Challenge(ByteString nonce, String relay) implements OfficeMessage {}
 
-    /** @param head the newest of the relay's audit log */
-    record Welcome(ByteString head) implements OfficeMessage {}
+    /**
+     * @param head the newest of the relay's audit log
+     * @param chain the relay's own in DER, the leaf first: a controlling VM has no link with it. Empty to others
+     */
+    record Welcome(ByteString head, List<ByteString> chain) implements OfficeMessage {
+        /** @throws IllegalArgumentException if it is longer than a chain may be */
+        public Welcome {
+            chain = List.copyOf(chain);
+            requireChain("welcome", chain);
+        }
+    }
 
     /**
      * How a ticket stands.
@@ -64,8 +74,29 @@ public sealed interface OfficeMessage {
     /** A host's part of the receipt is on the relay's disk. */
     record Reported(String ticket, int slot, ByteString head) implements OfficeMessage {}
 
-    /** A host's part of the receipt, for the controlling VM. */
-    record Part(String ticket, int slot, ByteString statement) implements OfficeMessage {}
+    /**
+     * A host's part of the receipt, for the controlling VM.
+     *
+     * @param chain the host's in DER, the leaf first; empty of a part that came before relays kept it
+     */
+    record Part(String ticket, int slot, ByteString statement, List<ByteString> chain) implements OfficeMessage {
+        /** @throws IllegalArgumentException if it is longer than a chain may be */
+        public Part {
+            chain = List.copyOf(chain);
+            requireChain("part", chain);
+        }
+    }
+
+    /**
+     * How a project's openings stand, the newest first.
+     *
+     * @param epoch the highest of any that the relay ever took; 0 if it took none
+     */
+    record Openings(long epoch, List<OpeningStanding> openings) implements OfficeMessage {
+        public Openings {
+            openings = List.copyOf(openings);
+        }
+    }
 
     /** What a project may have and has; shares in the order of the approval's quota. */
     record Quota(String account, Instant until, List<Share> shares) implements OfficeMessage {
@@ -87,10 +118,10 @@ public sealed interface OfficeMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of the relay: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromOffice.PART_FIELD_NUMBER);
+        Critical.require(message.getCriticalList(), FromOffice.OPENINGS_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case CHALLENGE -> challenge(message.getChallenge());
-            case WELCOME -> new Welcome(message.getWelcome().getHead());
+            case WELCOME -> welcome(message.getWelcome());
             case UPDATE -> update(message.getUpdate());
             case REFUSED -> refused(message.getRefused());
             case CLAIMED -> claimed(message.getClaimed());
@@ -99,11 +130,8 @@ public sealed interface OfficeMessage {
                         TicketWords.id(message.getReported().getTicket()),
                         TicketWords.slot(message.getReported().getSlot()),
                         message.getReported().getHead());
-            case PART ->
-                new Part(
-                        TicketWords.id(message.getPart().getTicket()),
-                        TicketWords.slot(message.getPart().getSlot()),
-                        message.getPart().getStatement());
+            case PART -> part(message.getPart());
+            case OPENINGS -> OpeningStanding.readAll(message.getOpenings());
             case QUOTA -> quota(message.getQuota());
             case KIND_NOT_SET -> new Skipped();
         };
@@ -116,8 +144,9 @@ public sealed interface OfficeMessage {
                     .setNonce(challenge.nonce)
                     .setRelay(challenge.relay));
         } else if (this instanceof Welcome welcome) {
-            message.setWelcome(
-                    org.cloister.protocol.ticket.wire.Welcome.newBuilder().setHead(welcome.head));
+            message.setWelcome(org.cloister.protocol.ticket.wire.Welcome.newBuilder()
+                    .setHead(welcome.head)
+                    .addAllChain(welcome.chain));
         } else if (this instanceof Update update) {
             message.setUpdate(org.cloister.protocol.ticket.wire.Update.newBuilder()
                     .setTicket(update.ticket)
@@ -151,7 +180,10 @@ public sealed interface OfficeMessage {
             message.setPart(org.cloister.protocol.ticket.wire.Part.newBuilder()
                     .setTicket(part.ticket)
                     .setSlot(part.slot)
-                    .setStatement(part.statement));
+                    .setStatement(part.statement)
+                    .addAllChain(part.chain));
+        } else if (this instanceof Openings openings) {
+            message.setOpenings(OpeningStanding.writeAll(openings));
         } else if (this instanceof Quota quota) {
             org.cloister.protocol.ticket.wire.Quota.Builder wire = org.cloister.protocol.ticket.wire.Quota.newBuilder()
                     .setAccount(quota.account)
@@ -172,6 +204,39 @@ public sealed interface OfficeMessage {
                     + challenge.getNonce().size());
         }
         return new Challenge(challenge.getNonce(), TicketWords.text(challenge.getRelay()));
+    }
+
+    private static Welcome welcome(org.cloister.protocol.ticket.wire.Welcome welcome) throws MalformedException {
+        try {
+            return new Welcome(welcome.getHead(), welcome.getChainList());
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    private static Part part(org.cloister.protocol.ticket.wire.Part part) throws MalformedException {
+        try {
+            return new Part(
+                    TicketWords.id(part.getTicket()),
+                    TicketWords.slot(part.getSlot()),
+                    part.getStatement(),
+                    part.getChainList());
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    private static void requireChain(String message, List<ByteString> chain) {
+        if (chain.size() > Chain.MAX_CERTIFICATES) {
+            throw new IllegalArgumentException(
+                    message + ": want at most " + Chain.MAX_CERTIFICATES + " certificates, have " + chain.size());
+        }
+        for (ByteString each : chain) {
+            if (each.isEmpty() || each.size() > Chain.MAX_CERTIFICATE) {
+                throw new IllegalArgumentException(message + ": want certificates of 1 to " + Chain.MAX_CERTIFICATE
+                        + " bytes, have one of " + each.size());
+            }
+        }
     }
 
     private static Update update(org.cloister.protocol.ticket.wire.Update update) throws MalformedException {

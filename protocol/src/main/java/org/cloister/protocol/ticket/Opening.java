@@ -12,6 +12,8 @@ import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.policy.Policy;
 
 /**
@@ -22,7 +24,7 @@ import org.cloister.protocol.policy.Policy;
  * @param epoch the drive's: above that of every earlier opening
  * @param issued by the opener's clock
  * @param expires after which a relay takes it no more
- * @param drive the project's name for it
+ * @param drive the project's name for it, and its VM's
  * @param driveMib its size if it is to be made where there is none; 0 if it has to be there
  * @param minutes that the VM may run, without the site's allowances
  */
@@ -41,9 +43,12 @@ public record Opening(
     /** Of the payload, and of its envelope: as a ticket's. */
     public static final int MAX_BYTES = Ticket.MAX_BYTES;
 
-    public static final Pattern DRIVE = Pattern.compile("[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?");
+    /** A label that no program takes for a number: the VM's host name is the same. */
+    public static final Pattern DRIVE = Pattern.compile("[a-z]([a-z0-9-]{0,30}[a-z0-9])?");
 
     private static final String FORMAT = "cloister-opening-v1";
+    /** Every machine is that. */
+    private static final String LOCALHOST = "localhost";
 
     /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
     public Opening {
@@ -54,6 +59,9 @@ public record Opening(
         expires = expires.truncatedTo(ChronoUnit.SECONDS);
         Ticket.requireTimes(issued, expires);
         Ticket.require("drive", drive, DRIVE);
+        if (!isDrive(drive)) {
+            throw new IllegalArgumentException("drive: want another name than " + drive);
+        }
         require("driveMiB", driveMib, 0, ResourceRequest.MAX_MIB);
         require("cpus", cpus, 1, ResourceRequest.MAX_CPUS);
         require("memoryMiB", memoryMib, 1, ResourceRequest.MAX_MIB);
@@ -81,6 +89,21 @@ public record Opening(
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);
         }
+    }
+
+    /** Whether a project may call a drive so. */
+    public static boolean isDrive(String label) {
+        return DRIVE.matcher(label).matches() && !label.equals(LOCALHOST);
+    }
+
+    /** What the VM that has a drive is called: as the one before it, so that whoever knew that one finds this. */
+    public static Name controller(String drive, String project) {
+        return new Name(drive, Role.CONTROLLER.toString(), project);
+    }
+
+    /** What its VM is called. */
+    public Name controller() {
+        return controller(drive, project);
     }
 
     /** One node with one task of all CPUs. */

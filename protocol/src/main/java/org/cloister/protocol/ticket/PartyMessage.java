@@ -66,6 +66,9 @@ public sealed interface PartyMessage {
 
     record AskQuota() implements PartyMessage {}
 
+    /** Of a device: how are its project's openings? */
+    record AskOpenings() implements PartyMessage {}
+
     /** Of a later version, to be skipped. */
     record Skipped() implements PartyMessage {}
 
@@ -76,7 +79,7 @@ public sealed interface PartyMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of a party: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromParty.CLOSE_FIELD_NUMBER);
+        Critical.require(message.getCriticalList(), FromParty.ASK_OPENINGS_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case PROOF ->
                 new Proof(message.getProof().getChainList(), message.getProof().getSigned());
@@ -93,6 +96,7 @@ public sealed interface PartyMessage {
                         TicketWords.slot(message.getReport().getSlot()),
                         message.getReport().getStatement());
             case ASK_QUOTA -> new AskQuota();
+            case ASK_OPENINGS -> new AskOpenings();
             case OPEN ->
                 new Open(message.getOpen().getChainList(), message.getOpen().getOpening());
             case CLOSE ->
@@ -126,6 +130,8 @@ public sealed interface PartyMessage {
                     .setStatement(report.statement));
         } else if (this instanceof AskQuota) {
             message.setAskQuota(org.cloister.protocol.ticket.wire.AskQuota.getDefaultInstance());
+        } else if (this instanceof AskOpenings) {
+            message.setAskOpenings(org.cloister.protocol.ticket.wire.AskOpenings.getDefaultInstance());
         } else if (this instanceof Open open) {
             message.setOpen(org.cloister.protocol.ticket.wire.Open.newBuilder()
                     .addAllChain(open.chain)

@@ -62,6 +62,12 @@ public record ResourceRequest(
         require("CPUs of a node", cpusOfNode(nodes, tasks, cpusPerTask, tasksPerNode), 1, MAX_CPUS);
     }
 
+    /** The same of nodes with so much memory. */
+    public ResourceRequest withMemory(int mib) {
+        return new ResourceRequest(
+                nodes, tasks, cpusPerTask, tasksPerNode, mib, scratchMib, exclusive, minutes, features);
+    }
+
     static ResourceRequest read(StrictJson json) throws MalformedException {
         return new ResourceRequest(
                 (int) json.number("nodes", 1, MAX_NODES),

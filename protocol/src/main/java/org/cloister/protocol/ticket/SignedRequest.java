@@ -23,7 +23,7 @@ public sealed interface SignedRequest permits SignedTicket, SignedOpening {
         } catch (MalformedException e) {
             throw SignedPaper.malformed("request", Ticket.TYPE + " or " + Opening.TYPE, e);
         }
-        if (signer.role() == Role.CONTROLLER && type.equals(Ticket.TYPE)) {
+        if (signer.role() == Role.CONTROLLER && Ticket.isType(type)) {
             return SignedTicket.read(envelope, signer);
         }
         if (signer.role() == Role.OPENER && type.equals(Opening.TYPE)) {
@@ -41,6 +41,7 @@ public sealed interface SignedRequest permits SignedTicket, SignedOpening {
 
     String project();
 
+    /** Of the opening, or of the controlling VM whose word it is: a ticket may have been taken over by a later one. */
     long epoch();
 
     Instant issued();

@@ -10,10 +10,11 @@ import org.cloister.protocol.identity.Role;
 /**
  * A ticket that the controlling VM of its project signed.
  *
+ * @param life epoch of the controlling VM whose word it is now: the ticket's own, or that of a later one that took it over
  * @param digest of the payload as it was signed
  * @param signer as its chain was verified
  */
-public record SignedTicket(Ticket ticket, Digest digest, Identity signer) implements SignedRequest {
+public record SignedTicket(Ticket ticket, long life, Digest digest, Identity signer) implements SignedRequest {
     /**
      * @param envelope from anybody
      * @param controller whom the chain that came along names
@@ -23,9 +24,10 @@ public record SignedTicket(Ticket ticket, Digest digest, Identity signer) implem
         SignedPaper.requireRole("ticket", controller, Role.CONTROLLER);
         try {
             Envelope signed = Envelope.parse(envelope, Ticket.MAX_BYTES);
-            Ticket ticket = Ticket.parse(SignedPaper.verified("ticket", signed, Ticket.TYPE, controller));
+            String type = Ticket.isType(signed.payloadType()) ? signed.payloadType() : Ticket.TYPE;
+            Ticket ticket = Ticket.parse(SignedPaper.verified("ticket", signed, type, controller));
             SignedPaper.requireProject("ticket " + ticket.id(), ticket.project(), controller);
-            return new SignedTicket(ticket, signed.payloadSha256(), controller);
+            return new SignedTicket(ticket, ticket.life(type), signed.payloadSha256(), controller);
         } catch (MalformedException e) {
             throw SignedPaper.malformed("ticket", Ticket.TYPE, e);
         }
@@ -48,7 +50,7 @@ public record SignedTicket(Ticket ticket, Digest digest, Identity signer) implem
 
     @Override
     public long epoch() {
-        return ticket.epoch();
+        return life;
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.MalformedException;
@@ -45,6 +46,9 @@ public record Ticket(
     public static final Duration LONGEST = Duration.ofHours(1);
 
     private static final String FORMAT = "cloister-ticket-v1";
+    /** Of an envelope that a later life of the controlling VM has made. */
+    private static final Pattern TAKEN_OVER = Pattern.compile(Pattern.quote(TYPE) + ";epoch=([1-9][0-9]{0,15})");
+
     private static final int ID_BYTES = 16;
 
     /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
@@ -107,6 +111,44 @@ public record Ticket(
     /** @param key the controlling VM's */
     public Envelope sign(SigningKey key) throws GeneralSecurityException {
         return Envelope.sign(TYPE, payload(), key);
+    }
+
+    /**
+     * The same by a later life of the controlling VM, which takes it over: the payload is what it was, and the type, which is
+     * signed too, says whose word it is now.
+     *
+     * @param life the epoch of the life that signs; the ticket's own makes what {@link #sign(SigningKey)} does
+     */
+    public Envelope sign(SigningKey key, long life) throws GeneralSecurityException {
+        requireCount("life", life);
+        if (life < epoch) {
+            throw new IllegalArgumentException("life: want " + epoch + " or a later one, have " + life);
+        }
+        return Envelope.sign(life == epoch ? TYPE : TYPE + ";epoch=" + life, payload(), key);
+    }
+
+    /** Whether an envelope of this type holds a ticket, by whichever life it was signed. */
+    public static boolean isType(String type) {
+        return type.equals(TYPE) || TAKEN_OVER.matcher(type).matches();
+    }
+
+    /**
+     * Whose word an envelope of this ticket is, by epoch.
+     *
+     * @param type the envelope's
+     * @throws MalformedException if it is none of a ticket, or says a life that the ticket itself is not older than
+     */
+    public long life(String type) throws MalformedException {
+        if (type.equals(TYPE)) {
+            return epoch;
+        }
+        Matcher matcher = TAKEN_OVER.matcher(type);
+        long life = matcher.matches() ? Long.parseLong(matcher.group(1)) : 0;
+        if (life <= epoch || life > MAX_COUNT) {
+            throw new MalformedException("payloadType: want " + TYPE + ", or with an epoch after " + epoch + ", have "
+                    + StrictJson.quoted(type));
+        }
+        return life;
     }
 
     static void requireTimes(Instant issued, Instant expires) {

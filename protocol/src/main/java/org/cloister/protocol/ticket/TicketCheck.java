@@ -67,6 +67,14 @@ public final class TicketCheck {
 
     public static void requireNewer(SignedTicket signed, Position newest) throws TicketRefused {
         Ticket ticket = signed.ticket();
+        if (signed.life() != ticket.epoch()) {
+            throw new TicketRefused(
+                    TicketClause.SEQUENCE,
+                    signed.subject(),
+                    "one of epoch " + signed.life() + ", whose life asks",
+                    Long.toString(ticket.epoch()),
+                    "a ticket is taken over from a relay that has it; sign a new one");
+        }
         if (ticket.position().compareTo(newest) <= 0) {
             throw new TicketRefused(
                     TicketClause.SEQUENCE,

@@ -176,6 +176,35 @@ class ChannelSessionTest {
     }
 
     @Test
+    void a_vm_that_is_to_end_hears_it_in_each_session_with_what_is_left_of_its_time() throws Exception {
+        Forwarding forwarding = forwarding();
+        forwarding.revoked(list(1));
+        Duration time = Duration.ofMinutes(10);
+        try (VmPort port = hostSide(forwarding);
+                AgentLink link = vmSide()) {
+            Events.next(vm.attachments);
+            port.leave(time);
+            port.leave(Duration.ofMinutes(20));
+            Duration first = Events.next(vm.leaves);
+            assertThat(first).isBetween(time.minusMinutes(1), time);
+            pipe.hangUp();
+            Events.next(vm.attachments);
+            assertThat(Events.next(vm.leaves)).isLessThan(first);
+            assertThat(vm.leaves).isEmpty();
+            assertThat(link).isNotNull();
+        }
+        try (VmPort port = hostSide(forwarding)) {
+            // Before its agent is there.
+            port.leave(Duration.ZERO);
+            try (AgentLink link = vmSide()) {
+                Events.next(vm.attachments);
+                assertThat(Events.next(vm.leaves)).isZero();
+                assertThat(link).isNotNull();
+            }
+        }
+    }
+
+    @Test
     void remains_of_sessions_torn_marks_and_a_byte_at_a_time_are_dropped() throws Exception {
         byte[] mark = new byte[MarkRecord.MARK_BYTES];
         Arrays.fill(mark, (byte) 0x44);

@@ -1,6 +1,7 @@
 package org.cloister.protocol.channel;
 
 import com.google.protobuf.ByteString;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -17,6 +18,8 @@ final class Events implements AgentEvents {
     final BlockingQueue<Optional<CloseReason>> served = new LinkedBlockingQueue<>();
     final BlockingQueue<ByteString> revocations = new LinkedBlockingQueue<>();
     final BlockingQueue<String> losses = new LinkedBlockingQueue<>();
+
+    final BlockingQueue<Duration> leaves = new LinkedBlockingQueue<>();
 
     static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
         T value = queue.poll(40, TimeUnit.SECONDS);
@@ -43,6 +46,11 @@ final class Events implements AgentEvents {
     public boolean revoked(byte[] signed) {
         revocations.add(ByteString.copyFrom(signed));
         return true;
+    }
+
+    @Override
+    public void askedToLeave(Duration within) {
+        leaves.add(within);
     }
 
     @Override

@@ -16,6 +16,7 @@ import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.ProjectPapers;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +49,28 @@ class AssignmentTest {
         Assignment controller = Assignment.of(
                 new AssignmentMessage.Told(world.controller, BootWorld.OPENING, 0, world.opener, world.documents()));
         assertThat(controller.role()).isEqualTo(Role.CONTROLLER);
+        assertThat(controller.name().id()).isEqualTo("main");
+    }
+
+    @Test
+    void a_controlling_vm_is_called_as_its_drive_and_as_no_number_nor_every_machine() {
+        for (String drive : new String[] {"a", "main", "x2-3", "a".repeat(32)}) {
+            new AssignmentMessage.Told(
+                    Opening.controller(drive, world.project.id()),
+                    BootWorld.OPENING,
+                    0,
+                    world.opener,
+                    world.documents());
+        }
+        for (String other : new String[] {"1", "0x7f", "localhost", "a".repeat(33)}) {
+            assertThatThrownBy(() -> new AssignmentMessage.Told(
+                            Opening.controller(other, world.project.id()),
+                            BootWorld.OPENING,
+                            0,
+                            world.opener,
+                            world.documents()))
+                    .hasMessageContaining("name: want a drive's name in front");
+        }
     }
 
     private void refused(List<ByteString> documents, Class<? extends Throwable> how, String why) {
@@ -93,13 +116,10 @@ class AssignmentTest {
         malformed(told -> told.setSlot(-1), "4294967295");
         malformed(told -> told.setRequester(world.opener.toString()), "requester");
         malformed(
-                told -> told.setRequester(SlotName.of(BootWorld.OPENING, 0, Role.CONTROLLER, other)
-                        .toString()),
+                told -> told.setRequester(
+                        Opening.controller(BootWorld.DRIVE, other).toString()),
                 "requester");
-        malformed(
-                told -> told.setName(SlotName.of(BootWorld.TICKET, 3, Role.CONTROLLER, world.project.id())
-                        .toString()),
-                "slot of a controlling VM");
+        malformed(told -> told.setName(world.controller.toString()), "slot of a controlling VM");
         malformed(told -> told.clearDocuments(), "documents");
         malformed(
                 told -> told.addAllDocuments(Collections.nCopies(ProjectHistory.MAX_DOCUMENTS, ByteString.EMPTY)),

@@ -21,12 +21,14 @@ import org.cloister.protocol.identity.ProjectDocument;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.ticket.Opening;
 
 /** A project with two owners, an opener, a controlling VM and a worker, each with the keys and papers that it would have. */
 public final class BootWorld {
     public static final Instant NOW = Instant.parse("2026-11-21T10:00:00Z");
     public static final String TICKET = "mfrggzdfmztwq2lknnwg23tpob";
     public static final String OPENING = "tq4bcfcxfokh6sbolidgqd2f3i";
+    public static final String DRIVE = "main";
 
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Duration DAY = Duration.ofHours(24);
@@ -47,8 +49,8 @@ public final class BootWorld {
 
     public BootWorld(Project made) throws IOException, GeneralSecurityException {
         project = made.history;
-        worker = SlotName.of(TICKET, 3, Role.WORKER, project.id());
-        controller = SlotName.of(OPENING, 0, Role.CONTROLLER, project.id());
+        worker = SlotName.of(TICKET, 3, project.id());
+        controller = Opening.controller(DRIVE, project.id());
         opener = new Name("cat", Role.OPENER.toString(), project.id());
         Authority owner = Authority.ofProject(
                 project.id(),

@@ -20,12 +20,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.BootCertificate;
 import org.cloister.protocol.identity.BootIdentity;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.ticket.Opening;
 import org.junit.jupiter.api.Test;
 
 /** What docs/protocol.md says of booting VMs in sections 3, 10 and 11 is what the code does. */
@@ -39,10 +41,10 @@ class HandOverDocumentTest {
     void the_assignment_is_the_examples() throws Exception {
         String project = vector("project");
         AssignmentMessage.Told told = new AssignmentMessage.Told(
-                SlotName.of(BootWorld.TICKET, 3, Role.WORKER, project),
+                SlotName.of(BootWorld.TICKET, 3, project),
                 BootWorld.TICKET,
                 3,
-                SlotName.of(BootWorld.OPENING, 0, Role.CONTROLLER, project),
+                Opening.controller(BootWorld.DRIVE, project),
                 List.of(document("genesis"), document("successor")));
         byte[] message = told.wire().toByteArray();
         assertThat(Base64.getEncoder().encodeToString(message)).isEqualTo(vector("assignment"));
@@ -59,7 +61,7 @@ class HandOverDocumentTest {
                 CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));
         BootIdentity found = BootCertificate.verify(List.of(certificate), Name.parse(vector("boot-name")));
         assertThat(found.role()).isEqualTo(Role.WORKER);
-        assertThat(found.name()).isEqualTo(SlotName.of(BootWorld.TICKET, 3, Role.WORKER, vector("project")));
+        assertThat(found.name()).isEqualTo(SlotName.of(BootWorld.TICKET, 3, vector("project")));
     }
 
     @Test
@@ -81,11 +83,24 @@ class HandOverDocumentTest {
     }
 
     @Test
+    void the_readmission_is_the_examples() throws Exception {
+        byte[] bytes = Base64.getDecoder().decode(vector("readmission"));
+        Readmission readmission = (Readmission) VerifierMessage.read(bytes);
+        assertThat(readmission.wire().toByteArray()).isEqualTo(bytes);
+        HandOver handOver = (HandOver) VerifierMessage.read(Base64.getDecoder().decode(vector("hand-over")));
+        assertThat(readmission.place()).isEqualTo(handOver.place());
+        assertThat(readmission.certificates()).isEqualTo(handOver.certificates());
+        assertThat(HexFormat.of().formatHex(readmission.sealingContext())).isEqualTo(vector("readmission-context"));
+    }
+
+    @Test
     void the_unlocking_is_the_examples() throws Exception {
         byte[] bytes = Base64.getDecoder().decode(vector("unlock"));
         Unlock unlock = (Unlock) VerifierMessage.read(bytes);
         assertThat(unlock.wire().toByteArray()).isEqualTo(bytes);
         assertThat(unlock.place()).isEqualTo(new Place(BootWorld.OPENING, 0, HandOverWorld.VM, HandOverWorld.NONCE));
+        assertThat(unlock.siteKeys())
+                .containsExactly(VerificationKey.parse(Base64.getDecoder().decode(vector("site-key"))));
         ProjectHistory project = ProjectHistory.of(
                 unlock.documents().stream().map(ByteString::toByteArray).toList());
         assertThat(((HandOver) VerifierMessage.read(Base64.getDecoder().decode(vector("hand-over"))))
@@ -115,14 +130,20 @@ class HandOverDocumentTest {
                 "trouble",
                 "part",
                 "opened",
-                "resume")) {
+                "resume",
+                "readmission",
+                "readmitted")) {
             assertThat(page).contains("`" + message + "` |").as(message);
         }
         assertThat(page)
                 .contains("`" + SealingContext.HAND_OVER + "`, project, ticket")
+                .contains("`" + SealingContext.READMISSION + "`, project, ticket")
                 .contains("`" + SealingContext.UNLOCK + "`, project, opening")
                 .contains(Login.LEAST_ID + " to " + Login.MOST_ID)
                 .contains("1 to " + Accounts.MAX_USERS + " of `login` (`" + Login.FORM + "`")
+                .contains("the 1 to " + Unlock.MAX_SITE_KEYS + " keys of the site's CA")
+                .contains("at most " + Unlock.MAX_MEMBERS + " bytes")
+                .contains("at most " + Unlock.MAX_SETTINGS + " bytes")
                 .contains("up to " + Mount.MAX + " of `export`")
                 .contains(HandOver.LEAST_LEASE.toSeconds() + " to " + HandOver.MOST_LEASE.toSeconds() + " s");
         for (String top : FolderPath.TOPS) {

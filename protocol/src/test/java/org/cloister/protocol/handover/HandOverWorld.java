@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.dsse.Curve;
@@ -54,6 +55,17 @@ public final class HandOverWorld {
                         new Mount(new FolderPath("/drive/homes"), new FolderPath("/home"), false),
                         new Mount(new FolderPath("/drive/software"), new FolderPath("/project/software"), true)),
                 Duration.ofHours(8),
+                Digest.sha384("policy"),
+                Digest.sha256(new byte[1]));
+    }
+
+    public Readmission readmission() {
+        return new Readmission(
+                new Place(BootWorld.TICKET, 3, VM, NONCE),
+                world.workerChain.stream().map(ByteString::copyFrom).toList(),
+                Optional.of(SealedSecret.munge(ByteString.copyFrom(new byte[97 + 128 + 16]))),
+                BootWorld.NOW,
+                Duration.ofHours(8),
                 Digest.sha384("policy"));
     }
 
@@ -64,11 +76,14 @@ public final class HandOverWorld {
                 world.authorities.stream().map(ByteString::copyFrom).toList(),
                 world.documents(),
                 ByteString.copyFrom(policy.bytes()),
+                List.of(SigningKey.of(BootWorld.pair(Curve.P256)).verificationKey()),
                 7,
                 SealedSecret.drive(ByteString.copyFrom(new byte[97 + 64 + 16])),
                 false,
                 BootWorld.NOW,
-                new Station(NETWORK, Address.parse("10.64.12.1"), 1450, mac()));
+                new Station(NETWORK, Address.parse("10.64.12.1"), 1450, mac()),
+                Optional.of(ByteString.copyFromUtf8("[[member]]\nlogin = \"ann\"\nuid = 1001\ngid = 1000\n")),
+                Optional.of(ByteString.copyFromUtf8("[[shape]]\nhosts = 4\ncpus = 16\nmemory-mib = 65536\n")));
     }
 
     private static Mac mac() {

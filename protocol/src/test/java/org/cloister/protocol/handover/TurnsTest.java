@@ -24,7 +24,8 @@ class TurnsTest {
     private final VmMessage trouble = new VmMessage.Trouble(BootPhase.TUNNEL, "no-tunnel");
     private final VmMessage part = new VmMessage.Part(envelope);
     private final VmMessage opened = new VmMessage.Opened(6, false);
-    private final VmMessage resume = new VmMessage.Resume(BootWorld.TICKET, 3, HandOverWorld.VM);
+    private final VmMessage resume = new VmMessage.Resume(BootWorld.TICKET, 3, HandOverWorld.VM, HandOverWorld.NONCE);
+    private final VmMessage readmitted = new VmMessage.Readmitted(HandOverWorld.NONCE);
     private final VmMessage ready = new VmMessage.Ready();
     private final VmMessage beat = new VmMessage.Beat();
     private final HandOverWorld world = new HandOverWorld();
@@ -94,6 +95,15 @@ class TurnsTest {
     }
 
     @Test
+    void a_controlling_vm_that_comes_certified_says_what_became_of_its_drive_and_is_told_nothing() throws Exception {
+        refused(VmTurns.unlocked(0), shown, ready, beat, part, resume);
+        VmTurns turns = said(VmTurns.unlocked(0), passed, opened, passed);
+        refused(turns, opened);
+        assertThatThrownBy(turns::given).isInstanceOf(IllegalStateException.class);
+        refused(VerifierTurns.unlocked(), question, release, world.unlock(), world.handOver());
+    }
+
+    @Test
     void who_says_too_much_is_cut_and_what_is_unknown_counts() throws Exception {
         VmTurns turns = given(Role.WORKER, shown);
         for (int i = 1; i < LinkLimits.BOOT_WORDS; i++) {
@@ -102,6 +112,29 @@ class TurnsTest {
         assertThatThrownBy(() -> turns.heard(beat, 0)).hasMessageContaining("at most 100");
         assertThatCode(() -> turns.heard(beat, Duration.ofSeconds(10).toNanos()))
                 .doesNotThrowAnyException();
+    }
+
+    @Test
+    void a_worker_that_resumed_is_readmitted_once_and_says_so_once() throws Exception {
+        VmTurns booted = given(Role.WORKER, shown);
+        assertThatThrownBy(booted::readmitting).isInstanceOf(IllegalStateException.class);
+        refused(booted, readmitted);
+        VmTurns resuming = VmTurns.resuming(0);
+        assertThatThrownBy(resuming::readmitting).isInstanceOf(IllegalStateException.class);
+        said(resuming, resume, beat);
+        refused(resuming, readmitted);
+        resuming.readmitting();
+        assertThatThrownBy(resuming::readmitting).isInstanceOf(IllegalStateException.class);
+        said(resuming, ready, beat, readmitted, beat);
+        refused(resuming, readmitted);
+
+        VerifierMessage readmission = world.readmission();
+        VerifierMessage more = new VerifierMessage.Beat();
+        refused(VerifierTurns.booting(Role.WORKER), readmission);
+        refused(heard(VerifierTurns.booting(Role.WORKER), question, world.handOver()), readmission);
+        refused(heard(VerifierTurns.resuming(), more, readmission, more), readmission);
+        refused(heard(VerifierTurns.resuming(), release), readmission);
+        refused(VerifierTurns.unlocked(), readmission);
     }
 
     private static VerifierTurns heard(VerifierTurns turns, VerifierMessage... messages) throws MalformedException {

@@ -13,8 +13,8 @@ import org.cloister.protocol.handover.wire.FromVerifier;
 import org.cloister.protocol.handover.wire.Mount;
 import org.cloister.protocol.handover.wire.Node;
 import org.cloister.protocol.handover.wire.User;
-import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,8 +75,8 @@ class VerifierMessageTest {
         refused(message -> message.setCertificates(0, ByteString.copyFromUtf8("x")), "certificate");
         refused(message -> message.setController(world.world.opener.toString()), "controller");
         refused(
-                message -> message.setController(SlotName.of(BootWorld.OPENING, 0, Role.CONTROLLER, "b".repeat(52))
-                        .toString()),
+                message -> message.setController(
+                        Opening.controller(BootWorld.DRIVE, "b".repeat(52)).toString()),
                 "controller");
         refused(message -> message.setTime(-1), "time");
         refused(message -> message.setTime(253_402_300_800_000L), "time");
@@ -230,6 +230,15 @@ class VerifierMessageTest {
         locked(message -> message.addDocuments(ByteString.copyFrom(new byte[1 << 20])), "documents");
         locked(message -> message.clearPolicy(), "policy");
         locked(message -> message.setPolicy(unlock.documents().get(0)), "policy");
+        locked(message -> message.clearSiteKeys(), "site keys: want 1 to 4, have 0");
+        ByteString site = unlock.wire().getUnlock().getSiteKeys(0);
+        locked(message -> message.addSiteKeys(site), "site keys: want each once");
+        locked(message -> message.addAllSiteKeys(List.of(site, site, site, site)), "site keys: want 1 to 4, have 5");
+        locked(message -> message.setSiteKeys(0, site.substring(1)), "key");
+        locked(
+                message -> message.setSiteKeys(
+                        0, ByteString.copyFrom(world.world.boot.getPublic().getEncoded())),
+                "site key: want P-256");
         locked(message -> message.setEpoch(0), "epoch");
         locked(message -> message.setEpoch(1L << 53), "epoch");
         locked(message -> message.setEpoch(-1), "epoch");
@@ -237,6 +246,24 @@ class VerifierMessageTest {
         locked(message -> message.setDriveKey(ByteString.copyFrom(new byte[178])), "sealed drive key");
         locked(message -> message.clearNetwork(), "network");
         locked(message -> message.setTime(-1), "time");
+        locked(message -> message.setMembers(ByteString.copyFrom(new byte[262_145])), "bytes of the members");
+        locked(message -> message.setSettings(ByteString.copyFrom(new byte[65_537])), "bytes of the settings");
+    }
+
+    @Test
+    void members_that_are_nobody_are_others_than_those_that_the_drive_has() throws Exception {
+        org.cloister.protocol.handover.wire.Unlock.Builder message = unlock.wire().getUnlock().toBuilder();
+        Unlock kept = (Unlock) VerifierMessage.read(FromVerifier.newBuilder()
+                .setUnlock(message.clearMembers().clearSettings())
+                .build()
+                .toByteArray());
+        assertThat(kept.members()).isEmpty();
+        assertThat(kept.settings()).isEmpty();
+        Unlock nobody = (Unlock) VerifierMessage.read(FromVerifier.newBuilder()
+                .setUnlock(message.setMembers(ByteString.EMPTY))
+                .build()
+                .toByteArray());
+        assertThat(nobody.members()).contains(ByteString.EMPTY);
     }
 
     @Test
@@ -265,7 +292,7 @@ class VerifierMessageTest {
 
     @Test
     void what_is_critical_is_known() {
-        malformed(new VerifierMessage.Beat().wire().toBuilder().addCritical(8).build(), "field 8 is critical");
+        malformed(new VerifierMessage.Beat().wire().toBuilder().addCritical(9).build(), "field 9 is critical");
         assertThatThrownBy(() -> VerifierMessage.read(new byte[] {10, 9})).isInstanceOf(MalformedException.class);
     }
 
@@ -292,6 +319,13 @@ class VerifierMessageTest {
         }
         assertThat(FromVerifier.newBuilder().setHandOver(message).build().getSerializedSize())
                 .isLessThanOrEqualTo(LinkLimits.HAND_OVER_BYTES);
-        assertThat(1 << 20).isLessThan(LinkLimits.UNLOCK_BYTES - Unlock.MAX_POLICY - 4 * 1001 - 2 * 4096 - 4096);
+        assertThat(1 << 20)
+                .isLessThan(LinkLimits.UNLOCK_BYTES
+                        - Unlock.MAX_POLICY
+                        - Unlock.MAX_MEMBERS
+                        - Unlock.MAX_SETTINGS
+                        - 4 * 1001
+                        - 2 * 4096
+                        - 4096);
     }
 }

@@ -14,6 +14,7 @@ import org.cloister.protocol.handover.wire.FromVm;
 import org.cloister.protocol.handover.wire.Opened;
 import org.cloister.protocol.handover.wire.Part;
 import org.cloister.protocol.handover.wire.Phase;
+import org.cloister.protocol.handover.wire.Readmitted;
 import org.cloister.protocol.handover.wire.Resume;
 import org.cloister.protocol.handover.wire.Shown;
 import org.cloister.protocol.handover.wire.Trouble;
@@ -43,7 +44,8 @@ class VmMessageTest {
             new VmMessage.Part(envelope),
             new VmMessage.Opened(0, true),
             new VmMessage.Opened(6, false),
-            new VmMessage.Resume(BootWorld.TICKET, 3, HandOverWorld.VM),
+            new VmMessage.Resume(BootWorld.TICKET, 3, HandOverWorld.VM, HandOverWorld.NONCE),
+            new VmMessage.Readmitted(HandOverWorld.NONCE),
             new VmMessage.Skipped()
         }) {
             assertThat(VmMessage.read(message.wire().toByteArray())).isEqualTo(message);
@@ -76,9 +78,12 @@ class VmMessageTest {
         malformed(from.setOpened(Opened.newBuilder().setDrive("found")), "epoch");
         malformed(from.setOpened(Opened.newBuilder().setEpoch(1L << 53).setDrive("found")), "epoch");
         malformed(from.setOpened(Opened.newBuilder().setEpoch(1)), "drive");
-        malformed(from.setResume(Resume.newBuilder().setTicket(BootWorld.TICKET).setSlot(3)), "vm");
-        malformed(from.setResume(Resume.newBuilder().setSlot(3).setVm(HandOverWorld.VM)), "ticket");
-        malformed(new VmMessage.Ready().wire().toBuilder().addCritical(11), "field 11 is critical");
+        Resume.Builder resume = Resume.newBuilder().setSlot(3).setFresh(Wire.bytes(HandOverWorld.NONCE));
+        malformed(from.setResume(resume.clone().setTicket(BootWorld.TICKET)), "vm");
+        malformed(from.setResume(resume.clone().setVm(HandOverWorld.VM)), "ticket");
+        malformed(from.setResume(resume.clearFresh().setTicket(BootWorld.TICKET).setVm(HandOverWorld.VM)), "nonce");
+        malformed(from.setReadmitted(Readmitted.getDefaultInstance()), "nonce");
+        malformed(new VmMessage.Ready().wire().toBuilder().addCritical(12), "field 12 is critical");
         assertThatThrownBy(() -> VmMessage.read(new byte[] {10, 9})).isInstanceOf(MalformedException.class);
         assertThat(EvidenceMessage.MAX_ENVELOPE + 64).isLessThan(LinkLimits.FROM_BOOTING_BYTES);
     }

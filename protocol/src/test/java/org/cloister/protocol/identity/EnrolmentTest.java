@@ -32,7 +32,7 @@ class EnrolmentTest {
     private final Instant now = Instant.parse("2026-11-21T10:00:00Z");
     private final SecureRandom random = new SecureRandom();
     private final SigningKey cas = Keys.signing(Curve.P256);
-    private final Authority site = Authority.ofSite(Keys.subject(cas), cas::sign, now, Duration.ofDays(365), random);
+    private final Authority site = Authority.ofSite(Keys.subject(cas), cas::sign, now, Duration.ofDays(3000), random);
     private final SigningKey first = Keys.signing(Curve.P256);
     private final SigningKey second = Keys.signing(Curve.P256);
     private final EnrolmentToken.Made made = EnrolmentToken.make(random);
@@ -71,10 +71,16 @@ class EnrolmentTest {
         return ((IdentityRefused) thrown).clause();
     }
 
+    private RevocationList list(Instant at) throws IOException {
+        return RevocationList.read(desk().list(BigInteger.ONE, at, HOUR), List.of(cas.verificationKey()));
+    }
+
     private List<BigInteger> listed(Instant at) throws IOException {
-        byte[] der = desk().list(BigInteger.ONE, at, HOUR);
-        return List.copyOf(
-                RevocationList.read(der, List.of(cas.verificationKey())).serials());
+        return List.copyOf(list(at).serials());
+    }
+
+    private static BigInteger number(SigningKey key) {
+        return RevocationList.numberOf(key.verificationKey());
     }
 
     private static BigInteger serial(byte[] certificate) throws IOException {
@@ -104,7 +110,7 @@ class EnrolmentTest {
         byte[] answer = opened().answer(asks(first), now);
         assertThat(listed(now)).isEmpty();
         assertThat(refused(desk(), asks(second), now.plusSeconds(9))).isEqualTo(Clause.COPIED);
-        assertThat(listed(now.plusSeconds(9))).containsExactly(serial(answer));
+        assertThat(listed(now.plusSeconds(9))).containsExactlyInAnyOrder(serial(answer), number(first));
         assertThat(refused(desk(), asks(first), now.plusSeconds(10))).isEqualTo(Clause.REVOKED);
         assertThat(refused(desk(), asks(second), now.plusSeconds(10))).isEqualTo(Clause.REVOKED);
     }
@@ -154,8 +160,39 @@ class EnrolmentTest {
         byte[] two = desk().answer(renews(first), later);
         assertThat(two).isNotEqualTo(one);
         desk().revoke(H1, "stolen", later);
-        assertThat(listed(later)).containsExactlyInAnyOrder(serial(one), serial(two));
-        assertThat(listed(now.plus(Duration.ofHours(25)))).containsExactly(serial(two));
+        assertThat(listed(later)).containsExactlyInAnyOrder(serial(one), serial(two), number(first));
+        assertThat(listed(now.plus(Duration.ofHours(25)))).containsExactlyInAnyOrder(serial(two), number(first));
+    }
+
+    @Test
+    void a_key_that_was_taken_back_is_named_for_longer_than_a_job_lasts_whichever_certificates_it_had()
+            throws Exception {
+        opened().answer(asks(first), now);
+        assertThat(list(now).revokes(first.verificationKey())).isFalse();
+        desk().revoke(H1, "stolen", now);
+        desk().revoke(H1, "stolen again", now);
+        Instant late = now.plus(Duration.ofDays(399));
+        assertThat(listed(late)).containsExactly(number(first));
+        assertThat(list(late).revokes(first.verificationKey())).isTrue();
+        assertThat(list(late).revokes(second.verificationKey())).isFalse();
+        assertThat(listed(now.plus(Duration.ofDays(401)))).isEmpty();
+        assertThat(number(first).bitLength()).as("no serial number has as many").isEqualTo(159);
+    }
+
+    @Test
+    void a_key_that_was_taken_back_is_enrolled_under_no_name() throws Exception {
+        opened().answer(asks(first), now);
+        desk().revoke(H1, "stolen", now);
+        EnrolmentDesk again = opened();
+        assertThat(refused(again, asks(first), now)).isEqualTo(Clause.REVOKED);
+        Name other = new Name("h2", "host", Name.SITE);
+        again.open(other, made.publicHalf(), now, HOUR);
+        assertThat(refused(
+                        again,
+                        overWire(EnrolmentRequest.first(CertificateRequest.make(other, first), made.token())),
+                        now))
+                .isEqualTo(Clause.REVOKED);
+        assertThat(again.answer(asks(second), now)).as("nothing was burnt").isNotEmpty();
     }
 
     @Test
@@ -164,9 +201,11 @@ class EnrolmentTest {
         assertThatThrownBy(() -> opened()).isInstanceOf(RefusedException.class).hasMessageContaining("revoke it first");
         desk().revoke(H1, "replaced", now);
         EnrolmentDesk again = opened();
-        assertThat(listed(now)).containsExactly(serial(old));
+        assertThat(listed(now)).containsExactlyInAnyOrder(serial(old), number(first));
         byte[] fresh = again.answer(asks(second), now);
-        assertThat(listed(now)).containsExactly(serial(old)).doesNotContain(serial(fresh));
+        assertThat(listed(now))
+                .containsExactlyInAnyOrder(serial(old), number(first))
+                .doesNotContain(serial(fresh));
         assertThat(refused(again, renews(first), now)).isEqualTo(Clause.PROOF);
     }
 

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -78,7 +79,9 @@ class LinkDocumentTest {
                         "from-relay-renewed",
                         new RelayMessage.Renewed(RenewalOutcome.refused(Clause.REVOKED)),
                         "from-relay-renewal-asked",
-                        new RelayMessage.RenewalAsked(7, new Name("h1", "host", "site"), ByteString.copyFromUtf8("x")))
+                        new RelayMessage.RenewalAsked(7, new Name("h1", "host", "site"), ByteString.copyFromUtf8("x")),
+                        "from-relay-leave",
+                        new RelayMessage.Leave(Duration.ofSeconds(20)))
                 .entrySet()) {
             assertThat(RelayMessage.read(message(vector(each.getKey())))).isEqualTo(each.getValue());
             assertThat(ByteBufUtil.getBytes(Framing.frame(each.getValue().wire())))
@@ -176,6 +179,16 @@ class LinkDocumentTest {
     }
 
     @Test
+    void a_time_to_leave_is_an_hour_at_most_and_more_counts_as_that() throws MalformedException {
+        byte[] most = {0x4a, 6, 8, -1, -1, -1, -1, 15};
+        assertThat(RelayMessage.read(most)).isEqualTo(new RelayMessage.Leave(Duration.ofHours(1)));
+        assertThat(RelayMessage.read(new byte[] {0x4a, 0})).isEqualTo(new RelayMessage.Leave(Duration.ZERO));
+        for (Duration time : List.of(Duration.ofMillis(-1), Duration.ofHours(1).plusMillis(1))) {
+            assertThatThrownBy(() -> new RelayMessage.Leave(time)).hasMessageContaining("want 0 to 3600 s");
+        }
+    }
+
+    @Test
     void every_message_reads_back_as_what_was_written() throws Exception {
         Name name = new Name("c", "controller", "p");
         Token token = Token.of(new byte[32]);
@@ -198,7 +211,9 @@ class LinkDocumentTest {
             new RelayMessage.Revocations(ByteString.copyFromUtf8("signed")),
             new RelayMessage.Drain(Pace.UNTOLD),
             new RelayMessage.Renewed(RenewalOutcome.granted(new byte[] {0x30})),
-            new RelayMessage.RenewalAsked(1, name, ByteString.copyFromUtf8("request"))
+            new RelayMessage.RenewalAsked(1, name, ByteString.copyFromUtf8("request")),
+            new RelayMessage.Leave(Duration.ZERO),
+            new RelayMessage.Leave(RelayMessage.Leave.LONGEST)
         }) {
             assertThat(RelayMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }

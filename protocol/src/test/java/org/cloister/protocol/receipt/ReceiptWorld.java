@@ -37,7 +37,7 @@ import org.cloister.protocol.ticket.TicketWorld;
 
 /** A ticket's whole life: controlling VM, relay, hosts and workers each sign with a key of their own what is theirs to say. */
 public final class ReceiptWorld {
-    static final Instant NOW = TicketWorld.NOW;
+    public static final Instant NOW = TicketWorld.NOW;
     private static final SecureRandom RANDOM = new SecureRandom();
 
     public final TicketWorld world;
@@ -49,13 +49,13 @@ public final class ReceiptWorld {
 
     /** What one host and its worker VM say and sign. */
     public final class Machine {
-        final int slot;
-        final TicketWorld.Party host;
-        final SigningKey boot = TicketWorld.key(Curve.P384);
+        public final int slot;
+        public final TicketWorld.Party host;
+        public final SigningKey boot = TicketWorld.key(Curve.P384);
         final Nonce nonce = Nonce.random(RANDOM);
         final VmFacts facts;
-        byte[] evidence;
-        HandOver handOver;
+        public byte[] evidence;
+        public HandOver handOver;
 
         private Machine(int slot) throws IOException, GeneralSecurityException {
             this.slot = slot;
@@ -80,7 +80,7 @@ public final class ReceiptWorld {
             handOver = HandOver.of(at(61), workerChain(boot), nonce);
         }
 
-        HostPart part() {
+        public HostPart part() {
             return new HostPart(
                     facts,
                     Digest.sha256(ticket.payload()),
@@ -92,7 +92,7 @@ public final class ReceiptWorld {
                     Optional.of(at(3703)));
         }
 
-        WorkerPart worker() {
+        public WorkerPart worker() {
             return new WorkerPart(
                     ticket.project(),
                     ticket.id(),
@@ -147,7 +147,7 @@ public final class ReceiptWorld {
         }
     }
 
-    static Instant at(int seconds) {
+    public static Instant at(int seconds) {
         return NOW.plusSeconds(seconds);
     }
 
@@ -202,7 +202,7 @@ public final class ReceiptWorld {
         return verify(sign(receipt));
     }
 
-    Verification verify(byte[] envelope) throws IOException {
+    public Verification verify(byte[] envelope) throws IOException {
         return ReceiptVerifier.verify(envelope, Optional.of(world.project), List.of(world.siteKey.verificationKey()));
     }
 

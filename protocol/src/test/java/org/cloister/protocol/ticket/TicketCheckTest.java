@@ -3,6 +3,7 @@ package org.cloister.protocol.ticket;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.time.Duration;
@@ -76,6 +77,12 @@ class TicketCheckTest {
         byte[] otherType = Envelope.sign(Withdrawal.TYPE, ticket.payload(), world.controller.key())
                 .bytes();
         refused(TicketClause.SIGNATURE, () -> SignedTicket.read(otherType, world.identity(world.controller)));
+        for (String life : List.of("03", "3", "1", "0", "-4", "9007199254740992", "")) {
+            byte[] odd = signedAs(Ticket.TYPE + ";epoch=" + life);
+            refused(
+                    life.matches("3|1|9007199254740992") ? TicketClause.MALFORMED : TicketClause.SIGNATURE,
+                    () -> SignedTicket.read(odd, world.identity(world.controller)));
+        }
         TicketWorld.Party member = TicketWorld.party(world.owner, new Name("eve", "member", world.project.id()));
         byte[] members = ticket.sign(member.key()).bytes();
         refused(TicketClause.SIGNATURE, () -> SignedTicket.read(members, world.identity(member)));
@@ -165,5 +172,34 @@ class TicketCheckTest {
         ResourceRequest whole =
                 new ResourceRequest(2, OptionalInt.empty(), 1, OptionalInt.empty(), 0, 0, true, 1, List.of());
         assertThat(Usage.NONE.with(whole)).isEqualTo(new Usage(1, 2, 2, 0, 2));
+    }
+
+    private byte[] signedAs(String type) throws Exception {
+        return Envelope.sign(type, world.ticket(world.request()).payload(), world.controller.key())
+                .bytes();
+    }
+
+    @Test
+    void a_ticket_that_a_later_life_took_over_is_the_same_and_its_word() throws Exception {
+        Ticket ticket = world.ticket(world.request());
+        SignedTicket first = world.signed(ticket);
+        assertThat(first.epoch()).isEqualTo(ticket.epoch());
+        byte[] envelope = ticket.sign(world.controller.key(), 5).bytes();
+        SignedTicket later = SignedTicket.read(envelope, world.identity(world.controller));
+        assertThat(later.ticket()).isEqualTo(ticket);
+        assertThat(later.digest()).isEqualTo(first.digest());
+        assertThat(later.epoch()).isEqualTo(5);
+        assertThat(SignedRequest.read(envelope, world.identity(world.controller)))
+                .isEqualTo(later);
+        // Nobody but its signer makes one life's word another's.
+        byte[] raised =
+                new String(envelope, UTF_8).replace(";epoch=5", ";epoch=6").getBytes(UTF_8);
+        refused(TicketClause.SIGNATURE, () -> SignedTicket.read(raised, world.identity(world.controller)));
+        byte[] lowered = new String(envelope, UTF_8).replace(";epoch=5", "").getBytes(UTF_8);
+        refused(TicketClause.SIGNATURE, () -> SignedTicket.read(lowered, world.identity(world.controller)));
+        refused(TicketClause.SEQUENCE, () -> TicketCheck.requireNewer(later, Position.NONE));
+        assertThat(ticket.sign(world.controller.key(), ticket.epoch()).payloadType())
+                .isEqualTo(Ticket.TYPE);
+        assertThatThrownBy(() -> ticket.sign(world.controller.key(), 2)).isInstanceOf(IllegalArgumentException.class);
     }
 }

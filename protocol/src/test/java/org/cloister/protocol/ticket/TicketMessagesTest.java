@@ -18,6 +18,7 @@ import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.ticket.wire.FromOffice;
 import org.cloister.protocol.ticket.wire.FromParty;
+import org.cloister.protocol.ticket.wire.Welcome;
 import org.junit.jupiter.api.Test;
 
 /** What is said on streams of tickets, against docs/protocol.md, section 13. */
@@ -35,6 +36,7 @@ class TicketMessagesTest {
             new PartyMessage.Claim(ID, 7),
             new PartyMessage.Report(ID, 4095, BYTES),
             new PartyMessage.AskQuota(),
+            new PartyMessage.AskOpenings(),
             new PartyMessage.Open(List.of(BYTES, BYTES), BYTES),
             new PartyMessage.Close(List.of(BYTES), BYTES)
         }) {
@@ -42,7 +44,8 @@ class TicketMessagesTest {
         }
         for (OfficeMessage message : new OfficeMessage[] {
             new OfficeMessage.Challenge(ByteString.copyFrom(new byte[32]), "r1.relay.site.cloister.internal"),
-            new OfficeMessage.Welcome(BYTES),
+            new OfficeMessage.Welcome(BYTES, List.of()),
+            new OfficeMessage.Welcome(BYTES, List.of(BYTES, BYTES, BYTES)),
             new OfficeMessage.Update(ID, TicketState.ACCEPTED, Optional.empty(), "", 0, ByteString.EMPTY, BYTES),
             new OfficeMessage.Update(
                     ID, TicketState.ENDED, Optional.of(TicketEnd.NODE_FAILED), "a node is down", 7, BYTES, BYTES),
@@ -52,7 +55,10 @@ class TicketMessagesTest {
             new OfficeMessage.Claimed(
                     BYTES, List.of(), BYTES, BYTES, new ProjectPapers(List.of(BYTES, BYTES), BYTES, BYTES)),
             new OfficeMessage.Reported(ID, 0, BYTES),
-            new OfficeMessage.Part(ID, 1, BYTES),
+            new OfficeMessage.Part(ID, 1, BYTES, List.of()),
+            new OfficeMessage.Part(ID, 1, BYTES, List.of(BYTES, BYTES)),
+            new OfficeMessage.Openings(0, List.of()),
+            new OfficeMessage.Openings(9, List.of(standing(TicketState.QUEUED), standing(TicketState.ENDED))),
             new OfficeMessage.Quota(
                     "chem", Instant.parse("2027-01-01T00:00:00Z"), List.of(new OfficeMessage.Share("nodes", 1, 4)))
         }) {
@@ -68,6 +74,13 @@ class TicketMessagesTest {
         assertThat(ByteBufUtil.getBytes(Framing.frame(open.wire()))).isEqualTo(vector("from-party-open"));
         PartyMessage close = new PartyMessage.Close(List.of(text("c")), text("w"));
         assertThat(ByteBufUtil.getBytes(Framing.frame(close.wire()))).isEqualTo(vector("from-party-close"));
+        PartyMessage askOpenings = new PartyMessage.AskOpenings();
+        assertThat(ByteBufUtil.getBytes(Framing.frame(askOpenings.wire())))
+                .isEqualTo(vector("from-party-ask-openings"));
+        OfficeMessage part = new OfficeMessage.Part("t", 1, text("s"), List.of(text("c")));
+        assertThat(ByteBufUtil.getBytes(Framing.frame(part.wire()))).isEqualTo(vector("from-office-part"));
+        OfficeMessage welcome = new OfficeMessage.Welcome(text("h"), List.of(text("c")));
+        assertThat(ByteBufUtil.getBytes(Framing.frame(welcome.wire()))).isEqualTo(vector("from-office-welcome"));
         OfficeMessage refused = new OfficeMessage.Refused(ID, TicketClause.QUOTA, "x");
         assertThat(ByteBufUtil.getBytes(Framing.frame(refused.wire()))).isEqualTo(vector("from-office-refused"));
         OfficeMessage claimed = new OfficeMessage.Claimed(
@@ -116,6 +129,64 @@ class TicketMessagesTest {
                             FromOffice.newBuilder().setUpdate(bad).build().toByteArray()))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("want");
+        }
+    }
+
+    private static OpeningStanding standing(TicketState state) {
+        Instant now = Instant.parse("2026-06-02T09:00:00Z");
+        boolean ended = state == TicketState.ENDED;
+        return new OpeningStanding(
+                ID,
+                "cat.opener.p.cloister.internal",
+                "main",
+                9,
+                state,
+                ended ? Optional.of(TicketEnd.SUPERSEDED) : Optional.empty(),
+                "text",
+                ended ? 7 : 0,
+                now,
+                ended ? Optional.of(now.plusSeconds(1)) : Optional.empty(),
+                ended ? Optional.of(now.plusSeconds(2)) : Optional.empty(),
+                ended ? "h1.host.site.cloister.internal" : "",
+                ended,
+                !ended);
+    }
+
+    @Test
+    void openings_with_an_unknown_word_or_too_many_are_refused() {
+        org.cloister.protocol.ticket.wire.Openings good = new OfficeMessage.Openings(
+                        9, List.of(standing(TicketState.ENDED)))
+                .wire()
+                .getOpenings();
+        var one = good.getOpenings(0);
+        for (org.cloister.protocol.ticket.wire.Openings bad : List.of(
+                good.toBuilder().setEpoch(-1).build(),
+                good.toBuilder()
+                        .setOpenings(0, one.toBuilder().setState("open"))
+                        .build(),
+                good.toBuilder().setOpenings(0, one.toBuilder().setEnd("gone")).build(),
+                good.toBuilder().setOpenings(0, one.toBuilder().setHost("a\nb")).build(),
+                good.toBuilder()
+                        .addAllOpenings(java.util.Collections.nCopies(16, one))
+                        .build())) {
+            assertThatThrownBy(() -> OfficeMessage.read(
+                            FromOffice.newBuilder().setOpenings(bad).build().toByteArray()))
+                    .isInstanceOf(MalformedException.class)
+                    .hasMessageContaining("want");
+        }
+    }
+
+    @Test
+    void a_welcome_has_no_chain_longer_than_chains_are() {
+        Welcome good = Welcome.newBuilder().setHead(BYTES).addChain(BYTES).build();
+        for (Welcome bad : List.of(
+                good.toBuilder().addAllChain(List.of(BYTES, BYTES, BYTES)).build(),
+                good.toBuilder().addChain(ByteString.EMPTY).build(),
+                good.toBuilder().addChain(ByteString.copyFrom(new byte[4097])).build())) {
+            assertThatThrownBy(() -> OfficeMessage.read(
+                            FromOffice.newBuilder().setWelcome(bad).build().toByteArray()))
+                    .isInstanceOf(MalformedException.class)
+                    .hasMessageContaining("welcome: want");
         }
     }
 

@@ -1,0 +1,190 @@
+package org.cloister.vm.access;
+
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import org.cloister.protocol.MalformedException;
+
+/**
+ * Stands between an SFTP client and its server (draft-ietf-secsh-filexfer-02), passes all packets as they are, and tells which
+ * file is opened, before the server hears of it, and how much of it went out. A thread for each direction.
+ */
+final class SftpWatch {
+    /** What OpenSSH's server takes. */
+    private static final int MAX_PACKET = 256 * 1024;
+    /** Requests without an answer, and open files; OpenSSH's client has 64, its server 100 or so. */
+    private static final int MOST = 4096;
+
+    private static final int OPEN = 3;
+    private static final int CLOSE = 4;
+    private static final int READ = 5;
+    private static final int HANDLE = 102;
+    private static final int DATA = 103;
+
+    private final Heard heard;
+    private final Map<Integer, byte[]> opening = new HashMap<>();
+    private final Map<Integer, String> reading = new HashMap<>();
+    private final Map<String, Taken> files = new HashMap<>();
+
+    private static final class Taken {
+        final byte[] path;
+        long bytes;
+
+        Taken(byte[] path) {
+            this.path = path;
+        }
+    }
+
+    /** What becomes of files. */
+    interface Heard {
+        /** @throws IOException and the server does not hear of it */
+        void opening(byte[] path) throws IOException;
+
+        void sent(byte[] path, long bytes) throws IOException;
+    }
+
+    SftpWatch(Heard heard) {
+        this.heard = heard;
+    }
+
+    /** Until the client has said all. */
+    void requests(InputStream client, OutputStream server) throws IOException {
+        DataInputStream from = new DataInputStream(client);
+        for (byte[] packet = next(from); packet.length > 0; packet = next(from)) {
+            ByteBuffer fields = ByteBuffer.wrap(packet);
+            try {
+                request(fields.get(), fields);
+            } catch (BufferUnderflowException e) {
+                throw new MalformedException("sftp: a request is shorter than it says", e);
+            }
+            pass(packet, server);
+        }
+    }
+
+    private void request(int type, ByteBuffer fields) throws IOException {
+        if (type == OPEN) {
+            int id = fields.getInt();
+            byte[] path = string(fields);
+            heard.opening(path);
+            synchronized (this) {
+                requireRoom(opening.size());
+                opening.put(id, path);
+            }
+        } else if (type == READ) {
+            int id = fields.getInt();
+            String handle = name(string(fields));
+            synchronized (this) {
+                requireRoom(reading.size());
+                reading.put(id, handle);
+            }
+        } else if (type == CLOSE) {
+            fields.getInt();
+            String handle = name(string(fields));
+            Taken taken;
+            synchronized (this) {
+                taken = files.remove(handle);
+            }
+            if (taken != null) {
+                heard.sent(taken.path, taken.bytes);
+            }
+        }
+    }
+
+    /** Until the server has said all. What was open then is told, too. */
+    void answers(InputStream server, OutputStream client) throws IOException {
+        try {
+            DataInputStream from = new DataInputStream(server);
+            for (byte[] packet = next(from); packet.length > 0; packet = next(from)) {
+                ByteBuffer fields = ByteBuffer.wrap(packet);
+                try {
+                    answer(fields.get(), fields);
+                } catch (BufferUnderflowException e) {
+                    throw new MalformedException("sftp: an answer is shorter than it says", e);
+                }
+                pass(packet, client);
+            }
+        } finally {
+            Map<String, Taken> left;
+            synchronized (this) {
+                left = Map.copyOf(files);
+                files.clear();
+            }
+            for (Taken taken : left.values()) {
+                heard.sent(taken.path, taken.bytes);
+            }
+        }
+    }
+
+    private synchronized void answer(int type, ByteBuffer fields) throws IOException {
+        if (fields.remaining() < Integer.BYTES) {
+            return;
+        }
+        int id = fields.getInt();
+        byte[] path = opening.remove(id);
+        String handle = reading.remove(id);
+        if (type == HANDLE && path != null) {
+            requireRoom(files.size());
+            files.put(name(string(fields)), new Taken(path));
+        } else if (type == DATA && handle != null) {
+            Taken taken = files.get(handle);
+            if (taken != null) {
+                taken.bytes += fields.getInt() & 0xffff_ffffL;
+            }
+        }
+    }
+
+    private static void requireRoom(int size) throws MalformedException {
+        if (size >= MOST) {
+            throw new MalformedException("sftp: want at most " + MOST + " requests and files at a time, have more");
+        }
+    }
+
+    private static String name(byte[] handle) {
+        return new String(handle, StandardCharsets.ISO_8859_1);
+    }
+
+    private static byte[] string(ByteBuffer fields) {
+        int length = fields.getInt();
+        if (length < 0 || length > fields.remaining()) {
+            throw new BufferUnderflowException();
+        }
+        byte[] bytes = new byte[length];
+        fields.get(bytes);
+        return bytes;
+    }
+
+    /** @return without its length; empty at the end */
+    private static byte[] next(DataInputStream from) throws IOException {
+        int length;
+        try {
+            length = from.readInt();
+        } catch (EOFException e) {
+            return new byte[0];
+        }
+        if (length < 1 || length > MAX_PACKET) {
+            throw new MalformedException("sftp: want packets of 1 to " + MAX_PACKET + " bytes, have one of "
+                    + Integer.toUnsignedString(length));
+        }
+        byte[] packet = from.readNBytes(length);
+        if (packet.length < length) {
+            throw new MalformedException("sftp: want " + length + " bytes of a packet, have " + packet.length);
+        }
+        return packet;
+    }
+
+    private static void pass(byte[] packet, OutputStream to) throws IOException {
+        byte[] framed = ByteBuffer.allocate(Integer.BYTES + packet.length)
+                .putInt(packet.length)
+                .put(packet)
+                .array();
+        to.write(framed);
+        to.flush();
+    }
+}

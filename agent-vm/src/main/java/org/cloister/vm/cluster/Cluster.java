@@ -1,0 +1,139 @@
+package org.cloister.vm.cluster;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.identity.WholeFile;
+import org.cloister.vm.machine.Programs;
+import org.cloister.vm.machine.Services;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The daemons of the Local Slurm: each is started when what it needs answers, and ended before that goes. munged runs
+ * before; MariaDB, slurmdbd; then whoever enrols the members; then slurmctld.
+ */
+public final class Cluster {
+    static final String DATABASE = "mariadb.service";
+    static final String ACCOUNTING = "slurmdbd.service";
+    static final String CONTROLLER = "slurmctld.service";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+    private static final List<String> ORDER = List.of(DATABASE, ACCOUNTING, CONTROLLER);
+    private static final Duration INSTALL = Duration.ofMinutes(3);
+    private static final Duration ONCE = Duration.ofSeconds(10);
+    private static final long PAUSE_MS = 200;
+
+    /** When memory is short, who works in this VM goes first. */
+    private static final String FIRST = "[Service]\nOOMScoreAdjust=-800\n";
+    /** It has no setting for the address where it listens, and slurmctld alone is to speak to it, from here. */
+    private static final String HERE = "IPAddressAllow=localhost\nIPAddressDeny=any\n";
+
+    private final Programs programs;
+    private final Services services;
+    private final ClusterPlan plan;
+    private final Duration patience;
+
+    /** What has to be in order before slurmctld runs: the members' names and associations. */
+    @FunctionalInterface
+    public interface Enrolling {
+        void enter() throws IOException;
+    }
+
+    /** @param patience for a daemon to answer */
+    public Cluster(Programs programs, Services services, ClusterPlan plan, Duration patience) {
+        this.programs = programs;
+        this.services = services;
+        this.plan = plan;
+        this.patience = patience;
+    }
+
+    /**
+     * All of them answer when this returns. Their files are there before, and munged runs.
+     *
+     * @throws IOException if one does not come up; those before it run
+     */
+    public void start(Enrolling enrolling) throws IOException {
+        if (Files.notExists(installed())) {
+            install();
+        }
+        services.start(DATABASE, FIRST);
+        await(DATABASE, "", "mariadb", "--no-defaults", "--socket=" + plan.databaseSocket(), "-e", "select 1");
+        services.start(ACCOUNTING, FIRST + HERE);
+        await(ACCOUNTING, "", "sacctmgr", "-n", "-P", "list", "cluster", "format=cluster");
+        enrolling.enter();
+        services.start(CONTROLLER, FIRST);
+        await(CONTROLLER, " UP", "scontrol", "ping");
+    }
+
+    /** In the other order; goes on when one does not end. @return what could not be ended */
+    public List<String> stop() {
+        return stop(services);
+    }
+
+    /** The same, for who knows no more of them. */
+    public static List<String> stop(Services services) {
+        List<String> left = new ArrayList<>();
+        for (int i = ORDER.size() - 1; i >= 0; i--) {
+            try {
+                services.stop(ORDER.get(i));
+            } catch (IOException e) {
+                LOG.error("{} does not end: {}", ORDER.get(i), e.getMessage());
+                left.add(ORDER.get(i));
+            }
+        }
+        return left;
+    }
+
+    /** Written when MariaDB's folder is whole: what a kill left before that is made anew. */
+    private Path installed() {
+        return plan.drive().database().resolve("cloister-installed");
+    }
+
+    /** On a new drive. Root comes by the socket, and no other account has a way in. */
+    private void install() throws IOException {
+        programs.succeed("find", plan.drive().database().toString(), "-mindepth", "1", "-delete");
+        Programs.Output output = programs.run(
+                "",
+                List.of(
+                        "mariadb-install-db",
+                        "--no-defaults",
+                        "--user=mysql",
+                        "--datadir=" + plan.drive().database(),
+                        "--auth-root-authentication-method=socket",
+                        "--skip-test-db"),
+                INSTALL);
+        if (output.exit() != 0) {
+            throw new IOException("mariadb-install-db: " + output.complaint());
+        }
+        WholeFile.create(installed(), new byte[0]);
+    }
+
+    /** @param want that its answer has */
+    private void await(String unit, String want, String... question) throws IOException {
+        long deadline = System.nanoTime() + patience.toNanos();
+        String complaint;
+        do {
+            Programs.Output output = programs.run("", List.of(question), ONCE);
+            if (output.exit() == 0 && output.out().contains(want)) {
+                return;
+            }
+            complaint = output.complaint();
+            pause(unit);
+        } while (System.nanoTime() < deadline);
+        throw new IOException(unit + ": want an answer within " + patience.toSeconds() + " s, have: " + complaint);
+    }
+
+    private static void pause(String unit) throws IOException {
+        try {
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(unit + ": interrupted", e);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package org.cloister.vm.drive;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.secret.Secrets;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.Key;
+import org.cloister.luks.volume.Volume;
+import org.cloister.vm.machine.Holder;
+import org.cloister.vm.machine.Mount;
+import org.cloister.vm.machine.Programs;
+import org.cloister.vm.machine.Unmounting;
+
+/**
+ * The project's drive: a LUKS2 volume with ext4 on it. Its epoch is written before anything on it is changed, so that of two
+ * VMs that were given one drive the later one's is known to both.
+ */
+public final class Drive {
+    private static final Duration FORMAT_LIMIT = Duration.ofMinutes(5);
+    private static final Duration CHECK_LIMIT = Duration.ofMinutes(15);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** e2fsck has mended something. */
+    private static final int MENDED = 1;
+
+    private final Programs programs;
+    private final Cryptsetup cryptsetup;
+    private final DrivePlan plan;
+    private final DriveVolume volume;
+
+    public Drive(Programs programs, Secrets secrets, Cryptsetup cryptsetup, DrivePlan plan) {
+        this.programs = programs;
+        this.cryptsetup = cryptsetup;
+        this.plan = plan;
+        this.volume = new DriveVolume(secrets, cryptsetup, plan.device());
+    }
+
+    /**
+     * What was found.
+     *
+     * @param before the epoch that it had; 0 of one that was made
+     */
+    public record Opened(long before, boolean made) {}
+
+    /**
+     * Mounts it; the key is the caller's to close.
+     *
+     * @param epoch the opening's, which the drive has from now on
+     * @param create whether it is to be made, and was never anything
+     * @throws DriveRefused if it is not as it should be; of one that was found nothing was changed unless a step failed
+     */
+    public Opened open(SecretMemory key, long epoch, boolean create) throws IOException {
+        if (isThere()) {
+            throw new DriveRefused(
+                    DriveRefused.Why.DRIVE,
+                    "drive",
+                    "a mapping of its own",
+                    plan.mapping().path() + " of an earlier agent",
+                    "end this VM");
+        }
+        boolean done = false;
+        try {
+            Opened opened = create ? make(key, epoch) : find(key, epoch);
+            Mount.ext4(programs, plan.mapping().path(), plan.at());
+            done = true;
+            return opened;
+        } catch (DriveRefused e) {
+            throw e;
+        } catch (IOException e) {
+            throw new DriveRefused(DriveRefused.Why.DRIVE, e);
+        } finally {
+            if (!done) {
+                close();
+            }
+        }
+    }
+
+    /** Whether an agent has left it mapped. */
+    public boolean isThere() throws IOException {
+        return cryptsetup.status(plan.mapping()).isPresent();
+    }
+
+    /**
+     * Looks at the header anew: another VM may have been given the drive.
+     *
+     * @return its epoch; empty if it has none any more
+     */
+    public OptionalLong epoch() throws IOException {
+        return volume.epoch();
+    }
+
+    /** Unmounts and unmaps it. May be called again. @return who still had files of it open; it is out of their reach then */
+    public List<Holder> close() throws IOException {
+        List<Holder> holders = List.of();
+        if (isOurs()) {
+            holders = new Unmounting(programs, PATIENCE).unmount(plan.at()).holders();
+        }
+        cryptsetup.close(plan.mapping());
+        return holders;
+    }
+
+    private Opened make(SecretMemory key, long epoch) throws IOException {
+        try (Volume made = volume.make(plan.label(), key)) {
+            made.map(plan.mapping(), Key.ofSlot(key), Set.of());
+            run(
+                    FORMAT_LIMIT,
+                    0,
+                    "mkfs.ext4",
+                    "-q",
+                    "-E",
+                    "lazy_itable_init=1,lazy_journal_init=1,nodiscard",
+                    plan.mapping().path().toString());
+            // Last: without it the drive is none yet.
+            made.tokens().raiseEpoch(epoch);
+        }
+        return new Opened(0, true);
+    }
+
+    private Opened find(SecretMemory key, long epoch) throws IOException {
+        try (Volume found = volume.find(key, epoch)) {
+            long before = found.tokens().epoch().orElseThrow();
+            found.tokens().raiseEpoch(epoch);
+            found.map(plan.mapping(), Key.ofSlot(key), Set.of());
+            run(CHECK_LIMIT, MENDED, "e2fsck", "-p", plan.mapping().path().toString());
+            return new Opened(before, false);
+        }
+    }
+
+    private void run(Duration limit, int most, String... command) throws IOException {
+        Programs.Output output = programs.run("", List.of(command), limit);
+        if (output.exit() < 0 || output.exit() > most) {
+            throw new IOException(String.join(" ", command) + ": " + output.complaint());
+        }
+    }
+
+    private boolean isOurs() throws IOException {
+        Path device = plan.mapping().path();
+        return Mount.at(programs, plan.at()).stream()
+                .anyMatch(mount -> mount.source().equals(device.toString()));
+    }
+}

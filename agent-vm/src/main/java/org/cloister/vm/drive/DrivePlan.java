@@ -1,0 +1,25 @@
+package org.cloister.vm.drive;
+
+import java.nio.file.Path;
+import org.cloister.luks.volume.Format;
+import org.cloister.luks.volume.MappingName;
+
+/**
+ * What becomes of a project's drive.
+ *
+ * @param device the disk
+ * @param label whose it is, of one that is made
+ * @param at where it is mounted
+ */
+public record DrivePlan(Path device, Format label, MappingName mapping, Path at) {
+    /** Of every controlling VM: there is one drive. */
+    public static final MappingName MAPPING = new MappingName("cloister-drive");
+
+    public static final Path AT = Path.of("/project");
+    /** Of a label, of which 47 characters are taken. */
+    private static final int PROJECT_LETTERS = 32;
+
+    public static DrivePlan of(Path device, String project) {
+        return new DrivePlan(device, Format.labelled("project/" + project.substring(0, PROJECT_LETTERS)), MAPPING, AT);
+    }
+}

@@ -1,0 +1,163 @@
+package org.cloister.vm.drive;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.OptionalLong;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.secret.Secrets;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.Derivation;
+import org.cloister.luks.volume.Erasure;
+import org.cloister.luks.volume.Format;
+import org.cloister.luks.volume.Key;
+import org.cloister.luks.volume.Volume;
+import org.cloister.luks.volume.VolumeException;
+
+/**
+ * The drive's header: made for a key, or found and held against an opening. The drive's key is a slot's, so that another one
+ * can take its place; what encrypts the sectors is random and nobody's. A drive whose making was cut short has no epoch.
+ */
+final class DriveVolume {
+    /** In which every trace of a volume, a file system or a table of partitions lies. */
+    private static final long HEAD_BYTES = 64L << 20;
+
+    private static final long TAIL_BYTES = 4L << 20;
+    private static final int AT_ONCE = 1 << 20;
+    private static final String SUBSYSTEM = "cloister";
+
+    private final Secrets secrets;
+    private final Cryptsetup cryptsetup;
+    private final Path device;
+
+    DriveVolume(Secrets secrets, Cryptsetup cryptsetup, Path device) {
+        this.secrets = secrets;
+        this.cryptsetup = cryptsetup;
+        this.device = device;
+    }
+
+    /**
+     * A volume that only this key opens, without an epoch yet.
+     *
+     * @throws DriveRefused if there is anything but an unfinished drive on it
+     */
+    Volume make(Format format, SecretMemory driveKey) throws IOException {
+        if (isUnfinished()) {
+            cryptsetup.erase(device, Erasure.Scope.HEADER);
+        } else {
+            requireEmpty();
+        }
+        Volume volume;
+        try (SecretMemory volumeKey = secrets.random(format.integrity().volumeKeyLength())) {
+            volume = cryptsetup.create(device, format, volumeKey);
+            boolean done = false;
+            try {
+                volume.addSlot(Key.ofVolume(volumeKey), driveKey, Derivation.RANDOM_KEY);
+                done = true;
+            } finally {
+                if (!done) {
+                    volume.close();
+                }
+            }
+        }
+        return volume;
+    }
+
+    /**
+     * The drive as it is, if the opening is newer than it is and the key opens it.
+     *
+     * @throws DriveRefused else; nothing was changed
+     */
+    Volume find(SecretMemory driveKey, long epoch) throws IOException {
+        Volume volume = open();
+        boolean good = false;
+        try {
+            long present = volume.tokens().epoch().orElseThrow(this::unfinished);
+            if (present >= epoch) {
+                throw new DriveRefused(
+                        DriveRefused.Why.DRIVE_EPOCH,
+                        "drive",
+                        "an epoch below the opening's " + epoch,
+                        Long.toString(present),
+                        "open it with the next epoch; if nobody did, this is not the newest drive's opening");
+            }
+            try {
+                volume.check(Key.ofSlot(driveKey));
+            } catch (VolumeException.WrongKey e) {
+                throw new DriveRefused(DriveRefused.Why.DRIVE_KEY, e);
+            }
+            good = true;
+            return volume;
+        } finally {
+            if (!good) {
+                volume.close();
+            }
+        }
+    }
+
+    /** Of the header as it is now; empty if there is none. */
+    OptionalLong epoch() throws IOException {
+        try (Volume volume = open()) {
+            return volume.tokens().epoch();
+        }
+    }
+
+    private Volume open() throws IOException {
+        try {
+            return cryptsetup.open(device);
+        } catch (VolumeException.NotLuks e) {
+            throw new DriveRefused(DriveRefused.Why.NO_DRIVE, e);
+        }
+    }
+
+    private DriveRefused unfinished() {
+        return new DriveRefused(
+                DriveRefused.Why.UNFINISHED,
+                "drive",
+                "one with an epoch",
+                "one whose making was cut short",
+                "open it as a new one: nothing was ever on it");
+    }
+
+    private boolean isUnfinished() throws IOException {
+        try (Volume volume = cryptsetup.open(device)) {
+            return volume.subsystem().equals(SUBSYSTEM)
+                    && volume.tokens().epoch().isEmpty();
+        } catch (VolumeException.NotLuks | VolumeException.DamagedHeader | VolumeException.Luks1 e) {
+            return false;
+        }
+    }
+
+    private void requireEmpty() throws IOException {
+        try (FileChannel channel = FileChannel.open(device, StandardOpenOption.READ)) {
+            long size = channel.size();
+            requireZeros(channel, 0, Math.min(size, HEAD_BYTES));
+            long tail = Math.max(0, size - TAIL_BYTES);
+            requireZeros(channel, tail, size);
+        }
+    }
+
+    private static void requireZeros(FileChannel channel, long from, long to) throws IOException {
+        ByteBuffer piece = ByteBuffer.allocate(AT_ONCE);
+        for (long at = from; at < to; ) {
+            piece.clear();
+            int count = channel.read(piece, at);
+            if (count <= 0) {
+                return;
+            }
+            for (int i = 0; i < count; i++) {
+                if (piece.get(i) != 0) {
+                    throw new DriveRefused(
+                            DriveRefused.Why.NOT_EMPTY,
+                            "new drive",
+                            "zeros",
+                            "something at byte " + (at + i),
+                            "give it an empty disk, or open it as the drive that it is");
+                }
+            }
+            at += count;
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package org.cloister.vm.joining;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Optional;
+
+/** What a worker does with its machine. Calls block, and come one after the other. */
+interface Steps {
+    /** @throws IOException if it could not be done; what was done of it is taken back by {@link #undo} */
+    void take(Step step, HandedOver given) throws IOException;
+
+    /**
+     * What was given anew takes the place of what there is, as far as steps were done: tunnels, then munge.
+     *
+     * @param opened whether the controlling VM was opened anew, and has another munge key
+     * @throws IOException if it could not be done
+     */
+    void readmit(HandedOver given, boolean opened) throws IOException;
+
+    /**
+     * As far as it can be; may be called for a step that was not done, and by an agent that did not do it.
+     *
+     * @param failed whether somebody will want to know what happened
+     * @throws IOException with what is left
+     */
+    void undo(Step step, boolean failed) throws IOException;
+
+    /** When the scratch volume's key was destroyed. */
+    Optional<Instant> erased();
+
+    /** The VM goes off. */
+    void powerOff();
+}

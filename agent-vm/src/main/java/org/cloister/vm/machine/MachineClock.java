@@ -1,0 +1,28 @@
+package org.cloister.vm.machine;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+
+/** The machine's clock. */
+public final class MachineClock {
+    private final Programs programs;
+    private final InstantSource clock;
+
+    public MachineClock(Programs programs, InstantSource clock) {
+        this.programs = programs;
+        this.clock = clock;
+    }
+
+    /** @return how far it was from there */
+    public Duration set(Instant time) throws IOException {
+        Duration apart = Duration.between(clock.instant(), time).abs();
+        programs.succeed("date", "--utc", "--set=@" + time.getEpochSecond() + "." + millis(time));
+        return apart;
+    }
+
+    private static String millis(Instant time) {
+        return String.format(java.util.Locale.ROOT, "%03d", time.toEpochMilli() % 1000);
+    }
+}

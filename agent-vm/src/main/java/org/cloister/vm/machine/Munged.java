@@ -1,0 +1,36 @@
+package org.cloister.vm.machine;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.secret.Secrets;
+
+/** This VM's munged: the distribution's unit, with a key of ours that is there while it runs. */
+public final class Munged {
+    public static final String UNIT = "munge.service";
+
+    private final Services services;
+    private final SecretFile key;
+
+    /** @param run a folder on tmpfs */
+    public Munged(Services services, Path run) {
+        this.services = services;
+        this.key = new SecretFile(run.resolve("munge").resolve("munge.key"));
+    }
+
+    /** @param reader munged's own account */
+    public void start(Secrets secrets, SecretMemory with, DaemonAccount reader) throws IOException {
+        key.write(secrets, with, reader);
+        services.start(
+                UNIT,
+                "[Service]\nExecStart=\nExecStart=/usr/sbin/munged --key-file=" + key.path() + " --num-threads=2\n"
+                        // Jobs go first when memory is short.
+                        + "OOMScoreAdjust=-800\n");
+    }
+
+    /** It runs no more, and the key is gone; whether it ran or not. */
+    public void stop() throws IOException {
+        services.stop(UNIT);
+        key.erase();
+    }
+}

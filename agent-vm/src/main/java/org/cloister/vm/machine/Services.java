@@ -1,0 +1,16 @@
+package org.cloister.vm.machine;
+
+import java.io.IOException;
+
+/** Daemons that a service manager keeps. */
+public interface Services {
+    /**
+     * It runs as these settings say when this returns; one that ran before is started anew.
+     *
+     * @param settings what its unit has besides, or instead
+     */
+    void start(String unit, String settings) throws IOException;
+
+    /** It does not run when this returns, whether it did before or not. */
+    void stop(String unit) throws IOException;
+}

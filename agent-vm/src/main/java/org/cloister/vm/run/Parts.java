@@ -1,0 +1,35 @@
+package org.cloister.vm.run;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What was begun, to be ended in the other order; what does not end well is said, and the next one ends all the same. */
+final class Parts implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Parts.class);
+
+    private final Deque<Part> begun = new ArrayDeque<>();
+
+    /** How one of them ends. */
+    @FunctionalInterface
+    interface Part {
+        void end() throws IOException;
+    }
+
+    void push(Part part) {
+        begun.push(part);
+    }
+
+    @Override
+    public void close() {
+        while (!begun.isEmpty()) {
+            try {
+                begun.pop().end();
+            } catch (IOException e) {
+                LOG.error("not ended in good order: {}", e.getMessage());
+            }
+        }
+    }
+}

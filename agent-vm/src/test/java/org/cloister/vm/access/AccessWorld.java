@@ -1,0 +1,397 @@
+package org.cloister.vm.access;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.math.BigInteger;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPair;
+import java.security.SecureRandom;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.access.AccessAnswer;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.circuit.CircuitPair;
+import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.handover.BootWorld;
+import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.Framing;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.Trust;
+import org.cloister.vm.VmMetrics;
+import org.cloister.vm.machine.Programs;
+import org.cloister.vm.opening.OpeningWorld;
+import org.cloister.vm.users.Member;
+import org.cloister.vm.users.Members;
+
+/** A desk with the real sshd behind it, in mounts of its own where ada is a user, and persons who call it in real circuits. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails is seen in how a call ends
+final class AccessWorld implements AutoCloseable {
+    static final int UID = 2001;
+
+    final OpeningWorld opening = new OpeningWorld();
+    final Beliefs beliefs = opening.beliefs();
+    final String project = opening.made.history().id();
+    private final SecureRandom random = new SecureRandom();
+    private final Authority owner = Authority.ofProject(
+            project,
+            SubjectKey.of(opening.made.owner().verificationKey()),
+            opening.made.owner()::sign,
+            OpeningWorld.NOW,
+            Duration.ofDays(300),
+            random);
+    private final CircuitPair circuits = new CircuitPair();
+    private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(task);
+        thread.setDaemon(true);
+        return thread;
+    });
+    final List<AuditEvent> records = new CopyOnWriteArrayList<>();
+    final VmMetrics metrics = new VmMetrics();
+    volatile boolean recordFails;
+    final Path folder;
+    final Path home;
+    final Place place;
+    final AccessDesk desk;
+    private final Credential own;
+
+    AccessWorld(Path temporary) throws Exception {
+        folder = temporary;
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx--x--x"));
+        Path homes = Files.createDirectory(folder.resolve("homes"));
+        home = Files.createDirectory(homes.resolve("ada"));
+        Files.setAttribute(home, "unix:uid", UID);
+        Files.setAttribute(home, "unix:gid", UID);
+        Path scripts = Files.createDirectory(folder.resolve("scripts"));
+        for (String name : List.of("session", "member-session", "export-session")) {
+            Path script = Files.copy(Path.of("..", "packaging", "src", "agent-vm", name), scripts.resolve(name));
+            Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+        Programs programs = machine(homes);
+        Path sessions = folder.resolve("sessions");
+        place = Place.make(programs, folder.resolve("key"), sessions, scripts, homes);
+        own = Credential.of(
+                opening.keys.signing(),
+                opening.unlocked()
+                        .authority()
+                        .certify(opening.controller, opening.keys.shown().signing(), OpeningWorld.NOW));
+        desk = new AccessDesk(
+                new AccessDesk.Terms(
+                        () -> own,
+                        beliefs,
+                        () -> new Members(List.of(new Member("ada", UID, UID, Optional.of("ada7"))))),
+                place,
+                new ChildLauncher(programs, scripts.resolve("session"), sessions),
+                event -> {
+                    if (recordFails) {
+                        throw new IOException("test: no room");
+                    }
+                    records.add(event);
+                },
+                metrics);
+    }
+
+    /** This one, where ada is a user. */
+    private Programs machine(Path homes) throws IOException {
+        for (String name : List.of("passwd", "group")) {
+            Files.copy(Path.of("/etc", name), folder.resolve(name));
+        }
+        Files.writeString(
+                folder.resolve("passwd"),
+                "ada:*:" + UID + ":" + UID + ":Cloister member:" + homes.resolve("ada") + ":/bin/bash\n",
+                StandardOpenOption.APPEND);
+        Files.writeString(folder.resolve("group"), "ada:!cloister:" + UID + ":ada\n", StandardOpenOption.APPEND);
+        return Programs.behind(List.of(
+                "unshare",
+                "--mount",
+                "/bin/sh",
+                "-c",
+                "mount --bind \"$1/passwd\" /etc/passwd && mount --bind \"$1/group\" /etc/group && shift && exec \"$@\"",
+                "sh",
+                folder.toString()));
+    }
+
+    @Override
+    public void close() {
+        desk.close();
+        circuits.close();
+        threads.shutdownNow();
+        opening.keys.close();
+    }
+
+    /** Somebody whom an owner gave these roles. */
+    final class Person {
+        final String id;
+        private final SigningKey key = SigningKey.of(BootWorld.pair(Curve.P384));
+        final byte[] certificate;
+
+        Person(String id, Role... roles) throws Exception {
+            this.id = id;
+            this.certificate = owner.certifyPerson(
+                    id, Set.of(roles), SubjectKey.of(key.verificationKey()), OpeningWorld.NOW, Duration.ofDays(31));
+        }
+
+        Call calls(Role role) throws Exception {
+            KeyPair pair = BootWorld.pair(Curve.P384);
+            Name name = new Name(id, role.toString(), project);
+            byte[] leaf = Authority.load(certificate, key::sign, random)
+                    .issue(
+                            name,
+                            SubjectKey.of(SigningKey.of(pair).verificationKey()),
+                            OpeningWorld.NOW,
+                            Duration.ofHours(12));
+            return new Call(name, pair, Credential.of(pair.getPrivate(), List.of(leaf, certificate)));
+        }
+    }
+
+    /** @param metric without what all begin with */
+    double counted(String metric) {
+        return new String(metrics.text(), StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith("cloister_vm_access_" + metric + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    void revoke(Person person) throws Exception {
+        X509Certificate read = (X509Certificate) CertificateFactory.getInstance("X.509")
+                .generateCertificate(new ByteArrayInputStream(person.certificate));
+        beliefs.take(owner.revoke(
+                List.of(new Authority.Revocation(read.getSerialNumber(), OpeningWorld.NOW)),
+                BigInteger.TWO,
+                OpeningWorld.NOW,
+                Duration.ofDays(1)));
+    }
+
+    /** A circuit of a person, whose bytes an ssh on this machine gets by a port. */
+    final class Call implements AutoCloseable {
+        final Circuit circuit;
+        final AccessAnswer answer;
+        final CompletableFuture<String> ended = new CompletableFuture<>();
+        private final ServerSocket listening;
+        private final Path identity;
+        private final CompletableFuture<AccessAnswer> answered = new CompletableFuture<>();
+        private final CompletableFuture<Socket> ssh = new CompletableFuture<>();
+
+        private Call(Name name, KeyPair pair, Credential credential) throws Exception {
+            identity = Files.createTempFile(folder, "key", "");
+            writeKey(identity, pair);
+            listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+            circuit = circuits.open(
+                            new CircuitTerms(name, opening.controller, Digest.sha384("policy")),
+                            new CircuitPair.End(
+                                    credential, Trust.inParties(beliefs).only(opening.controller), this::install),
+                            new CircuitPair.End(own, desk.trust().only(name), desk::install))
+                    .opener();
+            answer = answered.get(40, TimeUnit.SECONDS);
+            threads.execute(this::pass);
+        }
+
+        private void install(ChannelPipeline pipeline, Circuit opened) {
+            Framing framing = new Framing(LinkLimits.ACCESS_BYTES, AccessAnswer::read);
+            pipeline.addLast(framing, new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext ctx, Object message) {
+                    if (message instanceof AccessAnswer said) {
+                        answered.complete(said);
+                        ctx.pipeline().remove(framing);
+                        return;
+                    }
+                    ByteBuf bytes = (ByteBuf) message;
+                    byte[] piece = ByteBufUtil.getBytes(bytes);
+                    bytes.release();
+                    ctx.channel().config().setAutoRead(false);
+                    ssh.thenAcceptAsync(
+                            socket -> {
+                                try {
+                                    socket.getOutputStream().write(piece);
+                                    ctx.executor()
+                                            .execute(
+                                                    () -> ctx.channel().config().setAutoRead(true));
+                                } catch (IOException e) {
+                                    ctx.close();
+                                }
+                            },
+                            threads);
+                }
+
+                @Override
+                public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                    if (event == ChannelInputShutdownEvent.INSTANCE) {
+                        ended.complete("said all");
+                        ssh.thenAcceptAsync(Call::shut, threads);
+                    }
+                }
+
+                @Override
+                public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                    ended.complete(cause.getMessage());
+                    ssh.thenAcceptAsync(Call::shut, threads);
+                }
+            });
+        }
+
+        private static void shut(Socket socket) {
+            try {
+                socket.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private void pass() {
+            try (Socket socket = listening.accept()) {
+                ssh.complete(socket);
+                InputStream in = socket.getInputStream();
+                byte[] piece = new byte[1 << 15];
+                for (int n = in.read(piece); n >= 0; n = in.read(piece)) {
+                    circuit.channel()
+                            .writeAndFlush(Unpooled.copiedBuffer(piece, 0, n))
+                            .sync();
+                }
+                circuit.endOutput().sync();
+                ended.get();
+            } catch (Exception e) {
+                ended.complete(e.toString());
+            }
+        }
+
+        int port() {
+            return listening.getLocalPort();
+        }
+
+        List<String> options(Path key) throws IOException {
+            Path known = folder.resolve("known");
+            Files.writeString(known, "vm " + place.hostKey().key() + "\n");
+            return List.of(
+                    "-F",
+                    "none",
+                    "-i",
+                    key.toString(),
+                    "-o",
+                    "IdentitiesOnly=yes",
+                    "-o",
+                    "BatchMode=yes",
+                    "-o",
+                    "StrictHostKeyChecking=yes",
+                    "-o",
+                    "UserKnownHostsFile=" + known,
+                    "-o",
+                    "HostKeyAlias=vm",
+                    "-o",
+                    "LogLevel=ERROR");
+        }
+
+        Path identity() {
+            return identity;
+        }
+
+        Ended ssh(String... command) throws Exception {
+            return sshWith(identity, "ada", command);
+        }
+
+        Ended sshWith(Path key, String login, String... command) throws Exception {
+            List<String> argv = new ArrayList<>(List.of("ssh"));
+            argv.addAll(options(key));
+            argv.addAll(List.of("-p", String.valueOf(port()), login + "@127.0.0.1"));
+            argv.addAll(List.of(command));
+            return run(argv, "");
+        }
+
+        Ended sftp(String batch) throws Exception {
+            List<String> argv = new ArrayList<>(List.of("sftp", "-q"));
+            argv.addAll(options(identity));
+            argv.addAll(List.of("-P", String.valueOf(port()), "-b", "-", "ada@127.0.0.1"));
+            return run(argv, batch);
+        }
+
+        Ended rsync(String... words) throws Exception {
+            List<String> argv = new ArrayList<>(
+                    List.of("rsync", "-a", "-e", "ssh -p " + port() + " " + String.join(" ", options(identity))));
+            argv.addAll(List.of(words));
+            return run(argv, "");
+        }
+
+        @Override
+        public void close() throws IOException {
+            circuit.channel().close();
+            listening.close();
+        }
+    }
+
+    /** How a program on the person's device ended. */
+    record Ended(int status, String out, String errors) {}
+
+    Ended run(List<String> argv, String input) throws Exception {
+        Path errors = Files.createTempFile(folder, "errors", "");
+        Process process =
+                new ProcessBuilder(argv).redirectError(errors.toFile()).start();
+        CompletableFuture<byte[]> out = CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return process.getInputStream().readAllBytes();
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                },
+                threads);
+        try (OutputStream in = process.getOutputStream()) {
+            in.write(input.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            // It did not read it.
+        }
+        if (!process.waitFor(40, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+        }
+        return new Ended(
+                process.waitFor(),
+                new String(out.get(20, TimeUnit.SECONDS), StandardCharsets.UTF_8),
+                Files.readString(errors));
+    }
+
+    static void writeKey(Path file, KeyPair pair) throws IOException {
+        Files.writeString(
+                file,
+                "-----BEGIN PRIVATE KEY-----\n"
+                        + Base64.getMimeEncoder()
+                                .encodeToString(pair.getPrivate().getEncoded())
+                        + "\n-----END PRIVATE KEY-----\n");
+    }
+}

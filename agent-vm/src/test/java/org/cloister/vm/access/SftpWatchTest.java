@@ -1,0 +1,97 @@
+package org.cloister.vm.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.cloister.protocol.MalformedException;
+import org.junit.jupiter.api.Test;
+
+class SftpWatchTest {
+    private final List<String> heard = new ArrayList<>();
+    private boolean fails;
+    private final SftpWatch watch = new SftpWatch(new SftpWatch.Heard() {
+        @Override
+        public void opening(byte[] path) throws IOException {
+            if (fails) {
+                throw new IOException("test");
+            }
+            heard.add("open " + new String(path, StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public void sent(byte[] path, long bytes) {
+            heard.add("sent " + new String(path, StandardCharsets.UTF_8) + " " + bytes);
+        }
+    });
+
+    private static byte[] packet(int type, int id, byte[]... strings) {
+        ByteBuffer packet = ByteBuffer.allocate(1000).putInt(0).put((byte) type).putInt(id);
+        for (byte[] each : strings) {
+            packet.putInt(each.length).put(each);
+        }
+        packet.putInt(0, packet.position() - Integer.BYTES);
+        return Arrays.copyOf(packet.array(), packet.position());
+    }
+
+    private static byte[] text(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private byte[] request(byte[] packet) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        watch.requests(new ByteArrayInputStream(packet), out);
+        return out.toByteArray();
+    }
+
+    private void answers(byte[]... packets) throws IOException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (byte[] each : packets) {
+            all.writeBytes(each);
+        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        watch.answers(new ByteArrayInputStream(all.toByteArray()), out);
+        assertThat(out.toByteArray()).isEqualTo(all.toByteArray());
+    }
+
+    @Test
+    void what_is_read_is_told_with_its_bytes_though_nobody_closes_it() throws IOException {
+        byte[] open = packet(3, 1, text("/data"));
+        assertThat(request(open)).isEqualTo(open);
+        assertThat(heard).containsExactly("open /data");
+        request(packet(5, 2, text("h")));
+        answers(packet(102, 1, text("h")), packet(103, 2, text("12345")), packet(101, 9));
+        assertThat(heard).containsExactly("open /data", "sent /data 5");
+    }
+
+    @Test
+    void what_is_not_recorded_does_not_reach_the_server() {
+        fails = true;
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        assertThatThrownBy(() -> watch.requests(new ByteArrayInputStream(packet(3, 1, text("/data"))), out))
+                .isInstanceOf(IOException.class);
+        assertThat(out.size()).isZero();
+    }
+
+    @Test
+    void a_packet_that_is_none_ends_the_session() {
+        for (byte[] bad : List.of(
+                new byte[] {0, 0, 0, 0},
+                new byte[] {0, 5, 0, 0, 1},
+                new byte[] {-1, -1, -1, -1},
+                new byte[] {0, 0, 0, 9, 1},
+                new byte[] {0, 0, 0, 3, 3, 0, 0},
+                new byte[] {0, 0, 0, 9, 3, 0, 0, 0, 1, 0, 0, 0, 9},
+                new byte[] {0, 0, 0, 9, 3, 0, 0, 0, 1, -1, 0, 0, 9})) {
+            assertThatThrownBy(() -> request(bad)).isInstanceOf(MalformedException.class);
+        }
+        assertThat(heard).isEmpty();
+    }
+}

@@ -1,0 +1,115 @@
+package org.cloister.vm.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.luks.secret.Secrets;
+import org.cloister.vm.Shape;
+import org.cloister.vm.drive.DriveLayout;
+import org.cloister.vm.machine.Programs;
+import org.cloister.vm.machine.Services;
+import org.cloister.vm.slurm.LocalConfiguration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ClusterFilesTest {
+    @TempDir
+    private Path folder;
+
+    private ClusterPlan plan;
+    private ClusterFiles files;
+
+    @BeforeEach
+    void plan() {
+        DriveLayout drive = new DriveLayout(folder.resolve("drive"));
+        plan = new ClusterPlan(
+                new LocalConfiguration(
+                        "project",
+                        "vm-0",
+                        "10.64.12.1",
+                        drive.slurm(),
+                        ClusterPlan.HOOKS,
+                        Optional.of("127.0.0.1"),
+                        List.of(new Shape(4, 8, 16_384, 0)),
+                        1024,
+                        Duration.ofDays(7)),
+                drive);
+        files = new ClusterFiles(plan, folder.resolve("etc"));
+    }
+
+    private String written(String name) throws IOException {
+        return Files.readString(folder.resolve("etc").resolve(name));
+    }
+
+    @Test
+    void slurm_conf_is_the_one_that_the_queue_is_made_for_and_its_hooks_are_the_packages() throws IOException {
+        files.write();
+        assertThat(written("slurm/slurm.conf"))
+                .isEqualTo(plan.slurm().text())
+                .contains("Prolog=/usr/lib/cloister/slurm/prolog\n")
+                .contains("StateSaveLocation=" + plan.drive().slurm());
+        assertThat(written("slurm/cgroup.conf")).isEqualTo("IgnoreSystemd=yes\n");
+    }
+
+    @Test
+    void the_database_is_on_the_drive_and_answers_on_a_socket_alone() throws IOException {
+        files.write();
+        assertThat(written("mysql/mariadb.conf.d/99-cloister.cnf"))
+                .contains("datadir=" + plan.drive().database() + "\n")
+                .contains("skip-networking\n")
+                .contains("socket=" + plan.databaseSocket() + "\n");
+        assertThat(written("slurm/slurmdbd.conf"))
+                .contains("StorageHost=localhost\n")
+                .doesNotContain("StoragePass");
+        assertThat(PosixFilePermissions.toString(
+                        Files.getPosixFilePermissions(folder.resolve("etc/slurm/slurmdbd.conf"))))
+                .as("slurmdbd takes no other")
+                .isEqualTo("rw-------");
+    }
+
+    @Test
+    void files_are_written_again_over_what_was_there() throws IOException {
+        files.write();
+        Files.writeString(folder.resolve("etc/slurm/slurm.conf"), "other");
+        files.write();
+        assertThat(written("slurm/slurm.conf")).isEqualTo(plan.slurm().text());
+    }
+
+    @Test
+    void the_munge_key_is_new_each_time() throws IOException {
+        Secrets secrets = Secrets.open(Secrets.Locking.RUN_WITHOUT_LOCKED_MEMORY);
+        try (MungeKey first = MungeKey.make(secrets);
+                MungeKey second = MungeKey.make(secrets)) {
+            assertThat(first.secret().length()).isEqualTo(128);
+            assertThat(first.secret().sameAs(second.secret())).isFalse();
+        }
+    }
+
+    @Test
+    void daemons_end_in_the_other_order_and_one_that_does_not_keeps_none_from_it() {
+        List<String> said = new ArrayList<>();
+        Services services = new Services() {
+            @Override
+            public void start(String unit, String settings) {}
+
+            @Override
+            public void stop(String unit) throws IOException {
+                said.add(unit);
+                if (unit.equals(Cluster.ACCOUNTING)) {
+                    throw new IOException("test");
+                }
+            }
+        };
+        Cluster cluster = new Cluster(Programs.ofThisMachine(), services, plan, Duration.ofSeconds(1));
+        assertThat(cluster.stop()).containsExactly(Cluster.ACCOUNTING);
+        assertThat(said).containsExactly(Cluster.CONTROLLER, Cluster.ACCOUNTING, Cluster.DATABASE);
+    }
+}

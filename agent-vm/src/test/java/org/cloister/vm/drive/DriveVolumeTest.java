@@ -1,0 +1,125 @@
+package org.cloister.vm.drive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.secret.Secrets;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.Format;
+import org.cloister.luks.volume.Volume;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A drive's header in a file, by the real libcryptsetup; what needs a kernel with device-mapper runs in a guest. */
+class DriveVolumeTest {
+    private static final Format FORMAT = Format.labelled("project/test");
+    private static final long BYTES = 128L << 20;
+
+    private final Secrets secrets = Secrets.open(Secrets.Locking.RUN_WITHOUT_LOCKED_MEMORY);
+    private final Cryptsetup cryptsetup = Cryptsetup.load();
+    private final SecretMemory key = secrets.random(64);
+
+    @TempDir
+    private Path folder;
+
+    private Path disk;
+    private DriveVolume drive;
+
+    DriveVolumeTest() throws IOException {}
+
+    @BeforeEach
+    void disk() throws IOException {
+        disk = folder.resolve("disk");
+        try (RandomAccessFile file = new RandomAccessFile(disk.toFile(), "rw")) {
+            file.setLength(BYTES);
+        }
+        drive = new DriveVolume(secrets, cryptsetup, disk);
+    }
+
+    @AfterEach
+    void forget() {
+        key.close();
+    }
+
+    private void make(long epoch) throws IOException {
+        try (Volume volume = drive.make(FORMAT, key)) {
+            volume.tokens().raiseEpoch(epoch);
+        }
+    }
+
+    private void write(long at) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(disk.toFile(), "rw")) {
+            file.seek(at);
+            file.write(1);
+        }
+    }
+
+    private static void refused(org.assertj.core.api.ThrowableAssert.ThrowingCallable call, DriveRefused.Why why) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        DriveRefused.class, refused -> assertThat(refused.why()).isEqualTo(why));
+    }
+
+    @Test
+    void a_drive_that_was_made_is_found_by_its_key_at_a_later_epoch() throws IOException {
+        make(7);
+        try (Volume found = drive.find(key, 8)) {
+            assertThat(found.label()).isEqualTo("project/test");
+            found.tokens().raiseEpoch(8);
+        }
+        assertThat(drive.epoch()).hasValue(8);
+    }
+
+    @Test
+    void the_same_epoch_and_an_earlier_one_are_refused_and_nothing_is_changed() throws IOException {
+        make(7);
+        refused(() -> drive.find(key, 7), DriveRefused.Why.DRIVE_EPOCH);
+        refused(() -> drive.find(key, 6), DriveRefused.Why.DRIVE_EPOCH);
+        assertThat(drive.epoch()).hasValue(7);
+    }
+
+    @Test
+    void another_key_is_refused() throws IOException {
+        make(7);
+        try (SecretMemory other = secrets.random(64)) {
+            refused(() -> drive.find(other, 8), DriveRefused.Why.DRIVE_KEY);
+        }
+        assertThat(drive.epoch()).hasValue(7);
+    }
+
+    @Test
+    void an_empty_disk_is_no_drive() {
+        refused(() -> drive.find(key, 1), DriveRefused.Why.NO_DRIVE);
+    }
+
+    @Test
+    void nothing_is_made_where_something_is() throws IOException {
+        write(1 << 20);
+        refused(() -> drive.make(FORMAT, key), DriveRefused.Why.NOT_EMPTY);
+        disk();
+        write(BYTES - 1);
+        refused(() -> drive.make(FORMAT, key), DriveRefused.Why.NOT_EMPTY);
+        disk();
+    }
+
+    @Test
+    void a_drive_is_not_made_over_a_drive() throws IOException {
+        make(7);
+        refused(() -> drive.make(FORMAT, key), DriveRefused.Why.NOT_EMPTY);
+        drive.find(key, 8).close();
+    }
+
+    @Test
+    void a_drive_whose_making_was_cut_short_is_made_anew_and_never_found() throws IOException {
+        drive.make(FORMAT, key).close();
+        refused(() -> drive.find(key, 8), DriveRefused.Why.UNFINISHED);
+        make(8);
+        drive.find(key, 9).close();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.vm.receipt;
+
+import org.jspecify.annotations.NullMarked;

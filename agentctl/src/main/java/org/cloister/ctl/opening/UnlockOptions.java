@@ -1,0 +1,112 @@
+package org.cloister.ctl.opening;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.cloister.ctl.circuit.LinkOptions;
+import org.cloister.ctl.drive.DriveLock;
+import org.cloister.ctl.drive.DriveOptions;
+import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.project.Issuer;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** By what a controlling VM is judged, and what it is given. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before use
+final class UnlockOptions {
+    @Option(
+            names = "--no-unlock",
+            description = "Only open: the VM is judged and given its keys by nobody, and ends after a while.")
+    private boolean skipped;
+
+    @Option(
+            names = "--policy",
+            paramLabel = "FILE",
+            description =
+                    "The owners' policy by which the VM is judged, signed by enough of them; kept, and from then on the default.")
+    private @Nullable Path policy;
+
+    @Option(
+            names = "--certificate",
+            paramLabel = "FILE",
+            description =
+                    "The opener's, as agentctl project member wrote it, whose key (--key) certifies the VM; left out by an owner.")
+    private @Nullable Path certificate;
+
+    @Option(
+            names = "--state",
+            paramLabel = "DIR",
+            description =
+                    "Where this device keeps the policy, the drives' envelopes and what was unlocked; default: the folder of --epoch-file's default.")
+    private @Nullable Path state;
+
+    @Option(
+            names = "--mtu",
+            paramLabel = "BYTES",
+            defaultValue = "1500",
+            description = "The MTU of the site's network between VMs; default: ${DEFAULT-VALUE}.")
+    private int mtu;
+
+    @Option(
+            names = "--boot-time",
+            paramLabel = "SECONDS",
+            defaultValue = "600",
+            description =
+                    "How long the VM may take until it shows its evidence, and then until its drive is open; default: ${DEFAULT-VALUE}.")
+    private int seconds;
+
+    @Mixin
+    private KeyOptions keys;
+
+    @Mixin
+    private DriveOptions drive;
+
+    @Mixin
+    private BroughtFiles files;
+
+    boolean skipped() {
+        return skipped;
+    }
+
+    /**
+     * Asks for passphrases and reads everything, before anything is opened.
+     *
+     * @param name the project's, of the drive
+     */
+    Unlocking.Terms prepare(ProjectHistory owners, Beliefs beliefs, Opener opener, String name) throws IOException {
+        Path kept = kept(owners.id());
+        Optional<ByteString> members = files.members();
+        Optional<ByteString> settings = files.settings(drive.create());
+        SignedPolicy signed = SignedPolicy.take(kept.resolve("policy"), policy, owners, Instant.now());
+        Issuer issuer = Issuer.of(owners, certificate, keys.open(null));
+        DriveLock lock = drive.open(owners.id(), name, opener.name().id(), folder(owners.id(), name));
+        return new Unlocking.Terms(
+                owners,
+                beliefs,
+                opener,
+                issuer,
+                signed,
+                lock,
+                drive.create(),
+                members,
+                settings,
+                mtu,
+                new UnlockBook(kept.resolve("unlocked")),
+                Duration.ofSeconds(seconds));
+    }
+
+    /** What this device knows of a drive. */
+    Path folder(String project, String name) {
+        return kept(project).resolve("drives").resolve(name);
+    }
+
+    private Path kept(String project) {
+        return state == null ? LinkOptions.kept(project) : state;
+    }
+}

@@ -1,0 +1,67 @@
+package org.cloister.ctl.vm;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.preflight.machine.Machine;
+import org.cloister.preflight.machine.UnknownException;
+
+/**
+ * What agent-vm says of its VM's boot, docs/image.md.
+ *
+ * @param phase the last that was reached
+ * @param keys by their use, the ids of this start's public ones; none before they are there
+ * @param reached seconds from the kernel's start, by phase, in the file's order
+ */
+record BootReport(String phase, Map<String, String> keys, Map<String, BigDecimal> reached) {
+    private static final String FILE = "/run/cloister/agent-vm.status";
+    private static final Pattern PHASE = Pattern.compile("phase ([a-z]{1,20})");
+    private static final Pattern KEY = Pattern.compile("(signing|sealing) ([a-z2-7]{52})");
+    private static final Pattern REACHED =
+            Pattern.compile("([a-z]{1,20}) ([0-9]{1,9}\\.[0-9]{2}) [0-9]{1,9}\\.[0-9]{2}");
+
+    static BootReport read(Machine machine) throws IOException {
+        String text = machine.read(FILE)
+                .orElseThrow(() -> new UnknownException(
+                        FILE + ": no such file: agent-vm does not run here",
+                        "ask in a VM of a project; there, systemctl status agent-vm"));
+        return parse(text.lines().toList());
+    }
+
+    static BootReport parse(List<String> lines) throws UnknownException {
+        String phase = "";
+        Map<String, String> keys = new LinkedHashMap<>();
+        Map<String, BigDecimal> reached = new LinkedHashMap<>();
+        for (String line : lines) {
+            Matcher isPhase = PHASE.matcher(line);
+            Matcher isKey = KEY.matcher(line);
+            Matcher isReached = REACHED.matcher(line);
+            boolean taken = false;
+            if (isPhase.matches()) {
+                taken = phase.isEmpty();
+                phase = isPhase.group(1);
+            } else if (isKey.matches()) {
+                taken = keys.putIfAbsent(isKey.group(1), isKey.group(2)) == null;
+            } else if (isReached.matches()) {
+                taken = reached.putIfAbsent(isReached.group(1), new BigDecimal(isReached.group(2))) == null;
+            }
+            if (!taken) {
+                throw malformed();
+            }
+        }
+        if (!reached.containsKey(phase)) {
+            throw malformed();
+        }
+        return new BootReport(phase, keys, reached);
+    }
+
+    private static UnknownException malformed() {
+        return new UnknownException(
+                FILE + ": want a phase, keys and the times of phases, have something else",
+                "install agent-vm and agentctl of one release");
+    }
+}

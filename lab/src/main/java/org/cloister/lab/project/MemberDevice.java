@@ -1,0 +1,136 @@
+package org.cloister.lab.project;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.lab.Command;
+import org.cloister.lab.Poll;
+import org.cloister.protocol.identity.Role;
+
+/** A member's own device: ssh, as the system has it, leads to the project's controlling VM. */
+public final class MemberDevice {
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Duration AGAIN = Duration.ofSeconds(2);
+    private static final String ALIAS = "cloister";
+    private static final Pattern TICKET = Pattern.compile(" ticket=(\\S+)");
+
+    private final Device device;
+    private final Path policy;
+
+    /** @param policy the owners', signed */
+    public MemberDevice(Device device, Path policy) {
+        this.device = device;
+        this.policy = policy;
+    }
+
+    /** Once the VM is open: from then on ssh knows the way. */
+    public void configure() throws IOException {
+        Files.writeString(
+                config(), agentctl(Role.MEMBER, "ssh-config", "--host", ALIAS).succeed());
+    }
+
+    /** A line for the login's shell in the VM. */
+    public Command ssh(String line) {
+        return device.command(List.of("ssh", "-F", config().toString(), ALIAS, line))
+                .within(PATIENCE);
+    }
+
+    /** As {@link #ssh}, and what it printed. */
+    public String said(String line) throws IOException {
+        return ssh(line).succeed();
+    }
+
+    /** Into the login's home folder. */
+    public void put(Path file) throws IOException {
+        agentctl(Role.MEMBER, "put", file.toString(), file.getFileName().toString())
+                .succeed();
+    }
+
+    /** As the exporter that the person is, too. */
+    public Command get(String path, Path to) throws IOException {
+        return agentctl(Role.EXPORTER, "get", path, to.toString());
+    }
+
+    /**
+     * @param words of sbatch
+     * @return the job's id
+     */
+    public String submit(String words) throws IOException {
+        return said("sbatch --parsable " + words).strip();
+    }
+
+    public void awaitRunning(String job) throws IOException {
+        Poll.until(
+                "job " + job + " running",
+                PATIENCE,
+                "ask squeue",
+                AGAIN,
+                () -> said("squeue -h -o %T -j " + job).startsWith("RUNNING"));
+    }
+
+    /** The VM has its host again. */
+    public void awaitLogin() throws IOException {
+        Poll.until(
+                "a login",
+                PATIENCE,
+                "read agent-host's log",
+                AGAIN,
+                () -> ssh("true").run().exit() == 0);
+    }
+
+    /** Also the last of its nodes knows it. A job that runs again waits two minutes first. */
+    public void awaitEnd(String job) throws IOException {
+        Poll.until(
+                "the end of job " + job,
+                PATIENCE.multipliedBy(2),
+                "ask squeue",
+                AGAIN,
+                () -> said("squeue -h -o %A").lines().noneMatch(job::equals));
+    }
+
+    /** Of a job that runs on one, as it is called and its VM's domain after it. */
+    public String node(String job) throws IOException {
+        return said("squeue -h -o %N -j " + job).strip();
+    }
+
+    /** Of the VM that a job runs on, at its project's network. */
+    public String address(String job) throws IOException {
+        return said("scontrol show node -o " + node(job)).replaceFirst("(?s).* NodeAddr=([0-9.]+) .*", "$1");
+    }
+
+    /** The last that a job had: in its AdminComment, which is written after its end. */
+    public String ticket(String job) throws IOException {
+        String comment = "sacct -n -X -P -o AdminComment -j " + job;
+        Poll.until(
+                "the ticket of job " + job,
+                PATIENCE,
+                "ask sacct",
+                AGAIN,
+                () -> TICKET.matcher(said(comment)).find());
+        return TICKET.matcher(said(comment)).results().findFirst().orElseThrow().group(1);
+    }
+
+    /** By the project's accounting: state, and status with signal. */
+    public String state(String job) throws IOException {
+        return said("sacct -n -X -P -o State,ExitCode -j " + job).strip();
+    }
+
+    private Command agentctl(Role role, String verb, String... words) {
+        List<String> argv = new ArrayList<>(List.of(device.agentctl().toString(), "project", verb));
+        argv.addAll(device.reach());
+        argv.addAll(List.of("--policy", policy.toString()));
+        if (verb.equals("ssh-config")) {
+            argv.addAll(List.of("--role", role.toString()));
+        }
+        argv.addAll(List.of(words));
+        return device.command(argv).within(PATIENCE);
+    }
+
+    private Path config() {
+        return device.at("ssh_config");
+    }
+}

@@ -1,0 +1,141 @@
+package org.cloister.lab.project;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.lab.Command;
+import org.cloister.lab.relay.RelaySite;
+import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.KeyFile;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.policy.AcceptedHost;
+import org.cloister.protocol.policy.AcceptedImage;
+import org.cloister.protocol.policy.AssuranceLevel;
+import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.Shape;
+import org.cloister.protocol.policy.Sharing;
+
+/** An owner's own device with agentctl: who opens the project's drive, and closes it again. */
+public final class OpenerDevice {
+    /** A guest under emulation makes a database in it. */
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+    private static final String PASSPHRASE = "seventeen wet herons";
+    private static final String[] RIGHTS = {"sh", "-c", "exec 3<\"$1\" 4<\"$1\"; shift; exec \"$@\"", "agentctl"};
+
+    private final Device device;
+    private final Path passphrase;
+
+    /**
+     * @param person who has a device and the role of an opener at the site
+     * @param owner the person's key, which is an owner's
+     */
+    public OpenerDevice(RelaySite site, int relay, Path folder, String person, KeyPair owner) throws IOException {
+        this.device = new Device(site, relay, folder, person, List.of(Role.DEVICE, Role.OPENER));
+        this.passphrase = Files.writeString(at("passphrase"), PASSPHRASE + "\n");
+        byte[] secret = PASSPHRASE.getBytes(StandardCharsets.US_ASCII);
+        Files.write(
+                at("owner.json"),
+                KeyFile.seal(owner, secret, new SecureRandom()).json());
+        agentctl(
+                        "project",
+                        "drive-key",
+                        "--key",
+                        at("drive.json").toString(),
+                        "--out",
+                        drive().toString(),
+                        "--secret-fd",
+                        "3")
+                .succeed();
+    }
+
+    /** The public half of its key to drives. */
+    public Path drive() {
+        return at("drive.pub");
+    }
+
+    /** What this device was given or has made of the drive's key, for its other openers. */
+    public Path envelope(String drive) {
+        return at("kept").resolve("drives").resolve(drive).resolve("envelope");
+    }
+
+    /** The owners' policy: the lab's hosts and its image, and VMs as small as these. */
+    public static Path policy(RelaySite site, Path image, Path file) throws IOException, GeneralSecurityException {
+        Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+        List<AcceptedHost> hosts = new ArrayList<>();
+        for (Name host : RelaySite.NODES) {
+            hosts.add(new AcceptedHost(
+                    host.id(),
+                    VerificationKey.of(site.credential(host).chain().get(0).getPublicKey())));
+        }
+        Policy policy = new Policy(
+                site.opener().project(),
+                1,
+                now.minus(Duration.ofHours(1)),
+                now.plus(Duration.ofDays(30)),
+                AssuranceLevel.HOST_WORD,
+                hosts,
+                List.of(new AcceptedImage(ImageManifest.load(image).identity(), Optional.empty())),
+                new Shape(4, 8192, 0),
+                new Shape(4, 8192, 1024),
+                Sharing.ANY,
+                true,
+                100,
+                Set.of());
+        return Files.write(
+                file,
+                Envelope.sign(
+                                Policy.TYPE,
+                                policy.json(),
+                                SigningKey.of(site.owners().get(0)))
+                        .countersign(SigningKey.of(site.owners().get(1)))
+                        .bytes());
+    }
+
+    /** Ends when the VM that it opens is unlocked. */
+    public Command opening(String drive, String... more) throws IOException {
+        List<String> words = new ArrayList<>(List.of("project", "open", drive, "--days", "1", "--output", "json"));
+        words.addAll(List.of("--key", at("owner.json").toString(), "--secret-fd", "3"));
+        words.addAll(List.of("--drive-key", at("drive.json").toString(), "--drive-secret-fd", "4"));
+        words.addAll(List.of(
+                "--state", at("kept").toString(), "--epoch-file", at("epoch").toString()));
+        words.addAll(device.reach());
+        words.addAll(List.of(more));
+        return agentctl(words.toArray(String[]::new));
+    }
+
+    public JsonNode close(String opening) throws IOException {
+        List<String> words = new ArrayList<>(List.of("project", "close", opening, "--output", "json"));
+        words.addAll(device.reach());
+        return new ObjectMapper()
+                .readTree(agentctl(words.toArray(String[]::new)).succeed());
+    }
+
+    public Command agentctl(String... words) {
+        List<String> argv = new ArrayList<>(List.of(RIGHTS));
+        argv.addAll(List.of(passphrase.toString(), device.agentctl().toString()));
+        argv.addAll(List.of(words));
+        return device.command(argv).within(PATIENCE);
+    }
+
+    private Path at(String name) {
+        return device.at(name);
+    }
+}

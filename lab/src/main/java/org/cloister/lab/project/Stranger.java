@@ -1,0 +1,45 @@
+package org.cloister.lab.project;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.util.concurrent.TimeUnit;
+import org.cloister.lab.relay.RelaySite;
+import org.cloister.protocol.Digest;
+import org.cloister.protocol.circuit.Circuit;
+import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.identity.Beliefs;
+import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.Link;
+import org.cloister.protocol.link.Trust;
+
+/** A project's member at the relay, without anything that agentctl would refuse by itself. */
+@SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the loop's end
+record Stranger(RelaySite parties, int relay) {
+    private static final long LIMIT_S = 60;
+
+    /** What became of a circuit to that name: how it failed. */
+    String dials(Name whom) throws Exception {
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        try {
+            Beliefs beliefs = parties.beliefs();
+            Link link = Link.dial(
+                            loops,
+                            RelaySite.loopback(relay),
+                            parties.credential(parties.device()),
+                            Trust.inRelays(beliefs).only(RelaySite.RELAY))
+                    .get(LIMIT_S, TimeUnit.SECONDS);
+            CircuitTerms terms = new CircuitTerms(parties.member(), whom, Digest.sha384("a policy"));
+            var opened = Circuit.open(
+                    link,
+                    terms,
+                    parties.credential(parties.member()),
+                    Trust.inParties(beliefs),
+                    (pipeline, circuit) -> {});
+            opened.await(LIMIT_S, TimeUnit.SECONDS);
+            return opened.isSuccess() ? "open" : String.valueOf(opened.cause());
+        } finally {
+            loops.shutdownGracefully();
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package org.cloister.lab.site;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabException;
+import org.cloister.lab.Poll;
+import org.cloister.lab.host.AgentHostFiles;
+import org.cloister.lab.relay.Program;
+import org.cloister.lab.relay.RelaySite;
+
+/** agent-host on each of the lab's hosts, before the real relay, Slurm with its cgroups, libvirt, QEMU and Open vSwitch. */
+public final class SiteHosts implements AutoCloseable {
+    public static final Duration LIMIT = Duration.ofSeconds(90);
+
+    /** Of a VM: its guest has begun, and has perhaps spoken. */
+    private static final List<String> AT_WORK = List.of("running", "registered");
+
+    private static final String RELAY = "192.168.140.1:7443";
+    private static final String SITE_END = "TCP-LISTEN:7443";
+
+    private final Lab lab;
+    private final List<AgentHostProcess> agents = new ArrayList<>();
+    private final List<Program> wires = new ArrayList<>();
+
+    private SiteHosts(Lab lab) {
+        this.lab = lab;
+    }
+
+    /** agentctl on the lab's hosts, whose steps lie in cgroups from now on. */
+    public static Path agentctl(Lab lab) throws IOException {
+        lab.confine();
+        return AgentHostProcess.agentctl(lab.slurm().programs().folder(), lab.host(1));
+    }
+
+    /**
+     * They take work when it returns.
+     *
+     * @param relay the relay's port on loopback
+     * @param folder for logs
+     * @param agentctl {@link #agentctl(Lab)}
+     * @param drives of controlling VMs, which all hosts see
+     * @param console whether each VM says on a serial console what its journal has; {@link #console}
+     */
+    public static SiteHosts start(
+            Lab lab, RelaySite site, int relay, Path folder, Path agentctl, Optional<Path> drives, boolean console)
+            throws IOException {
+        SiteHosts hosts = new SiteHosts(lab);
+        boolean ready = false;
+        try {
+            hosts.wire(folder, relay);
+            for (Host host : lab.hosts()) {
+                hosts.agents.add(AgentHostProcess.start(host, site, RELAY, agentctl, drives, console));
+            }
+            hosts.awaitReady();
+            ready = true;
+        } finally {
+            if (!ready) {
+                hosts.close();
+            }
+        }
+        return hosts;
+    }
+
+    /** The relay is outside of the lab: its address there leads to it through a socket, which a site before may have left. */
+    private void wire(Path folder, int relay) throws IOException {
+        Path wire = lab.slurm().programs().folder().resolve("wire");
+        wires.add(Program.start(
+                "wire-relay",
+                folder,
+                List.of("socat", "UNIX-LISTEN:" + wire + ",fork,unlink-early", "TCP:127.0.0.1:" + relay)));
+        wires.add(Program.start(
+                "wire-site",
+                folder,
+                lab.onSite("socat", SITE_END + ",fork,reuseaddr", "UNIX-CONNECT:" + wire)
+                        .argv()));
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (AgentHostProcess agent : agents) {
+            agent.close();
+        }
+        // It has a process for each link, and none of them ends with what started it from outside.
+        lab.onSite("pkill", "-f", SITE_END).run();
+        for (Program wire : wires) {
+            wire.close();
+        }
+    }
+
+    /** All take work. */
+    public void awaitReady() throws IOException {
+        for (AgentHostProcess agent : agents) {
+            agent.awaitReady();
+        }
+    }
+
+    public int count() {
+        return agents.size();
+    }
+
+    public AgentHostProcess agent(int number) {
+        return agents.get(number);
+    }
+
+    public List<JsonNode> vms(int agent) throws IOException {
+        List<JsonNode> vms = new ArrayList<>();
+        agents.get(agent).answer("vms").path("vms").forEach(vms::add);
+        return vms;
+    }
+
+    /** On all hosts. */
+    public List<VmOwner> owners() throws IOException {
+        List<VmOwner> owners = new ArrayList<>();
+        for (int agent = 0; agent < count(); agent++) {
+            vms(agent).forEach(vm -> owners.add(owner(vm)));
+        }
+        return owners;
+    }
+
+    /**
+     * @param ticket or an opening
+     * @return the number of the agent whose host it runs on, from 0
+     */
+    public int awaitRunning(String ticket) throws IOException {
+        int[] found = {-1};
+        Poll.until("a VM of ticket " + ticket, LIMIT, "read agent-host's logs", () -> {
+            for (int i = 0; i < agents.size(); i++) {
+                if (vms(i).stream()
+                        .anyMatch(vm -> vm.path("ticket").asText().equals(ticket)
+                                && AT_WORK.contains(vm.path("state").asText()))) {
+                    found[0] = i;
+                }
+            }
+            return found[0] >= 0;
+        });
+        return found[0];
+    }
+
+    public static VmOwner owner(JsonNode vm) {
+        return new VmOwner(
+                vm.path("project").asText(),
+                vm.path("ticket").asText(),
+                vm.path("slot").asInt(),
+                vm.path("job").asLong(),
+                vm.path("uuid").asText());
+    }
+
+    /** What a VM has said on its console so far; gone with the VM. */
+    public String console(int agent, VmOwner owner) throws IOException {
+        Path file = owner.name()
+                .folder(AgentHostFiles.state(lab.hosts().get(agent)).resolve("vms"))
+                .resolve("console.log");
+        return Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
+    }
+
+    /** Nothing is left of any VM, and Global Slurm's nodes are idle. */
+    public void awaitNothing() throws IOException {
+        for (Host host : lab.hosts()) {
+            HostEyes eyes = new HostEyes(host);
+            Poll.until(
+                    "nothing of a VM on " + host.name(),
+                    LIMIT,
+                    "read agent-host's log",
+                    () -> eyes.all().isEmpty());
+            List<String> differences = eyes.bridgeDifferences();
+            if (!differences.isEmpty()) {
+                throw new LabException(
+                        "bridge of " + host.name() + ": want nothing of a VM, have " + differences,
+                        "read agent-host's log");
+            }
+        }
+        lab.slurm().awaitIdle();
+    }
+
+    /** kill -9, and all are started again and take work. */
+    public void killAll() throws IOException {
+        for (AgentHostProcess agent : agents) {
+            agent.kill();
+        }
+        for (AgentHostProcess agent : agents) {
+            agent.start();
+        }
+        awaitReady();
+    }
+
+    /** As {@link AgentHostProcess#restartWith}, each. */
+    public void restartWith(String times) throws IOException {
+        for (AgentHostProcess agent : agents) {
+            agent.restartWith(times);
+        }
+    }
+
+    /** What the agents have said, since their hosts are there. */
+    public String said() throws IOException {
+        StringBuilder said = new StringBuilder();
+        for (AgentHostProcess agent : agents) {
+            said.append(Files.readString(agent.log()));
+        }
+        return said.toString();
+    }
+}

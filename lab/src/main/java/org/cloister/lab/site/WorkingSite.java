@@ -1,0 +1,100 @@
+package org.cloister.lab.site;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.host.drive.Drives;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.relay.RelaySite;
+
+/** A site where projects have their VMs: relay, hosts with agent-host, storage for drives, and what VMs say on their consoles. */
+public final class WorkingSite implements AutoCloseable {
+    /** Under emulation, beside others: the site's time for a job is never what ends it. */
+    private static final Duration BOOT = Duration.ofMinutes(10);
+
+    private final Lab lab;
+    private final Path folder;
+    private final RelaySite parties;
+    private final SiteRelay relay;
+    private final SiteHosts hosts;
+    private final Consoles consoles;
+
+    private WorkingSite(Lab lab, Path folder, RelaySite parties, SiteRelay relay, SiteHosts hosts, Consoles consoles) {
+        this.lab = lab;
+        this.folder = folder;
+        this.parties = parties;
+        this.relay = relay;
+        this.hosts = hosts;
+        this.consoles = consoles;
+    }
+
+    /** @param folder is made; for what the site's own keep outside of the lab */
+    public static WorkingSite start(Lab lab, Path folder) throws IOException {
+        Files.createDirectories(folder);
+        Path drives = Files.createTempDirectory(lab.slurm().programs().folder(), "working-drives");
+        Files.createFile(drives.resolve(Drives.MARK));
+        RelaySite parties = RelaySite.make(folder, 0);
+        Path agentctl = SiteHosts.agentctl(lab);
+        SiteRelay relay = SiteRelay.start(lab, parties, folder, agentctl + " host run", BOOT);
+        boolean ready = false;
+        try {
+            SiteHosts hosts = SiteHosts.start(lab, parties, relay.port(), folder, agentctl, Optional.of(drives), true);
+            ready = true;
+            return new WorkingSite(lab, folder, parties, relay, hosts, new Consoles(lab.hosts()));
+        } finally {
+            if (!ready) {
+                relay.close();
+            }
+        }
+    }
+
+    /** With the first of its projects. */
+    public RelaySite parties() {
+        return parties;
+    }
+
+    /** Of the relay, on loopback. */
+    public int port() {
+        return relay.port();
+    }
+
+    public SiteHosts hosts() {
+        return hosts;
+    }
+
+    public Consoles consoles() {
+        return consoles;
+    }
+
+    public Lab lab() {
+        return lab;
+    }
+
+    /** Where the site's own keep what they write, the drives' storage with them. */
+    public List<Path> folders() throws IOException {
+        return List.of(
+                folder,
+                lab.slurm().programs().folder(),
+                LabHome.fromEnvironment().folder(lab.name()));
+    }
+
+    /** What may show a fault: the last words of everybody. */
+    public String explained() throws IOException {
+        return "agent-relay:\n" + Consoles.last(Files.readString(folder.resolve("agent-relay.log"))) + "\nagent-host:\n"
+                + Consoles.last(hosts.said()) + "\n" + consoles.last() + "\nGlobal Slurm:\n"
+                + lab.slurm().client("squeue");
+    }
+
+    @Override
+    public void close() throws IOException {
+        consoles.close();
+        relay.close();
+        lab.slurm().client("scancel", "--user=root");
+        lab.slurm().awaitIdle();
+        hosts.close();
+    }
+}

@@ -1,0 +1,123 @@
+package org.cloister.lab.vm;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.ipsec.Identity;
+import org.cloister.lab.Command;
+import org.cloister.lab.GuestJava;
+import org.cloister.lab.Host;
+import org.cloister.lab.LabException;
+import org.cloister.lab.ProjectKeys;
+import org.cloister.lab.Vm;
+import org.cloister.lab.VmSpec;
+import org.cloister.lab.guest.LinkScript;
+
+/** A controlling VM's and a worker's ends of one project's network, in two guests on one host. */
+public final class TunnelPair implements AutoCloseable {
+    private static final Pattern NEEDED = Pattern.compile(
+            "lab/target/classes|agent-vm|luks-keyops|strongswan-conf|netty|jnr-|jffi|/asm|jackson|slf4j-api");
+    private static final int VLAN = 182;
+    private static final Duration LIMIT = Duration.ofMinutes(4);
+    private static final String STEPS = "/run/link.steps";
+    private static final String SAID = "/run/link.said";
+    private static final String ANSWER = "/run/link.answer";
+
+    private final Vm controller;
+    private final Vm worker;
+
+    private TunnelPair(Vm controller, Vm worker) {
+        this.controller = controller;
+        this.worker = worker;
+    }
+
+    /** @param folder for keys that are worth nothing */
+    public static TunnelPair boot(Host host, Path image, Path folder) throws IOException {
+        host.ovs().forwardWithinVlans();
+        ProjectKeys keys = ProjectKeys.make("a");
+        Vm controller = host.boot(VmSpec.of("link-c", image).withVlan(VLAN));
+        boolean done = false;
+        try {
+            Vm worker = host.boot(VmSpec.of("link-w", image).withVlan(VLAN));
+            TunnelPair pair = new TunnelPair(controller, worker);
+            try {
+                pair.begin(keys, folder);
+                done = true;
+                return pair;
+            } finally {
+                if (!done) {
+                    worker.close();
+                }
+            }
+        } finally {
+            if (!done) {
+                controller.close();
+            }
+        }
+    }
+
+    private void begin(ProjectKeys keys, Path folder) throws IOException {
+        for (Vm vm : List.of(controller, worker)) {
+            Identity self = vm == controller ? LinkScript.CONTROLLER : LinkScript.WORKER;
+            vm.awaitRunner();
+            // It wants the processor while it waits for a host.
+            vm.succeed("systemctl", "stop", "agent-vm.service");
+            LinkScript.FOLDER.put(vm, keys, List.of(self), folder);
+            vm.succeed("mkfifo", "-m", "600", ANSWER);
+            GuestJava.install(vm, NEEDED).start(LinkScript.class, STEPS, SAID, self.id(), ANSWER);
+        }
+    }
+
+    /** Guard and tunnel, as agent-vm makes them. */
+    public void tunnel() throws IOException {
+        done(controller, "tunnel");
+        done(worker, "tunnel");
+    }
+
+    /** The same interfaces and addresses, with neither. */
+    public void plain() throws IOException {
+        done(worker, "plain");
+        done(controller, "plain");
+    }
+
+    /** Seconds that so many bytes take from the worker to its controlling VM, over TCP, until these are all there. */
+    public double give(long bytes) throws IOException {
+        return Double.parseDouble(tell(worker, "give " + bytes));
+    }
+
+    private static void done(Vm vm, String step) throws IOException {
+        String answer = tell(vm, step);
+        if (!answer.equals("done")) {
+            throw new LabException(vm.name() + ": " + step + ": " + answer + tail(vm), "read its console");
+        }
+    }
+
+    /** The pipe is read without a question in between: the guest has its processor for the step alone. */
+    private static String tell(Vm vm, String step) throws IOException {
+        Command.Output answer = vm.run(
+                List.of("sh", "-c", "echo \"$1\" >\"$2\"; exec cat \"$3\"", "tell", step, STEPS, ANSWER),
+                new byte[0],
+                LIMIT);
+        if (answer.exit() != 0) {
+            throw new LabException(vm.name() + ": " + step + ": exit " + answer.exit() + tail(vm), "read its console");
+        }
+        return answer.out().strip();
+    }
+
+    private static String tail(Vm vm) throws IOException {
+        return "\n"
+                + vm.run("tail", "-n", "30", SAID, "/run/charon-link/charon.log")
+                        .out();
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            worker.close();
+        } finally {
+            controller.close();
+        }
+    }
+}

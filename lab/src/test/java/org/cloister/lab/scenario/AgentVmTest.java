@@ -1,0 +1,154 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.Poll;
+import org.cloister.lab.Vm;
+import org.cloister.lab.VmSpec;
+import org.cloister.lab.host.ChannelHost;
+import org.cloister.lab.relay.Program;
+import org.cloister.lab.relay.RelaySite;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The agent that is in the image: comes up by itself, attaches to its host again and again, and has other keys each time. */
+@Tag("scenario")
+@Tag("host")
+@ExtendWith(SharedLab.class)
+class AgentVmTest {
+    /** Java begins in a guest under emulation within that time, whatever else the machine does. */
+    private static final Duration LIMIT = Duration.ofMinutes(4);
+
+    private static final String UNIT = "agent-vm.service";
+    private static final String STATUS = "/run/cloister/agent-vm.status";
+    /** A file to write the list of loaded classes to, for packaging/src/agent-vm/classes. */
+    private static final String CLASSES = "cloister.classes";
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it
+    private Path folder;
+
+    @Test
+    @SuppressWarnings("try") // the relay is there to be used by others
+    void comes_up_by_itself_and_attaches_anew_after_it_or_its_host_was_killed(Lab lab) throws Exception {
+        Path image = LabHome.fromEnvironment().image("lab");
+        RelaySite site = RelaySite.make(folder, 0);
+        int port = Program.port();
+        try (Program relay = Program.relay(folder, site.relayConfig(port), port);
+                Vm vm = lab.host(1).boot(VmSpec.of("agent", image))) {
+            site.deliver();
+            Program host = ChannelHost.start(port, vm.agentSocket(), folder);
+            try {
+                vm.awaitRunner();
+                Map<String, String> first = await(vm, "attached", status -> true);
+                report(vm, first);
+                requireQuiet(vm);
+
+                vm.succeed("systemctl", "kill", "--signal=KILL", UNIT);
+                Map<String, String> second =
+                        await(vm, "attached", status -> !Objects.equals(status.get("signing"), first.get("signing")));
+                assertThat(second.get("sealing")).isNotEqualTo(first.get("sealing"));
+
+                host.kill();
+                await(vm, "lost", status -> true);
+                host = ChannelHost.start(port, vm.agentSocket(), folder);
+                Map<String, String> third = await(vm, "attached", status -> true);
+                assertThat(third).containsEntry("signing", second.get("signing"));
+                assertThat(third).containsEntry("sealing", second.get("sealing"));
+
+                vm.succeed("systemctl", "stop", UNIT);
+                assertThat(property(vm, "Result")).isEqualTo("success");
+                listClasses(vm);
+            } finally {
+                host.close();
+            }
+        }
+    }
+
+    /** Without an assignment nothing listens and nothing has an address; and the archive of classes is the image's. */
+    private static void requireQuiet(Vm vm) throws IOException {
+        assertThat(property(vm, "ActiveState")).isEqualTo("active");
+        assertThat(vm.succeed("ss", "-H", "-l", "-n", "-t", "-u")).isBlank();
+        assertThat(vm.succeed("ip", "-o", "address", "show", "scope", "global")).isBlank();
+        assertThat(vm.succeed("journalctl", "-u", UNIT, "-o", "cat"))
+                .contains("the host gave no assignment")
+                .doesNotContain("WARNING", "Exception");
+        // What it mounts is there for slurmd, nfsd and MariaDB, too.
+        assertThat(vm.succeed("readlink", "/proc/" + property(vm, "MainPID") + "/ns/mnt"))
+                .isEqualTo(vm.succeed("readlink", "/proc/1/ns/mnt"));
+        assertThat(vm.succeed("cat", "/proc/" + property(vm, "MainPID") + "/maps"))
+                .contains("/var/cache/cloister/agent-vm.jsa", "/usr/lib/cloister/agent-vm/");
+    }
+
+    private static void report(Vm vm, Map<String, String> status) throws IOException {
+        System.out.println("agent-vm, seconds from the kernel's start and from its own: started "
+                + status.get("started") + ", keys " + status.get("keys") + ", attached " + status.get("attached"));
+        vm.succeed("cat", "/proc/" + property(vm, "MainPID") + "/status")
+                .lines()
+                .filter(line -> line.matches("(VmRSS|RssAnon|Threads):.*"))
+                .forEach(System.out::println);
+        System.out.println(vm.succeed("sh", "-c", "systemd-analyze --no-pager 2>&1 || true; uptime"));
+    }
+
+    private static Map<String, String> await(Vm vm, String phase, Predicate<Map<String, String>> also)
+            throws IOException {
+        Poll.until(
+                "agent-vm " + phase + ", have\n" + vm.run("cat", STATUS).out(),
+                LIMIT,
+                "read " + vm.consoleFile(),
+                Duration.ofMillis(500),
+                () -> {
+                    Map<String, String> status = status(vm);
+                    return phase.equals(status.get("phase")) && also.test(status);
+                });
+        return status(vm);
+    }
+
+    private static Map<String, String> status(Vm vm) throws IOException {
+        return vm.run("cat", STATUS)
+                .out()
+                .lines()
+                .map(line -> line.split(" ", 2))
+                .collect(Collectors.toMap(words -> words[0], words -> words[1]));
+    }
+
+    private static String property(Vm vm, String name) throws IOException {
+        return vm.succeed("systemctl", "show", "--value", "-p", name, UNIT).strip();
+    }
+
+    /** By the launcher itself, once more, without an archive. */
+    private static void listClasses(Vm vm) throws IOException {
+        String file = System.getProperty(CLASSES);
+        if (file == null) {
+            return;
+        }
+        vm.succeed(
+                "sh",
+                "-c",
+                "sed 's|-XX:SharedArchiveFile=[^ ]*|-Xshare:off -XX:DumpLoadedClassList=/run/classes|' "
+                        + "/usr/libexec/cloister/agent-vm >/run/launcher; rm " + STATUS
+                        + "; setsid sh /run/launcher >/run/said 2>&1 & echo $! >/run/pid");
+        await(vm, "attached", status -> true);
+        vm.succeed("sh", "-c", "kill $(cat /run/pid); while kill -0 $(cat /run/pid); do sleep 1; done 2>/dev/null");
+        Files.writeString(
+                Path.of(file),
+                vm.succeed("cat", "/run/classes")
+                        .lines()
+                        .filter(line -> !line.startsWith("#"))
+                        .distinct()
+                        .sorted()
+                        .collect(Collectors.joining("\n", "", "\n")));
+    }
+}

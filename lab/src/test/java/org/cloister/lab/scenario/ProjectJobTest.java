@@ -1,0 +1,396 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Command;
+import org.cloister.lab.Lab;
+import org.cloister.lab.Poll;
+import org.cloister.lab.project.MemberDevice;
+import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.Search;
+import org.cloister.lab.site.SiteHosts;
+import org.cloister.lab.site.WorkingSite;
+import org.cloister.lab.wire.FrameSocket;
+import org.cloister.lab.wire.Wiretap;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A member's jobs in real VMs, by ssh and sbatch as on any cluster. */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("scenario")
+@Tag("vm")
+@Timeout(2400)
+@ExtendWith(SharedLab.class)
+@SuppressWarnings("NullAway.Init") // set before all
+class ProjectJobTest {
+    private static final String MARKER = Wiretap.MARKER;
+    private static final Path JOBS = Path.of("src/test/resources/jobs");
+
+    private static final String SCRIPT = """
+            #!/bin/bash
+            #SBATCH --output=out.txt
+            # @-script
+            echo @-output >> "$PLACE/out"
+            echo "host $(hostname) user $(id -un) input $(cat input)"
+            srun bash -c 'echo "step on $(hostname) node $SLURMD_NODENAME"'
+            exit "${1:-0}"
+            """.replace("@", MARKER);
+
+    /** Of the site's, on its machines. */
+    private static final List<String> DAEMONS = List.of(
+            "org.cloister.host.run.Main",
+            "org.cloister.relay.Main",
+            "slurmctld",
+            "slurmd",
+            "slurmdbd",
+            "mariadbd",
+            "libvirtd",
+            "ovs-vswitchd");
+
+    /** Tickets whose worker lost its agent, and so could not sign its part: their receipts say that and nothing else against them. */
+    private static final Set<String> SILENT = new HashSet<>();
+
+    @TempDir
+    private static Path folder;
+
+    private static Lab lab;
+    private static ProjectStage project;
+    private static MemberDevice member;
+    private static MemberDevice bob;
+    private static ProjectStage.Opened opened;
+    private static JsonNode answer;
+    private static Wiretap loopback;
+    // Each runs from one test into a later one: limits are whole minutes, and a script has many things to try.
+    private static String limited;
+    private static String hostile;
+
+    @BeforeAll
+    static void begin(Lab of) throws Exception {
+        lab = of;
+        // Between devices, the relay and the way to it.
+        loopback = new Wiretap(List.of(FrameSocket.open(Path.of("/proc/self/ns/net"), "lo")));
+        project = ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder);
+        opened = project.make();
+        answer = project.awaitWork(opened);
+        member = project.member;
+        bob = project.bob;
+        member.configure();
+        bob.configure();
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        opened.close();
+        loopback.close();
+        project.first.close(opened.owner().ticket());
+        project.awaitNothing();
+        project.close();
+    }
+
+    @Test
+    @Order(0)
+    void the_controlling_vm_is_at_work_and_listens_where_the_documents_say() throws Exception {
+        project.explained(() -> {
+            assertThat(answer.path("vm").asText()).isEqualTo("open");
+            assertThat(answer.path("found").asText()).isEqualTo("made");
+            Looks.of(project.said(opened)).assertWorks();
+        });
+    }
+
+    @Test
+    @Order(1)
+    void a_job_reads_and_writes_its_projects_storage_and_ends_with_its_status() throws Exception {
+        project.explained(() -> {
+            assertThat(member.said("id -un")).isEqualTo(ProjectStage.LOGIN + "\n");
+            member.put(Files.writeString(folder.resolve("job.sh"), SCRIPT));
+            member.put(Files.writeString(folder.resolve("input"), MARKER + "-input\n"));
+            String line = "mkdir @-path; PLACE=$HOME/@-path sbatch --wait --job-name=@-name --comment=@-comment"
+                    + " --export=ALL,OTHER=@-environment job.sh 3 @-argument";
+            Command.Output waited = member.ssh(line.replace("@", MARKER)).run();
+            assertThat(waited.exit()).isEqualTo(3);
+            assertThat(member.state("1")).isEqualTo("FAILED|3:0");
+            Path out = folder.resolve("out.txt");
+            member.get("out.txt", out).succeed();
+            assertThat(Files.readString(out))
+                    .matches("host (\\S+) user " + ProjectStage.LOGIN + " input " + MARKER
+                            + "-input\nstep on \\1 node \\1\n");
+            project.awaitNoWorker();
+        });
+    }
+
+    @Test
+    @Order(2)
+    void an_mpi_program_runs_over_two_vms() throws Exception {
+        project.explained(() -> {
+            Path program = folder.resolve("mpi-hello");
+            Command.of(
+                            "cc",
+                            "-o",
+                            program.toString(),
+                            JOBS.resolve("mpi-hello.c").toString(),
+                            "-ldl")
+                    .succeed();
+            member.put(program);
+            member.put(JOBS.resolve("mpi-hello.sh"));
+            String submit =
+                    "chmod +x mpi-hello; sbatch --wait --nodes=2 --ntasks-per-node=1 --output=mpi.txt mpi-hello.sh"
+                            + " $HOME/mpi-hello";
+            Command.Output waited = member.ssh(submit).run();
+            String said = member.said("cat mpi.txt");
+            assertThat(waited.exit()).as(said).isZero();
+            assertThat(said.lines())
+                    .hasSize(3)
+                    .anyMatch(line -> line.matches("mpi-hello: rank 0 of 2 on \\S+, sum 1"))
+                    .anyMatch(line -> line.matches("mpi-hello: rank 1 of 2 on \\S+, sum 1"))
+                    // Ranks go to nodes in the order in which those joined.
+                    .anyMatch(line -> line.contains("-0, sum 1"))
+                    .anyMatch(line -> line.contains("-1, sum 1"))
+                    .contains("mpi-hello: ok");
+            project.awaitNoWorker();
+        });
+    }
+
+    @Test
+    @Order(3)
+    void a_job_reaches_nothing_of_anothers_and_when_it_is_cancelled_says_so() throws Exception {
+        project.explained(() -> {
+            bob.put(JOBS.resolve("reach.sh"));
+            limited = member.submit("--time=2 --output=limited.txt --wrap='while sleep 1; do date +%s; done'");
+            wrongFromTheBeginning();
+            String cancelled = bob.submit("--wrap='sleep 600'");
+            member.awaitRunning(limited);
+            wrongWhileItRuns(project.worker(limited));
+            member.awaitRunning(cancelled);
+            assertReachesNothingOf(limited, cancelled);
+            bob.said("scancel " + cancelled);
+            member.awaitEnd(cancelled);
+            assertThat(member.state(cancelled)).startsWith("CANCELLED");
+        });
+    }
+
+    /** The clock of a worker whose agent has not spoken yet. */
+    private static void wrongFromTheBeginning() throws IOException {
+        Poll.until(
+                "a worker",
+                SiteHosts.LIMIT,
+                "read agent-host's log",
+                () -> project.vms().size() == 2);
+        for (VmOwner vm : project.vms()) {
+            if (!vm.equals(opened.owner())) {
+                project.tell(vm, "clock + 3 hours");
+            }
+        }
+    }
+
+    /** The clock of a worker, and the storage that it writes to. */
+    private static void wrongWhileItRuns(VmOwner worker) throws IOException {
+        project.tell(worker, "clock + 5 hours");
+        project.tell(opened.owner(), "freeze 20");
+    }
+
+    /**
+     * From a step of bob's job, by srun as on a login node: slurmctld and storage answer, and the node of another's job does not;
+     * what is the other's on the storage that both have stays closed.
+     */
+    private static void assertReachesNothingOf(String other, String job) throws IOException {
+        String address = member.address(other);
+        List<String> ends =
+                List.of("main:6817", "main:2049", "main:6819", "main:22", address + ":6818", address + ":22");
+        String home = member.said("pwd").strip();
+        String step = "srun --overlap --jobid=" + job + " bash -c '{ bash reach.sh " + String.join(" ", ends) + "; ls "
+                + home + "; cat " + home + "/out.txt; stat -c %U " + home + "; } 2>&1'";
+        assertThat(bob.said(step).lines())
+                .containsExactly(
+                        "main:6817: reached",
+                        "main:2049: reached",
+                        "main:6819: not reached",
+                        "main:22: not reached",
+                        address + ":6818: not reached",
+                        address + ":22: not reached",
+                        "ls: cannot open directory '" + home + "': Permission denied",
+                        "cat: " + home + "/out.txt: Permission denied",
+                        ProjectStage.LOGIN);
+    }
+
+    /** Beside the script, which has its time. All of them take hours. */
+    @Test
+    @Order(4)
+    @Timeout(4 * 3600)
+    void a_job_ends_as_documented_whatever_is_killed() throws Exception {
+        project.explained(() -> {
+            for (String file : List.of("hostile.sh", "go.sh", "phase.sh")) {
+                member.put(JOBS.resolve(file));
+            }
+            hostile = member.submit("--output=hostile.txt hostile.sh");
+            for (Kill kill : Kill.draw()) {
+                assertEnds(kill);
+            }
+        });
+    }
+
+    /** One that runs when it is hit goes on when it can, and one that is cancelled waits for that; the others need not. */
+    private static void assertEnds(Kill kill) throws IOException {
+        System.out.println(kill);
+        member.said(kill.goesOn() ? "rm -f go" : "touch go");
+        String job = member.submit((kill.requeue() ? "--requeue" : "--no-requeue") + " --output=go.txt go.sh");
+        String[] found =
+                member.said("bash phase.sh " + job + " " + kill.phase()).strip().split(" ", 2);
+        System.out.println("job " + job + ": " + String.join(", ticket ", found));
+        if (kill.victim() == Kill.Victim.WORKER_AGENT) {
+            SILENT.add(found[1]);
+        }
+        kill.strike(project, job, found[1]);
+        member.awaitLogin();
+        member.said("touch go");
+        member.awaitEnd(job);
+        assertThat(member.state(job)).as(kill.toString()).startsWith(kill.end());
+    }
+
+    @Test
+    @Order(5)
+    void what_a_script_tries_against_its_worker_is_refused() throws Exception {
+        project.explained(() -> {
+            member.awaitEnd(hostile);
+            String said = member.said("cat hostile.txt");
+            System.out.println(said);
+            assertThat(said).contains("hostile: done", "insmod ").doesNotContain("NOT REFUSED");
+        });
+    }
+
+    @Test
+    @Order(6)
+    void a_job_over_its_time_limit_ends_as_on_a_plain_cluster_and_its_global_job_is_over() throws Exception {
+        project.explained(() -> {
+            member.awaitEnd(limited);
+            assertThat(member.state(limited)).isEqualTo("TIMEOUT|0:0");
+            String said = member.said("cat limited.txt");
+            assertThat(said).contains("DUE TO TIME LIMIT");
+            assertTimes(said.lines()
+                    .filter(line -> line.matches("\\d+"))
+                    .map(Long::valueOf)
+                    .toList());
+            project.awaitNoWorker();
+            String ticket = member.ticket(limited);
+            assertThat(lab.slurm().awaitOver(ticket, 1))
+                    .singleElement()
+                    .asString()
+                    .endsWith("|COMPLETED");
+        });
+    }
+
+    /** Set right before it began, wrong for a time, and right again; and all that it said is there, in spite of the storage. */
+    private static void assertTimes(List<Long> times) {
+        assertThat(project.said(opened)).containsPattern("its clock is \\d{5} s from ours; the hand-over sets it");
+        long now = Instant.now().getEpochSecond();
+        assertThat(times.get(0)).isLessThan(now);
+        assertThat(times).hasSizeGreaterThan(60).anyMatch(time -> time > now + 4 * 3600);
+        assertThat(times.get(times.size() - 1)).isLessThan(now);
+        assertThat(project.said(opened)).contains("heard: freeze").doesNotContain("Main process exited");
+    }
+
+    /** A controlling VM more takes minutes: in one run of four, or with {@code cloister.sweep.all}. */
+    @Test
+    @Order(7)
+    void another_project_reaches_nothing_of_this_one() throws Exception {
+        int drawn = new Random(Seed.of("another project")).nextInt(4);
+        assumeTrue(drawn == 0 || Boolean.getBoolean("cloister.sweep.all"), "not drawn");
+        project.explained(() -> {
+            String job = member.submit("--wrap='sleep 3600'");
+            ProjectStage other = project.beside(folder.resolve("other"));
+            try (ProjectStage.Opened beside = other.make()) {
+                other.awaitWork(beside);
+                other.member.configure();
+                member.awaitRunning(job);
+                assertReachesNothing(other, job);
+                other.first.close(beside.owner().ticket());
+                other.awaitGone(beside);
+            }
+            member.said("scancel " + job);
+            member.awaitEnd(job);
+            project.awaitNoWorker();
+        });
+    }
+
+    /** slurmctld, storage, slurmdbd, a worker's slurmd; and at the relay the channel. This project itself reaches them. */
+    private static void assertReachesNothing(ProjectStage other, String job) throws Exception {
+        String main = member.said("ip -o -4 address show scope global").replaceFirst("(?s).* inet ([0-9.]+)/.*", "$1");
+        List<String> ends = List.of(main + ":6817", main + ":2049", main + ":6819", member.address(job) + ":6818");
+        String line = "bash reach.sh " + String.join(" ", ends);
+        member.put(JOBS.resolve("reach.sh"));
+        assertThat(member.said(line).lines()).allMatch(end -> end.endsWith(": reached") || end.startsWith(ends.get(2)));
+        List<String> nothing = ends.stream().map(end -> end + ": not reached").toList();
+        other.member.put(JOBS.resolve("reach.sh"));
+        assertThat(other.member.said(line).lines()).containsExactlyElementsOf(nothing);
+        String worker = other.member.submit("--output=reach.txt --wrap='" + line + "'");
+        other.member.awaitEnd(worker);
+        assertThat(other.member.said("cat reach.txt").lines()).containsExactlyElementsOf(nothing);
+        assertThat(project.dials(project.controller())).doesNotContain("not-allowed");
+        assertThat(other.dials(project.controller())).contains("relay not-allowed");
+    }
+
+    @Test
+    @Order(8)
+    void each_ticket_has_a_receipt_that_holds() throws Exception {
+        project.explained(() -> {
+            for (String name : member.said("ls /project/receipts").lines().toList()) {
+                Path file = Files.writeString(folder.resolve(name), member.said("cat /project/receipts/" + name));
+                Command.Output verified = project.verify(file);
+                if (SILENT.contains(name.replace(".json", ""))) {
+                    assertThat(verified.out()).contains("ticket " + name.replace(".json", ""));
+                    assertThat(verified.out().lines().filter(line -> line.startsWith("wrong ")))
+                            .allMatch(line -> line.contains("worker's part  missing"));
+                } else {
+                    assertThat(verified.exit()).as(name + ": " + verified).isZero();
+                }
+            }
+        });
+    }
+
+    @Test
+    @Order(9)
+    void no_word_of_a_job_is_anywhere_outside_of_the_projects_vms() throws Exception {
+        project.explained(() -> {
+            // The search does find: where they belong.
+            assertThat(member.said("grep -r -h -o -e '" + MARKER + "[a-z-]*' . | sort -u")
+                            .lines())
+                    .contains(MARKER + "-script", MARKER + "-output", MARKER + "-input");
+            assertThat(member.said("sacct -n -X -P -j 1 -o JobName").strip()).isEqualTo(MARKER + "-name");
+            Search search = new Search(MARKER);
+            assertThat(search.files(List.of(folder.resolve("job.sh")))).isNotEmpty();
+            String ticket =
+                    member.said("ls /project/receipts").lines().findFirst().orElseThrow();
+            Search known = new Search(ticket.replace(".json", ""));
+            assertThat(known.files(lab.slurm().folders())).isNotEmpty();
+            assertThat(known.memory(DAEMONS)).isNotEmpty();
+
+            assertThat(search.files(project.site().folders(), "console.log")).isEmpty();
+            assertThat(lab.slurm().accountingRows()).doesNotContain(MARKER);
+            assertThat(search.memory(DAEMONS)).isEmpty();
+            assertThat(opened.wire().clear()).isZero();
+            assertThat(opened.wire().strange())
+                    .as("frames that are neither ARP, IKE nor ESP")
+                    .isZero();
+            assertThat(opened.wire().encrypted()).isPositive();
+            assertThat(loopback.clear()).isZero();
+        });
+    }
+}

@@ -1,0 +1,206 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Command;
+import org.cloister.lab.Lab;
+import org.cloister.lab.project.MemberDevice;
+import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.WorkingSite;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A controlling VM that is lost under its project's jobs, and opened again by another owner. */
+@Tag("scenario")
+@Tag("vm")
+@Timeout(2400)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExtendWith(SharedLab.class)
+@SuppressWarnings("NullAway.Init") // set before all
+class ProjectReopenedTest {
+    /** Goes on until a file is there, which it can see when its storage is back. */
+    private static final String SCRIPT = """
+            #!/bin/bash
+            #SBATCH --output=%j.txt
+            echo begun
+            until [ -e go ]; do sleep 1; done
+            srun bash -c 'echo "step on $(hostname)"'
+            echo over
+            """;
+
+    /**
+     * slurmctld may write down what it knows 13 s late, and the drive's file system has it for good 5 s after that; a start that is
+     * forgotten is done again, on a plain cluster too.
+     */
+    private static final int SAVED_S = 30;
+
+    private static final Path JOBS = Path.of("src/test/resources/jobs");
+    private static final String RUNNING = "running";
+
+    @TempDir
+    private static Path folder;
+
+    private static Lab lab;
+
+    /**
+     * @param agent whether agent-vm is killed in it; or else its QEMU is
+     * @param phase that a job is in beside one that runs, as {@code jobs/phase.sh} has them
+     */
+    private record Loss(boolean agent, String phase) {}
+
+    private static ProjectStage project;
+    /** The VM that runs, and the drive's epoch that it has. */
+    private static ProjectStage.Opened opened;
+
+    private static long epoch;
+
+    @BeforeAll
+    static void begin(Lab of) throws Exception {
+        lab = of;
+        project = ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"));
+        opened = project.make();
+        epoch = project.awaitWork(opened).path("epoch").asLong();
+        project.member.configure();
+        project.member.put(Files.writeString(folder.resolve("job.sh"), SCRIPT));
+        project.member.put(JOBS.resolve("phase.sh"));
+    }
+
+    /** As if the power went under two running jobs; with {@code cloister.sweep.all} each there is. */
+    static List<Loss> losses() {
+        if (!Boolean.getBoolean("cloister.sweep.all")) {
+            return List.of(new Loss(false, RUNNING));
+        }
+        List<Loss> all = new ArrayList<>();
+        for (String phase : List.of("queue", "boot", "evidence", "keys", "tunnel", "registration", "start", RUNNING)) {
+            all.add(new Loss(true, phase));
+            all.add(new Loss(false, phase));
+        }
+        return all;
+    }
+
+    @ParameterizedTest
+    @Order(0)
+    @MethodSource("losses")
+    void two_jobs_live_on_and_end_well(Loss loss) throws Exception {
+        System.out.println(loss);
+        project.explained(() -> {
+            List<String> jobs = begin(loss.phase());
+            lose(loss);
+            reopen(loss, jobs);
+            for (String job : jobs) {
+                project.member.awaitEnd(job);
+                assertThat(project.member.state(job)).isEqualTo("COMPLETED|0:0");
+                // srun may say, too, that it waited for slurmctld.
+                assertThat(project.member.said("grep -v ^srun: " + job + ".txt"))
+                        .matches("begun\nstep on \\S+-0\nover\n");
+            }
+            project.awaitNoWorker();
+        });
+    }
+
+    private static void lose(Loss loss) throws IOException {
+        if (loss.agent()) {
+            project.killAgent(opened.owner());
+        } else {
+            project.kill(opened.owner().name().domain());
+        }
+        project.awaitGone(opened);
+        opened.close();
+    }
+
+    /** By the second owner, whose first try would take an older drive for this one; and its host has the wrong time. */
+    private static void reopen(Loss loss, List<String> jobs) throws IOException {
+        Command.Output older = project.opening(
+                        project.second, ProjectStage.words("--epoch", Long.toString(epoch)), project.shared())
+                .run();
+        assertThat(older.exit()).as(older.out()).isNotZero();
+        assertThat(older.err()).contains("epoch");
+
+        opened =
+                project.open(project.second, ProjectStage.words("--epoch", Long.toString(epoch + 1)), project.shared());
+        project.tell(opened.owner(), "clock + 3 hours");
+        assertThat(project.awaitWork(opened).path("found").asText()).isEqualTo("epoch " + epoch);
+        epoch++;
+        Looks.of(project.said(opened)).assertWorks();
+        assertThat(project.said(opened)).containsPattern("clock: was \\d{5} s from the opener's");
+        if (!loss.agent()) {
+            // The VM before was killed, and its database says so at this opening.
+            assertThat(project.said(opened)).contains("crash recovery");
+        }
+        String running = project.member.said("squeue -h -t running -o %A");
+        assertThat(running.lines()).containsAll(loss.phase().equals(RUNNING) ? jobs : jobs.subList(0, 1));
+        project.member.said("touch go");
+    }
+
+    /** The site cancels its job; its worker is asked to leave, and nothing in it says that the job has ended. */
+    @Test
+    @Order(1)
+    void a_job_whose_worker_the_site_takes_away_ends_as_on_a_node_that_fails() throws Exception {
+        project.explained(() -> {
+            MemberDevice member = project.member;
+            String job = member.submit("--no-requeue --output=taken.txt --wrap='srun sleep 600; echo status $?'");
+            member.awaitRunning(job);
+            String node = member.node(job);
+            VmOwner worker = project.worker(job);
+            lab.slurm().client("scancel", Long.toString(worker.globalJob()));
+            member.awaitEnd(job);
+            assertThat(member.state(job)).startsWith("NODE_FAIL");
+            VmEnd.of(project.site().hosts(), worker).assertOrderly();
+            assertThat(member.said("cat cloister-" + node + "-*/journal")).contains("the host ends this VM within ");
+            assertThat(member.said("cat taken.txt")).doesNotContain("status");
+            project.awaitNoWorker();
+        });
+    }
+
+    @Test
+    @Order(2)
+    void a_project_that_is_closed_ends_in_good_order() throws Exception {
+        project.explained(() -> {
+            assertThat(opened.wire().clear()).isZero();
+            project.second.close(opened.owner().ticket());
+            VmEnd.of(project.site().hosts(), opened.owner()).assertOrderly();
+            assertThat(project.said(opened))
+                    .contains("slurmctld: Saving all slurm state", "mariadbd: Shutdown complete")
+                    .doesNotContain("not ended in good order", "closed under");
+            opened.close();
+        });
+        project.awaitNothing();
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        project.close();
+    }
+
+    /** One job that runs, and one in that phase, when slurmctld has written down what it knows of them. */
+    private static List<String> begin(String phase) throws Exception {
+        MemberDevice member = project.member;
+        member.said("rm -f go");
+        // Of one that waits the time comes when the first has been written down.
+        String later = phase.equals(RUNNING) ? "" : "--begin=now+" + SAVED_S + "seconds ";
+        List<String> jobs = List.of(member.submit("job.sh"), member.submit(later + "job.sh"));
+        member.awaitRunning(jobs.get(0));
+        System.out.println(member.said("bash phase.sh " + jobs.get(1) + " " + phase));
+        if (phase.equals(RUNNING)) {
+            TimeUnit.SECONDS.sleep(SAVED_S);
+        }
+        return jobs;
+    }
+}

@@ -1,0 +1,49 @@
+package org.cloister.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+
+@Tag("ground")
+@Tag("packages")
+@Tag("scenario")
+class VmInstallationTest extends DaemonInstallationContract {
+    private static final String ARCHIVE = "/var/cache/cloister/agent-vm.jsa";
+
+    VmInstallationTest() {
+        super(
+                "vm",
+                "root",
+                "/etc/profile.d/cloister-slurm.sh",
+                List.of(
+                        "charon-systemd",
+                        "chrony",
+                        "e2fsprogs",
+                        "iproute2",
+                        "libcryptsetup12",
+                        "libssl3",
+                        "munge",
+                        "nfs-common",
+                        "nftables",
+                        "procps",
+                        "slurm-client",
+                        "slurmd",
+                        "strongswan-swanctl",
+                        "systemd"),
+                Packages.VM_DEB,
+                Packages.VM_RPM);
+    }
+
+    @Override
+    void requireInstalled(CleanRoot root) throws IOException, InterruptedException {
+        assertThat(root.has(ARCHIVE)).isTrue();
+        // What is not made for this Java is refused aloud here, and in silence by the launcher.
+        assertThat(root.text(
+                        "sh",
+                        "-c",
+                        "sed 's/-Xshare:auto/-Xshare:on/' " + launcher + " > /tmp/strict; sh /tmp/strict --check"))
+                .isEmpty();
+    }
+}

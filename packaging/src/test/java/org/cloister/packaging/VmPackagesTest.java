@@ -1,0 +1,132 @@
+package org.cloister.packaging;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("ground")
+class VmPackagesTest extends DaemonPackagesContract {
+    private static final String HOOKS = "/usr/lib/cloister/slurm/";
+    private static final String EXAMPLES = "/usr/share/doc/cloister-agent-vm/examples/";
+    private static final String PROFILE = "/etc/profile.d/cloister-slurm.sh";
+
+    VmPackagesTest() {
+        super(new Daemon(
+                "agent-vm",
+                Packages.VM_DEB,
+                Packages.VM_RPM,
+                Set.of(
+                        "/usr/share/cloister/agent-vm/make-archive",
+                        "/usr/libexec/cloister/session",
+                        "/usr/libexec/cloister/member-session",
+                        "/usr/libexec/cloister/export-session",
+                        HOOKS + "prolog",
+                        HOOKS + "epilog",
+                        HOOKS + "task-prolog",
+                        HOOKS + "epilog-slurmctld"),
+                List.of(PROFILE),
+                "packaging/src/slurm/profile.sh",
+                List.of(
+                        HOOKS + "job_submit.lua",
+                        EXAMPLES + "agent-vm.toml",
+                        EXAMPLES + "controller.toml",
+                        EXAMPLES + "members.toml",
+                        "/usr/share/cloister/agent-vm/classes"),
+                "systemd | systemd-tmpfiles, charon-systemd, chrony, e2fsprogs, iproute2, libcryptsetup12, "
+                        + "libssl3 | libssl3t64, munge, nfs-common, nftables, procps, slurm-client, slurmd, "
+                        + "strongswan-swanctl",
+                List.of(
+                        "chrony",
+                        "cryptsetup-libs",
+                        "e2fsprogs",
+                        "iproute",
+                        "munge",
+                        "nfs-utils",
+                        "nftables",
+                        "openssl-libs",
+                        "procps-ng",
+                        "slurm",
+                        "slurm-slurmd",
+                        "strongswan"),
+                Set.of("/var/cache/cloister/agent-vm.jsa"),
+                "agent-vm|daemon|luks-keyops|protocol|slurm-commands|strongswan-conf"));
+    }
+
+    @Test
+    void jffis_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
+            throws IOException, InterruptedException {
+        requireNatives("jffi.boot.library.path", "libjffi-1.2.so");
+        Path probe = Files.writeString(folder.resolve("Probe.java"), """
+                import org.cloister.luks.secret.Secrets;
+                public class Probe {
+                    public static void main(String[] args) throws Exception {
+                        Secrets.open(Secrets.Locking.RUN_WITHOUT_LOCKED_MEMORY).random(1).close();
+                        System.out.println("kept");
+                    }
+                }""");
+        // Below a file there is no folder and none can be made, so that unpacking would fail.
+        List<String> tmp =
+                List.of("-Djava.io.tmpdir=" + probe.resolve("none"), "-Djffi.extract.dir=" + probe.resolve("none"));
+        assertThat(saying(probe, with(tmp, natives()))).contains("kept");
+        assertThat(saying(probe, with(tmp, folder))).doesNotContain("kept");
+    }
+
+    private static List<String> with(List<String> options, Path natives) {
+        return Stream.concat(options.stream(), Stream.of("-Djffi.boot.library.path=" + natives))
+                .toList();
+    }
+
+    @Test
+    void slurms_hooks_are_those_of_the_checkout() throws IOException {
+        for (String hook : List.of("prolog", "epilog", "task-prolog", "epilog-slurmctld", "job_submit.lua")) {
+            assertThat(unpacked(HOOKS + hook))
+                    .hasSameBinaryContentAs(Packages.ROOT.resolve("packaging/src/slurm/" + hook));
+        }
+    }
+
+    @Test
+    void what_a_controlling_vm_has_besides_is_recommended() throws IOException, InterruptedException {
+        assertThat(Command.of("dpkg-deb", "-f", Packages.VM_DEB.toString(), "Recommends")
+                        .text()
+                        .strip()
+                        .split(", "))
+                .containsExactly(
+                        "lua5.1",
+                        "mariadb-server",
+                        "nfs-kernel-server",
+                        "openssh-client",
+                        "openssh-server",
+                        "openssh-sftp-server",
+                        "rsync",
+                        "slurm-wlm-mysql-plugin",
+                        "slurmctld",
+                        "slurmdbd");
+        assertThat(Command.of("rpm", "-qp", "--recommends", Packages.VM_RPM.toString())
+                        .lines())
+                .containsExactlyInAnyOrder(
+                        "lua",
+                        "mariadb-server",
+                        "openssh",
+                        "openssh-server",
+                        "rsync",
+                        "slurm-slurmctld",
+                        "slurm-slurmdbd");
+    }
+
+    @Test
+    void an_image_enables_it_before_its_own_preset_disables_all() {
+        assertThat(unpacked("/usr/lib/systemd/system-preset/90-cloister-agent-vm.preset"))
+                .content()
+                .contains("enable agent-vm.service\n");
+        // Presets count in the order of their names, the first that fits.
+        assertThat("90-cloister-agent-vm.preset").isLessThan("90-cloister.preset");
+    }
+}
