@@ -1,19 +1,24 @@
 package org.cloister.protocol.link;
 
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.DefaultHttp2PingFrame;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Closes a connection from which nothing has come for long; the side that dialled asks before. In front of HTTP/2's codec. */
+/**
+ * Closes a connection from which nothing has come for long. The side that dialled asks before, and also when it has said nothing
+ * itself for long, however much comes: the other side hears no more than that. In front of HTTP/2's codec.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // a ping that cannot be written shows as silence
-final class KeepAlive extends ChannelInboundHandlerAdapter {
+final class KeepAlive extends ChannelDuplexHandler {
     private final boolean asks;
     private final long pingNs;
     private final long deadNs;
     private long lastReadNs = System.nanoTime();
+    private long lastWriteNs = lastReadNs;
     private @Nullable ScheduledFuture<?> timer;
 
     KeepAlive(boolean asks, long pingNs, long deadNs) {
@@ -40,11 +45,17 @@ final class KeepAlive extends ChannelInboundHandlerAdapter {
         ctx.fireChannelRead(message);
     }
 
+    @Override
+    public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+        lastWriteNs = System.nanoTime();
+        ctx.write(message, promise);
+    }
+
     private void tick(ChannelHandlerContext ctx) {
-        long silence = System.nanoTime() - lastReadNs;
-        if (silence >= deadNs) {
+        long now = System.nanoTime();
+        if (now - lastReadNs >= deadNs) {
             ctx.close();
-        } else if (asks && silence >= pingNs) {
+        } else if (asks && now - Math.min(lastReadNs, lastWriteNs) >= pingNs) {
             ctx.channel().writeAndFlush(new DefaultHttp2PingFrame(1));
         }
     }

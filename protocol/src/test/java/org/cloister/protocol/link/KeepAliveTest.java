@@ -34,6 +34,15 @@ class KeepAliveTest {
     }
 
     @Test
+    void the_side_that_dialled_says_something_however_much_comes() throws InterruptedException {
+        EmbeddedChannel channel = channel(true, NEVER_NS);
+        until(channel, () -> {
+            channel.writeInbound(Unpooled.EMPTY_BUFFER);
+            return channel.outboundMessages().peek() instanceof Http2PingFrame;
+        });
+    }
+
+    @Test
     void a_connection_from_which_nothing_comes_is_closed_by_either_side() throws InterruptedException {
         for (boolean asks : new boolean[] {true, false}) {
             EmbeddedChannel channel = channel(asks, 3 * PING_NS);
