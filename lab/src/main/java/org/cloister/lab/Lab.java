@@ -71,9 +71,9 @@ public final class Lab {
         }
         List<Host> hosts = new ArrayList<>();
         for (int i = 1; i <= HOSTS; i++) {
-            hosts.add(Host.of(machine(home, name, "h" + i, i + 1), Accelerator.of(folder)));
+            hosts.add(Host.of(found(home, name, "h" + i, i + 1), Accelerator.of(folder)));
         }
-        return new Lab(name, machine(home, name, SITE, 1), hosts);
+        return new Lab(name, found(home, name, SITE, 1), hosts);
     }
 
     /** Removes every trace of a lab, in whatever state it is; nothing to remove is not an error. */
@@ -126,13 +126,12 @@ public final class Lab {
         Path caches = Files.createDirectories(home.cache(""));
         List<Host> hosts = new ArrayList<>();
         Machine site = steps.step("namespaces and links", () -> {
-            Sandbox.start(name, SITE, folder.resolve(SITE), caches);
-            Machine machine = machine(home, name, SITE, 1);
+            Machine machine = machine(folder, SITE, 1, Sandbox.start(name, SITE, folder.resolve(SITE), caches));
             Network network = Network.start(machine);
             for (int i = 1; i <= HOSTS; i++) {
                 String host = "h" + i;
-                Sandbox.start(name, host, folder.resolve(host), caches);
-                hosts.add(Host.of(machine(home, name, host, i + 1), accelerator));
+                Sandbox sandbox = Sandbox.start(name, host, folder.resolve(host), caches);
+                hosts.add(Host.of(machine(folder, host, i + 1, sandbox), accelerator));
                 network.join(hosts.get(i - 1).machine());
             }
             return machine;
@@ -153,11 +152,15 @@ public final class Lab {
         return lab;
     }
 
-    private static Machine machine(LabHome home, LabName lab, String name, int number) throws IOException {
+    private static Machine found(LabHome home, LabName lab, String name, int number) throws IOException {
         Sandbox sandbox = Sandbox.find(lab, name)
                 .orElseThrow(() -> new LabException(
                         "lab " + lab + ": machine " + name + " has no process any more", "lab/down, then lab/up"));
-        return new Machine(name, NETWORK + number, home.folder(lab).resolve(name), sandbox);
+        return machine(home.folder(lab), name, number, sandbox);
+    }
+
+    private static Machine machine(Path folder, String name, int number, Sandbox sandbox) {
+        return new Machine(name, NETWORK + number, folder.resolve(name), sandbox);
     }
 
     private static String hostsFile() {

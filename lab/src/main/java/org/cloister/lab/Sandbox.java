@@ -32,6 +32,8 @@ public final class Sandbox {
     }
 
     /**
+     * {@link #find} may miss it for a moment: its first process becomes another program, and has no environment meanwhile.
+     *
      * @param folder the machine's own; its {@code etc} and {@code var} cover the real ones inside, and so does what its file
      *     {@code binds} names; see sandbox.sh
      * @param caches of all machines
