@@ -214,7 +214,8 @@ public final class ProjectStage implements AutoCloseable {
         } catch (IOException e) {
             explain();
             throw new LabException(
-                    e.getMessage() + "; its console says last:\n" + Consoles.last(said(opened), WORDS),
+                    e.getMessage() + "; its console says last: "
+                            + Consoles.last(said(opened), WORDS).replaceAll("[\\r\\n]+", " | "),
                     "read all of it above",
                     e);
         }

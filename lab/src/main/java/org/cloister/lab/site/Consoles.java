@@ -97,14 +97,23 @@ public final class Consoles implements AutoCloseable {
     private void look(Path folder) {
         try (Stream<Path> vms = Files.list(folder)) {
             for (Path vm : vms.toList()) {
-                String now = Files.readString(vm.resolve(FILE), StandardCharsets.ISO_8859_1);
+                String now = now(vm);
                 said.merge(vm.getFileName().toString(), now, (old, read) -> read.length() > old.length() ? read : old);
             }
         } catch (NoSuchFileException e) {
-            // A VM is being made, or went.
+            // No VM has been there yet.
             return;
         } catch (IOException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** Nothing of a VM that is being made or has gone; the others are looked at all the same. */
+    private static String now(Path vm) throws IOException {
+        try {
+            return Files.readString(vm.resolve(FILE), StandardCharsets.ISO_8859_1);
+        } catch (NoSuchFileException e) {
+            return "";
         }
     }
 }

@@ -113,5 +113,7 @@ public final class HostEyes implements AutoCloseable {
     public void close() throws IOException {
         host.ovs().vsctl("--if-exists", "del-port", "br-secure", FOREIGN_PORT);
         host.command("ip", "link", "delete", FOREIGN_TAP).run();
+        Files.deleteIfExists(folder);
+        Files.deleteIfExists(note);
     }
 }
