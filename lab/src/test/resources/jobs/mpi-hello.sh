@@ -1,7 +1,7 @@
 #!/bin/bash
 # An MPI program over all nodes of the job, one rank each: sbatch --nodes=2 --ntasks-per-node=1 mpi-hello.sh /home/me/mpi-hello
-# The program is built from mpi-hello.c (cc -o mpi-hello mpi-hello.c -ldl) and lies where all nodes see it. Says "mpi-hello: ok",
-# or ends with a status that is not 0.
+# The program is built from mpi-hello.c with the demo's openmpi.h and lies where all nodes see it. Says "mpi-hello: ok", or ends with a
+# status that is not 0.
 set -eu -o pipefail
 
 program=$1

@@ -44,7 +44,7 @@ public enum Accelerator {
     }
 
     /** What was decided when the lab came up. */
-    static Accelerator of(Path labFolder) throws IOException {
+    public static Accelerator of(Path labFolder) throws IOException {
         return valueOf(Files.readString(labFolder.resolve(FILE)).strip());
     }
 }

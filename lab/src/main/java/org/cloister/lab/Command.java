@@ -1,5 +1,6 @@
 package org.cloister.lab;
 
+import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,6 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /**
  * A program run to its end as an argument list, never as a shell line.
@@ -50,17 +53,13 @@ public record Command(List<String> argv, Map<String, String> environment, String
 
     /** Runs it and hands back what it said, whatever its exit status. */
     public Output run() throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(argv);
-        builder.environment().putAll(environment);
-        Process process = builder.start();
+        Process process = start();
         try {
             CompletableFuture<byte[]> out = drain(process.getInputStream());
             CompletableFuture<byte[]> err = drain(process.getErrorStream());
             feed(process.getOutputStream());
             if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new LabException(
-                        argv.get(0) + ": no end within " + limit.toSeconds() + " s: " + String.join(" ", argv),
-                        "run it by hand to see where it waits");
+                throw late();
             }
             return new Output(process.exitValue(), text(out), text(err));
         } catch (InterruptedException e) {
@@ -69,6 +68,51 @@ public record Command(List<String> argv, Map<String, String> environment, String
         } finally {
             process.destroyForcibly();
         }
+    }
+
+    /**
+     * Runs it as {@link #run}, and its output is handed on as it comes.
+     *
+     * @param each of the lines
+     * @return its exit status, and what it said beside
+     */
+    public Output follow(Consumer<String> each) throws IOException {
+        Process process = start();
+        AtomicBoolean late = new AtomicBoolean();
+        CompletableFuture.delayedExecutor(limit.toMillis(), TimeUnit.MILLISECONDS)
+                .execute(() -> {
+                    late.set(process.isAlive());
+                    process.destroyForcibly();
+                });
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            CompletableFuture<byte[]> err = drain(process.getErrorStream());
+            feed(process.getOutputStream());
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                each.accept(line);
+            }
+            int exit = process.waitFor();
+            if (late.get()) {
+                throw late();
+            }
+            return new Output(exit, "", text(err));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LabException("interrupted while running " + argv.get(0), "start again", e);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private LabException late() {
+        return new LabException(
+                argv.get(0) + ": no end within " + limit.toSeconds() + " s: " + String.join(" ", argv),
+                "run it by hand to see where it waits");
+    }
+
+    private Process start() throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(argv);
+        builder.environment().putAll(environment);
+        return builder.start();
     }
 
     /** Runs it; any exit status but 0 is an error that shows what it said. */

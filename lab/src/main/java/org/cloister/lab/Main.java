@@ -5,6 +5,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.cloister.lab.demo.Demo;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -66,7 +67,7 @@ public final class Main {
         }
     }
 
-    @Command(name = "demo", description = "Runs the main job as far as it exists.")
+    @Command(name = "demo", description = "Runs a sensitive job from sbatch to its receipt, and shows that it was one.")
     void demo() throws IOException {
         new Demo(home, out).run();
     }

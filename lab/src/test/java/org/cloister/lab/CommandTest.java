@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class CommandTest {
@@ -36,5 +38,17 @@ class CommandTest {
     void takes_a_large_output_while_it_feeds_a_large_input() throws IOException {
         String text = "0123456789abcdef\n".repeat(1 << 16);
         assertThat(Command.of("cat").reading(text).succeed()).isEqualTo(text);
+    }
+
+    @Test
+    void hands_each_line_on_as_it_comes() throws IOException {
+        List<String> lines = new ArrayList<>();
+        assertThat(Command.of("sh", "-c", "echo one; echo two; echo err >&2; exit 3")
+                        .follow(lines::add))
+                .isEqualTo(new Command.Output(3, "", "err\n"));
+        assertThat(lines).containsExactly("one", "two");
+        assertThatThrownBy(() ->
+                        Command.of("sleep", "30").within(Duration.ofMillis(100)).follow(lines::add))
+                .hasMessageContaining("sleep: no end within");
     }
 }

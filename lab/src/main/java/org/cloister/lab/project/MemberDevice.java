@@ -6,8 +6,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.cloister.lab.Command;
+import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
 import org.cloister.protocol.identity.Role;
 
@@ -44,10 +47,20 @@ public final class MemberDevice {
         return ssh(line).succeed();
     }
 
+    /** As {@link #ssh}, and each line that it prints is handed on as it comes. */
+    public void follow(String line, Consumer<String> each) throws IOException {
+        Command.Output end = ssh(line).within(PATIENCE.multipliedBy(2)).follow(each);
+        if (end.exit() != 0) {
+            throw new LabException("ssh " + line + ": exit " + end.exit() + ": " + end.err(), "run it by hand");
+        }
+    }
+
     /** Into the login's home folder. */
-    public void put(Path file) throws IOException {
-        agentctl(Role.MEMBER, "put", file.toString(), file.getFileName().toString())
-                .succeed();
+    public void put(Path... files) throws IOException {
+        List<String> words = new ArrayList<>();
+        Stream.of(files).map(Path::toString).forEach(words::add);
+        words.add(".");
+        agentctl(Role.MEMBER, "put", words.toArray(String[]::new)).succeed();
     }
 
     /** As the exporter that the person is, too. */
@@ -102,16 +115,19 @@ public final class MemberDevice {
         return said("scontrol show node -o " + node(job)).replaceFirst("(?s).* NodeAddr=([0-9.]+) .*", "$1");
     }
 
-    /** The last that a job had: in its AdminComment, which is written after its end. */
+    /** The last that a job had. */
     public String ticket(String job) throws IOException {
-        String comment = "sacct -n -X -P -o AdminComment -j " + job;
-        Poll.until(
-                "the ticket of job " + job,
-                PATIENCE,
-                "ask sacct",
-                AGAIN,
-                () -> TICKET.matcher(said(comment)).find());
-        return TICKET.matcher(said(comment)).results().findFirst().orElseThrow().group(1);
+        return TICKET.matcher(phases(job)).results().findFirst().orElseThrow().group(1);
+    }
+
+    /** A job's AdminComment, docs/slurm.md, which has its ticket and its phases after its end. */
+    public String phases(String job) throws IOException {
+        String[] comment = {""};
+        Poll.until("the ticket of job " + job, PATIENCE, "ask sacct", AGAIN, () -> {
+            comment[0] = said("sacct -n -X -P -o AdminComment -j " + job).strip();
+            return TICKET.matcher(comment[0]).find();
+        });
+        return comment[0];
     }
 
     /** By the project's accounting: state, and status with signal. */

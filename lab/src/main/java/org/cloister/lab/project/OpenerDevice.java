@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.cloister.lab.Command;
 import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.ImageManifest;
@@ -126,6 +127,17 @@ public final class OpenerDevice {
         words.addAll(device.reach());
         return new ObjectMapper()
                 .readTree(agentctl(words.toArray(String[]::new)).succeed());
+    }
+
+    /** Words for agentctl audit verify: what this device has seen of the relay's log. */
+    public List<String> heads() throws IOException {
+        List<String> words = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(at("witness"))) {
+            files.filter(Files::isRegularFile)
+                    .filter(file -> file.toString().contains("/audit-heads/"))
+                    .forEach(file -> words.addAll(List.of("--head", file.toString())));
+        }
+        return words;
     }
 
     public Command agentctl(String... words) {

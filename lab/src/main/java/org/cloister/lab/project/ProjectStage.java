@@ -117,18 +117,24 @@ public final class ProjectStage implements AutoCloseable {
      *
      * @param folder of its people's devices
      */
-    public static ProjectStage first(WorkingSite site, Path folder) throws IOException, GeneralSecurityException {
-        Files.createDirectories(folder);
-        return new ProjectStage(site, site.parties(), folder);
+    public static ProjectStage first(WorkingSite site, Path folder) throws IOException {
+        return of(site, site.parties(), folder);
     }
 
     /**
      * Another project at the same site, with owners and members of its own, who are called the same. It has nothing to be closed
      * but its VM.
      */
-    public ProjectStage beside(Path folder) throws IOException, GeneralSecurityException {
-        Files.createDirectories(folder);
-        return new ProjectStage(site, parties.beside(folder.resolve("project")), folder);
+    public ProjectStage beside(Path folder) throws IOException {
+        return of(site, parties.beside(folder.resolve("project")), folder);
+    }
+
+    private static ProjectStage of(WorkingSite site, RelaySite parties, Path folder) throws IOException {
+        try {
+            return new ProjectStage(site, parties, Files.createDirectories(folder));
+        } catch (GeneralSecurityException e) {
+            throw new IOException("project of the lab: " + e.getMessage(), e);
+        }
     }
 
     public WorkingSite site() {
@@ -285,7 +291,7 @@ public final class ProjectStage implements AutoCloseable {
     }
 
     /** What becomes of a circuit that a member of this project wants to that name. */
-    public String dials(Name whom) throws Exception {
+    public String dials(Name whom) throws IOException {
         return new Stranger(parties, site.port()).dials(whom);
     }
 

@@ -3,7 +3,11 @@ package org.cloister.lab.project;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.cloister.lab.LabException;
 import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.Circuit;
@@ -19,7 +23,7 @@ record Stranger(RelaySite parties, int relay) {
     private static final long LIMIT_S = 60;
 
     /** What became of a circuit to that name: how it failed. */
-    String dials(Name whom) throws Exception {
+    String dials(Name whom) throws IOException {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try {
             Beliefs beliefs = parties.beliefs();
@@ -38,6 +42,11 @@ record Stranger(RelaySite parties, int relay) {
                     (pipeline, circuit) -> {});
             opened.await(LIMIT_S, TimeUnit.SECONDS);
             return opened.isSuccess() ? "open" : String.valueOf(opened.cause());
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IOException("a link to the relay: " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LabException("interrupted", "start again", e);
         } finally {
             loops.shutdownGracefully();
         }

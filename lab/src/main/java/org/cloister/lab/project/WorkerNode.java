@@ -2,7 +2,6 @@ package org.cloister.lab.project;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -47,8 +46,6 @@ public final class WorkerNode implements NodeStart, AutoCloseable {
             project.member.configure();
             ready = true;
             return new WorkerNode(project, opened);
-        } catch (GeneralSecurityException e) {
-            throw new IOException("project of the bench: " + e.getMessage(), e);
         } finally {
             if (!ready) {
                 site.close();

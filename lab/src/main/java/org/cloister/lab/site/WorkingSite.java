@@ -13,6 +13,17 @@ import org.cloister.lab.relay.RelaySite;
 
 /** A site where projects have their VMs: relay, hosts with agent-host, storage for drives, and what VMs say on their consoles. */
 public final class WorkingSite implements AutoCloseable {
+    /** What the site's own run on its machines, for {@link Search#memory}. */
+    public static final List<String> DAEMONS = List.of(
+            "org.cloister.host.run.Main",
+            "org.cloister.relay.Main",
+            "slurmctld",
+            "slurmd",
+            "slurmdbd",
+            "mariadbd",
+            "libvirtd",
+            "ovs-vswitchd");
+
     /** Under emulation, beside others: the site's time for a job is never what ends it. */
     private static final Duration BOOT = Duration.ofMinutes(10);
 
@@ -72,6 +83,14 @@ public final class WorkingSite implements AutoCloseable {
 
     public Lab lab() {
         return lab;
+    }
+
+    /** Words for agentctl audit verify: the relay's log, as it lies, and the relay's certificate. */
+    public List<String> auditLog() {
+        return List.of(
+                folder.resolve("state").resolve("audit").toString(),
+                "--relay",
+                parties.certificate(RelaySite.RELAY).toString());
     }
 
     /** Where the site's own keep what they write, the drives' storage with them. */

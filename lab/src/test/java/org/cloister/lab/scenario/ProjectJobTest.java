@@ -44,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ProjectJobTest {
     private static final String MARKER = Wiretap.MARKER;
     private static final Path JOBS = Path.of("src/test/resources/jobs");
+    private static final Path DEMO = Path.of("src/main/resources/org/cloister/lab/demo");
 
     private static final String SCRIPT = """
             #!/bin/bash
@@ -54,17 +55,6 @@ class ProjectJobTest {
             srun bash -c 'echo "step on $(hostname) node $SLURMD_NODENAME"'
             exit "${1:-0}"
             """.replace("@", MARKER);
-
-    /** Of the site's, on its machines. */
-    private static final List<String> DAEMONS = List.of(
-            "org.cloister.host.run.Main",
-            "org.cloister.relay.Main",
-            "slurmctld",
-            "slurmd",
-            "slurmdbd",
-            "mariadbd",
-            "libvirtd",
-            "ovs-vswitchd");
 
     /** Tickets whose worker lost its agent, and so could not sign its part: their receipts say that and nothing else against them. */
     private static final Set<String> SILENT = new HashSet<>();
@@ -144,6 +134,7 @@ class ProjectJobTest {
             Path program = folder.resolve("mpi-hello");
             Command.of(
                             "cc",
+                            "-I" + DEMO,
                             "-o",
                             program.toString(),
                             JOBS.resolve("mpi-hello.c").toString(),
@@ -173,7 +164,7 @@ class ProjectJobTest {
     @Order(3)
     void a_job_reaches_nothing_of_anothers_and_when_it_is_cancelled_says_so() throws Exception {
         project.explained(() -> {
-            bob.put(JOBS.resolve("reach.sh"));
+            bob.put(DEMO.resolve("reach.sh"));
             limited = member.submit("--time=2 --output=limited.txt --wrap='while sleep 1; do date +%s; done'");
             wrongFromTheBeginning();
             String cancelled = bob.submit("--wrap='sleep 600'");
@@ -335,10 +326,10 @@ class ProjectJobTest {
         String main = member.said("ip -o -4 address show scope global").replaceFirst("(?s).* inet ([0-9.]+)/.*", "$1");
         List<String> ends = List.of(main + ":6817", main + ":2049", main + ":6819", member.address(job) + ":6818");
         String line = "bash reach.sh " + String.join(" ", ends);
-        member.put(JOBS.resolve("reach.sh"));
+        member.put(DEMO.resolve("reach.sh"));
         assertThat(member.said(line).lines()).allMatch(end -> end.endsWith(": reached") || end.startsWith(ends.get(2)));
         List<String> nothing = ends.stream().map(end -> end + ": not reached").toList();
-        other.member.put(JOBS.resolve("reach.sh"));
+        other.member.put(DEMO.resolve("reach.sh"));
         assertThat(other.member.said(line).lines()).containsExactlyElementsOf(nothing);
         String worker = other.member.submit("--output=reach.txt --wrap='" + line + "'");
         other.member.awaitEnd(worker);
@@ -380,11 +371,11 @@ class ProjectJobTest {
                     member.said("ls /project/receipts").lines().findFirst().orElseThrow();
             Search known = new Search(ticket.replace(".json", ""));
             assertThat(known.files(lab.slurm().folders())).isNotEmpty();
-            assertThat(known.memory(DAEMONS)).isNotEmpty();
+            assertThat(known.memory(WorkingSite.DAEMONS)).isNotEmpty();
 
             assertThat(search.files(project.site().folders(), "console.log")).isEmpty();
             assertThat(lab.slurm().accountingRows()).doesNotContain(MARKER);
-            assertThat(search.memory(DAEMONS)).isEmpty();
+            assertThat(search.memory(WorkingSite.DAEMONS)).isEmpty();
             assertThat(opened.wire().clear()).isZero();
             assertThat(opened.wire().strange())
                     .as("frames that are neither ARP, IKE nor ESP")

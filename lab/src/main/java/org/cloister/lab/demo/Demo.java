@@ -1,0 +1,76 @@
+package org.cloister.lab.demo;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import org.cloister.lab.Accelerator;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabException;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+import org.cloister.lab.Steps;
+import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.WorkingSite;
+import org.cloister.protocol.ImageManifest;
+
+/** A site, two projects and a job from sbatch to its receipt, in a lab of its own; ends with a page of what was seen. */
+public final class Demo {
+    private static final LabName NAME = new LabName("demo");
+
+    private final LabHome home;
+    private final PrintStream out;
+
+    public Demo(LabHome home, PrintStream out) {
+        this.home = home;
+        this.out = out;
+    }
+
+    public void run() throws IOException {
+        Steps steps = new Steps(out);
+        Lab.remove(home, NAME);
+        Path image = home.image("lab");
+        ImageManifest manifest = ImageManifest.load(image);
+        steps.act("image: every file as its manifest says", () -> requireIntact(image, manifest));
+        Lab lab = Lab.up(home, NAME, steps);
+        Path folder = Files.createTempDirectory("cloister-demo");
+        Page page;
+        try (Searches searches = new Searches(lab)) {
+            ProjectStage project = steps.step(
+                    "site: relay, two hosts; a project with two owners",
+                    () -> ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people")));
+            Story story = new Story(project, searches, folder, steps, out);
+            story.tell();
+            page = new Page(story.job(), story.timeline(), story.claims(), facts(manifest, lab, steps));
+        } finally {
+            steps.act("lab: down", () -> Lab.remove(home, NAME));
+            LabHome.delete(folder);
+        }
+        page.print(out);
+        Path file = home.root().resolve("demo").resolve("index.html");
+        page.write(file);
+        out.println("\nthe same as a page: " + file);
+        out.println("demo: passed in" + Steps.seconds(steps.total()));
+    }
+
+    private List<Page.Fact> facts(ImageManifest manifest, Lab lab, Steps steps) throws IOException {
+        return List.of(
+                new Page.Fact(
+                        "when", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString()),
+                new Page.Fact(
+                        "guests ran on", Accelerator.of(home.folder(lab.name())).toString()),
+                new Page.Fact("guest image", manifest.identity().toString()),
+                new Page.Fact("time of the demo", Steps.seconds(steps.total()).strip()));
+    }
+
+    private static void requireIntact(Path image, ImageManifest manifest) throws IOException {
+        List<String> differences = manifest.differences(image);
+        if (!differences.isEmpty()) {
+            throw new LabException(
+                    "guest image: " + String.join("; ", differences), "remove " + image + ", run lab/setup");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package org.cloister.lab.demo;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.Search;
+import org.cloister.lab.site.WorkingSite;
+import org.cloister.lab.wire.FrameSocket;
+import org.cloister.lab.wire.Wiretap;
+
+/** Where the data's marker is looked for from the first frame on: it is in the matrix, the script, its name and its comment. */
+final class Searches implements AutoCloseable {
+    private static final String TRUNK = "trunk0";
+
+    private final Lab lab;
+    private final Wiretap loopback;
+    private final Wiretap trunk;
+    private final List<Wiretap> cables = new ArrayList<>();
+
+    /** Listens at once. */
+    Searches(Lab lab) throws IOException {
+        this.lab = lab;
+        this.loopback = new Wiretap(List.of(FrameSocket.open(Path.of("/proc/self/ns/net"), "lo")));
+        List<FrameSocket> ends = new ArrayList<>();
+        for (Host host : lab.hosts()) {
+            ends.add(FrameSocket.open(Path.of("/proc", Long.toString(host.pid()), "ns/net"), TRUNK));
+        }
+        this.trunk = new Wiretap(ends);
+    }
+
+    /** A controlling VM's, which is closed by whom it is. */
+    void add(Wiretap cable) {
+        cables.add(cable);
+    }
+
+    /**
+     * @param ticket of the job, which the site may know: that it is found shows that a search finds
+     */
+    void claim(ProjectStage project, String ticket, Claims claims) throws IOException {
+        long clear = cables.stream().mapToLong(Wiretap::clear).sum();
+        long encrypted = cables.stream().mapToLong(Wiretap::encrypted).sum();
+        long strange = cables.stream().mapToLong(Wiretap::strange).sum();
+        claims.require(
+                loopback.clear() + trunk.clear() + clear == 0,
+                "nothing of the data was on a wire",
+                "loopback between devices and relay; the trunk between the hosts, with " + trunk.encrypted()
+                        + " frames of ESP; the controlling VM's cable, with " + encrypted
+                        + ": the data's marker in 0 frames");
+        claims.require(
+                strange == 0 && encrypted > 0,
+                "the controlling VM's cable carries ARP, IKE and ESP alone",
+                strange + " other frames");
+        Search known = new Search(ticket);
+        Search data = new Search(MatrixJob.MARKER);
+        List<Path> folders = project.site().folders();
+        nothing(
+                data.files(folders, "console.log"),
+                known.files(lab.slurm().folders()),
+                "nothing of the data is on a disk of relay, hosts or Global Slurm",
+                claims);
+        nothing(
+                data.memory(WorkingSite.DAEMONS),
+                known.memory(WorkingSite.DAEMONS),
+                "nothing of the data is in the memory of the site's daemons",
+                claims);
+        claims.require(
+                !lab.slurm().accountingRows().contains(MatrixJob.MARKER),
+                "Global Slurm's accounting knows nothing of the job but its sizes and times",
+                "its database's rows of jobs, without the marker");
+    }
+
+    private static void nothing(Set<String> found, Set<String> known, String claim, Claims claims) throws IOException {
+        claims.require(
+                found.isEmpty() && !known.isEmpty(),
+                claim,
+                "the data's marker in " + found.size() + " places" + (found.isEmpty() ? "" : " " + found)
+                        + "; the ticket's id, which they may know, in " + known.size());
+    }
+
+    @Override
+    public void close() {
+        loopback.close();
+        trunk.close();
+    }
+}
