@@ -65,16 +65,20 @@ final class Story {
         out.println("  the member types sbatch --nodes=2");
         first = matrix.run(out);
         steps.act("what it wrote is fetched and checked", () -> matrix.check(claims));
-        steps.act("its times", () -> timeline = matrix.timeline(first));
+        String ticket = steps.step("its times", () -> {
+            timeline = matrix.timeline(first);
+            return member.ticket(first);
+        });
         second = steps.step(
                 "the member submits a job that waits for a word",
                 () -> member.submit("--output=long.txt --wrap='echo begun; until [ -e go ]; do sleep 1; done;"
                         + " srun hostname; echo over'"));
         neighbours();
         loss();
-        steps.act("each ticket's receipt is verified, without any network", this::receipts);
+        steps.act(
+                "each ticket's receipt is verified, without any network",
+                () -> receipts(List.of(ticket, member.ticket(second))));
         steps.act("the relay's audit log is verified, without it", this::audit);
-        String ticket = member.ticket(first);
         steps.act("wires, disks and memory are searched", () -> searches.claim(project, ticket, claims));
         steps.act("the project is closed, and nothing is left on any host", this::close);
     }
@@ -142,17 +146,14 @@ final class Story {
         });
     }
 
-    private void receipts() throws IOException {
-        List<String> tickets = new ArrayList<>();
-        for (String job : List.of(first, second)) {
-            String ticket = member.ticket(job);
+    private void receipts(List<String> tickets) throws IOException {
+        for (String ticket : tickets) {
             Path file = Files.writeString(
                     folder.resolve(ticket + ".json"), member.said("cat /project/receipts/" + ticket + ".json"));
             Command.Output verified = project.verify(file);
             if (verified.exit() != 0) {
-                throw new LabException("receipt of job " + job + ": " + verified, "keep it and report it");
+                throw new LabException("receipt of ticket " + ticket + ": " + verified, "keep it and report it");
             }
-            tickets.add(ticket);
         }
         claims.holds(
                 "each job's receipt says where it ran and what was erased, signed by controlling VM, workers, hosts and relay",
