@@ -38,10 +38,11 @@ public final class Demo {
         Lab lab = Lab.up(home, NAME, steps);
         Path folder = Files.createTempDirectory("cloister-demo");
         Page page;
-        try (Searches searches = new Searches(lab)) {
-            ProjectStage project = steps.step(
-                    "site: relay, two hosts; a project with two owners",
-                    () -> ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people")));
+        try (Searches searches = new Searches(lab);
+                ProjectStage project = steps.step(
+                        "site: relay, two hosts; a project with two owners",
+                        () -> ProjectStage.first(
+                                WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people")))) {
             Story story = new Story(project, searches, folder, steps, out);
             story.tell();
             page = new Page(story.job(), story.timeline(), story.claims(), facts(manifest, lab, steps));

@@ -181,7 +181,6 @@ final class Story {
         project.second.close(opened.owner().ticket());
         project.awaitNothing();
         opened.close();
-        project.close();
         claims.holds(
                 "nothing is left on the hosts",
                 "no VM, port, flow, device, folder, disk or job of Slurm's, asked of QEMU, Open vSwitch, the kernel and Slurm");
