@@ -68,6 +68,7 @@ class HostSweepTest {
     }
 
     @Test
+    @InTurn(0)
     void a_vm_on_its_way_up_is_all_gone_or_all_right_wherever_the_agent_is_killed() throws IOException {
         int right = 0;
         for (String point : Points.up()) {
@@ -95,6 +96,7 @@ class HostSweepTest {
     }
 
     @Test
+    @InTurn(2)
     void a_vm_that_is_to_end_is_all_gone_wherever_the_agent_is_killed() throws IOException {
         List<String> points = new ArrayList<>(Points.both("askOff"));
         points.addAll(Points.down());
@@ -133,6 +135,7 @@ class HostSweepTest {
     }
 
     @Test
+    @InTurn(3)
     void an_agent_that_is_killed_again_and_again_while_it_mends_comes_to_an_end() throws IOException {
         try (PlainStep step = next()) {
             VmOwner owner = halfBuilt(step, "before " + Step.MOVED);

@@ -126,6 +126,7 @@ class LuksVolumeTest {
     }
 
     @Test
+    @InTurn(1)
     void an_erased_disk_opens_with_no_slot_no_header_copy_and_no_kept_key() throws IOException {
         String device = device("erased");
         Path raw = folder.resolve("erased");
@@ -169,6 +170,7 @@ class LuksVolumeTest {
     }
 
     @Test
+    @InTurn(3)
     void xts_alone_reads_a_changed_sector_and_integrity_does_not() throws IOException {
         String xts = device("tampered");
         String sealed = device("sealed");
@@ -207,6 +209,7 @@ class LuksVolumeTest {
     }
 
     @Test
+    @InTurn(0)
     void maps_what_the_command_made_and_the_other_way() throws IOException {
         String device = device("foreign");
         String make =

@@ -228,6 +228,7 @@ class OpenedVmTest {
     }
 
     @Test
+    @InTurn(1)
     void a_host_whose_agent_is_dead_keeps_its_lease_until_it_has_aged() throws Exception {
         String first = open();
         int there = agents.all.awaitRunning(first);

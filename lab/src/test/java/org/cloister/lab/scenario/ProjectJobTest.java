@@ -1,7 +1,6 @@
 package org.cloister.lab.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
@@ -10,7 +9,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Command;
@@ -39,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("vm")
 @Timeout(2400)
+@InTurn({1, 2, 3})
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class ProjectJobTest {
@@ -129,6 +128,7 @@ class ProjectJobTest {
 
     @Test
     @Order(2)
+    @InTurn(1)
     void an_mpi_program_runs_over_two_vms() throws Exception {
         project.explained(() -> {
             Path program = folder.resolve("mpi-hello");
@@ -162,6 +162,7 @@ class ProjectJobTest {
 
     @Test
     @Order(3)
+    @InTurn(1)
     void a_job_reaches_nothing_of_anothers_and_when_it_is_cancelled_says_so() throws Exception {
         project.explained(() -> {
             bob.put(DEMO.resolve("reach.sh"));
@@ -226,6 +227,7 @@ class ProjectJobTest {
     @Test
     @Order(4)
     @Timeout(4 * 3600)
+    @InTurn(2)
     void a_job_ends_as_documented_whatever_is_killed() throws Exception {
         project.explained(() -> {
             for (String file : List.of("hostile.sh", "go.sh", "phase.sh")) {
@@ -258,6 +260,7 @@ class ProjectJobTest {
 
     @Test
     @Order(5)
+    @InTurn(2)
     void what_a_script_tries_against_its_worker_is_refused() throws Exception {
         project.explained(() -> {
             member.awaitEnd(hostile);
@@ -269,6 +272,7 @@ class ProjectJobTest {
 
     @Test
     @Order(6)
+    @InTurn(1)
     void a_job_over_its_time_limit_ends_as_on_a_plain_cluster_and_its_global_job_is_over() throws Exception {
         project.explained(() -> {
             member.awaitEnd(limited);
@@ -298,12 +302,10 @@ class ProjectJobTest {
         assertThat(project.said(opened)).contains("heard: freeze").doesNotContain("Main process exited");
     }
 
-    /** A controlling VM more takes minutes: in one run of four, or with {@code cloister.sweep.all}. */
     @Test
     @Order(7)
+    @InTurn(3)
     void another_project_reaches_nothing_of_this_one() throws Exception {
-        int drawn = new Random(Seed.of("another project")).nextInt(4);
-        assumeTrue(drawn == 0 || Boolean.getBoolean("cloister.sweep.all"), "not drawn");
         project.explained(() -> {
             String job = member.submit("--wrap='sleep 3600'");
             ProjectStage other = project.beside(folder.resolve("other"));

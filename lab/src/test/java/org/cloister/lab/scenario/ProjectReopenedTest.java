@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("scenario")
 @Tag("vm")
 @Timeout(2400)
+@InTurn(0)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all

@@ -172,6 +172,7 @@ class TicketsTest {
 
     @Test
     @Order(6)
+    @InTurn(2)
     void its_controlling_vm_withdraws_a_ticket_at_each_phase_with_slurm_and_without() throws Exception {
         String running = running(1);
         stage.hold();
