@@ -21,6 +21,8 @@ final class Leaving {
     private static final Logger LOG = LoggerFactory.getLogger(Leaving.class);
     /** After which workers that have not ended a closed ticket are told again. */
     private static final long TELL_AGAIN_MS = 10_000;
+    /** slurmctld writes down up to 13 s late that it has forgotten a job, and a drive's file system some seconds more. */
+    private static final long WRITTEN_MS = 30_000;
 
     private final Books books;
     private final Workers workers;
@@ -70,14 +72,22 @@ final class Leaving {
         }
     }
 
-    /** Its job's last is kept while the job goes on, for what it counts, and until the job's statement is made. */
+    /**
+     * Its job's last is kept while the job goes on, for what it counts, and until the job's statement is made for good: a
+     * slurmctld that is started again tells accounting anew what it has itself of the jobs that it has not forgotten yet.
+     */
     private void gone(Tracked ticket, View view) {
         Entry entry = ticket.entry;
         Optional<Job> job = view.job(entry.job());
-        boolean over = job.isPresent() ? job.get().state() == JobState.ENDED : ticket.missing >= Course.LOST_LOOKS;
-        if (!books.isNewest(ticket) || ticket.stated) {
+        boolean lost = ticket.missing >= Course.LOST_LOOKS;
+        if (lost && ticket.isMissedFor(WRITTEN_MS, view.now.elapsedMs()) && ticket.stated && !ticket.last) {
+            ticket.last = true;
+            ticket.stated = false;
+        }
+        boolean over = job.isPresent() ? job.get().state() == JobState.ENDED : lost;
+        if (!books.isNewest(ticket) || (ticket.stated && ticket.last)) {
             books.drop(ticket);
-        } else if (over) {
+        } else if (over && !ticket.stated) {
             statements.add(entry.ticket(), entry.job(), AdminText.of(entry).text());
         }
     }

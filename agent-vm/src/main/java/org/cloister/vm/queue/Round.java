@@ -99,7 +99,7 @@ final class Round {
         View view = look();
         statements.takeDone().forEach(id -> books.ticket(id).ifPresent(ticket -> ticket.stated = true));
         for (Tracked ticket : books.all()) {
-            ticket.missing = view.job(ticket.entry.job()).isPresent() ? 0 : ticket.missing + 1;
+            ticket.looked(view.job(ticket.entry.job()).isPresent(), view.now.elapsedMs());
         }
         List<Step> first = new ArrayList<>(following.decide(view));
         books.flush();

@@ -15,6 +15,8 @@ final class Tracked {
     long closedMs;
     /** Looks in a row in which Slurm did not have its job. */
     int missing;
+    /** When the first of these was. Means nothing if there are none. */
+    private long missedMs;
     /** When it was placed or first seen so. */
     OptionalLong placedMs = OptionalLong.empty();
     /** When its workers were last told, by this process, to release or withdraw it. */
@@ -25,12 +27,25 @@ final class Tracked {
     boolean saved;
     /** Whether its statement is made. */
     boolean stated;
+    /** Whether that is to be, or was, when slurmctld had forgotten its job for good. */
+    boolean last;
 
     /** @param now what the ledger says of earlier times is put on this process's own clock, once */
     Tracked(Entry entry, Moment now) {
         this.entry = entry;
         this.askedMs = now.elapsedAt(entry.askedMs());
         this.closedMs = now.elapsedAt(entry.closedMs());
+    }
+
+    void looked(boolean there, long nowMs) {
+        if (missing == 0) {
+            missedMs = nowMs;
+        }
+        missing = there ? 0 : missing + 1;
+    }
+
+    boolean isMissedFor(long forMs, long nowMs) {
+        return missing > 0 && nowMs - missedMs >= forMs;
     }
 
     void registered(long nowMs) {

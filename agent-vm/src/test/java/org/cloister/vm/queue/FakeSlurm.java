@@ -88,7 +88,6 @@ final class FakeSlurm implements LocalSlurm {
         machines.putIfAbsent(node, new FakeMachine(LocalSlurm.feature(ticket)));
     }
 
-    /** Its VM has gone. */
     void lose(String node) {
         lost.add(node);
         FakeMachine machine = machines.get(node);
@@ -114,7 +113,12 @@ final class FakeSlurm implements LocalSlurm {
      */
     void forget(boolean nodesToo) {
         Set<String> left = Set.copyOf(machines.keySet());
-        records.values().forEach(job -> job.become(writtenJobs.getOrDefault(job, new Submitted(job.id, job.demand))));
+        for (Submitted job : records.values()) {
+            job.become(writtenJobs.getOrDefault(job, new Submitted(job.id, job.demand)));
+            if (job.state == JobState.ENDED && !job.forgotten) {
+                job.accounted = job.admin; // as the real one tells accounting anew
+            }
+        }
         machines.clear();
         writtenMachines.forEach((name, node) -> {
             if (nodesToo || left.contains(name)) {
@@ -172,9 +176,7 @@ final class FakeSlurm implements LocalSlurm {
 
     private void end(Submitted job) {
         free(job);
-        job.state = JobState.ENDED;
-        job.untilMs = nowMs;
-        job.ends++;
+        job.end(nowMs);
     }
 
     private void free(Submitted job) {
@@ -349,10 +351,10 @@ final class FakeSlurm implements LocalSlurm {
     public void comment(JobId id, String text) throws SlurmUnavailable, SlurmRefused {
         mischief.lose();
         Submitted job = Optional.ofNullable(records.get(id)).orElseThrow(() -> new SlurmRefused("Invalid job id"));
-        if (job.forgotten && !accounting) {
+        if (job.state == JobState.ENDED && !accounting) {
             throw new SlurmUnavailable("slurmdbd does not answer");
         }
-        job.admin = text;
+        job.say(text);
         mischief.lose();
     }
 

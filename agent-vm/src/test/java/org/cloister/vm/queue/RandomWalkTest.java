@@ -62,7 +62,7 @@ class RandomWalkTest {
             assertThat(job.state).as("state of " + job.id).isEqualTo(JobState.ENDED);
             assertThat(job.ends).as("ends of " + job.id).isEqualTo(1);
             if (job.ran) {
-                assertThat(job.admin).as("statement of " + job.id).contains(" attempt=");
+                assertThat(job.accounted).as("statement of " + job.id).contains(" attempt=");
             }
         });
         assertThat(walk.ledger.entries()).as("ledger").isEmpty();

@@ -58,7 +58,7 @@ class RoundTest {
         Submitted job = walk().slurm.submit("1", 2);
         until(walk()::isOver);
         assertThat(job.ends).isEqualTo(1);
-        assertThat(job.admin)
+        assertThat(job.accounted)
                 .startsWith("v=1 features=- ticket=")
                 .containsPattern(" attempt=1 queue=0.040 boot=0.051 registration=[0-9.]+ teardown=[0-9.]+$");
     }
@@ -132,7 +132,18 @@ class RoundTest {
         assertThat(walk().ledger.entries()).hasSize(1);
         walk().slurm.accounting = true;
         until(walk()::isOver);
-        assertThat(job.admin).contains(" teardown=");
+        assertThat(job.accounted).contains(" teardown=");
+    }
+
+    @Test
+    void a_statement_is_made_again_when_slurmctld_has_forgotten_the_job() throws Exception {
+        Submitted job = walk().slurm.submit("1", 1);
+        until(() -> job.accounted.contains(" teardown="));
+        walk().slurm.write();
+        walk().slurm.forget(false);
+        assertThat(job.accounted).doesNotContain(" teardown=");
+        until(walk()::isOver);
+        assertThat(job.accounted).contains(" teardown=");
     }
 
     @Test

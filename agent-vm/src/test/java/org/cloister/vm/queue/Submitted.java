@@ -19,6 +19,9 @@ final class Submitted {
     boolean badConstraints;
     String features = LocalSlurm.UNPLACED;
     String admin = FakeSlurm.ADMIN;
+    /** What accounting has of it, since its end. */
+    String accounted = "";
+
     Demand demand;
     int placed;
     List<String> nodes = new ArrayList<>();
@@ -32,6 +35,21 @@ final class Submitted {
     Submitted(JobId id, Demand demand) {
         this.id = id;
         this.demand = demand;
+    }
+
+    void end(long nowMs) {
+        state = JobState.ENDED;
+        untilMs = nowMs;
+        accounted = admin;
+        ends++;
+    }
+
+    void say(String text) {
+        if (state == JobState.ENDED) {
+            accounted = text;
+        } else {
+            admin = text;
+        }
     }
 
     Submitted copy() {

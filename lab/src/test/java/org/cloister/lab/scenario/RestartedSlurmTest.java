@@ -28,6 +28,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedStage.class)
 class RestartedSlurmTest {
     private static final Duration LIMIT = Duration.ofSeconds(90);
+    /** MinJobAge, and what agent-vm and a machine that is busy may take after that. */
+    private static final Duration FORGOTTEN = Duration.ofMinutes(8);
 
     private final LocalStage stage;
     private final Cluster local;
@@ -91,6 +93,27 @@ class RestartedSlurmTest {
         }
         assertThat(said(job, "before")).hasSize(3).isEqualTo(said(job, "after"));
         assertThat(said(job, "after").get(2)).startsWith("2: vm-");
+    }
+
+    /** The real slurmctld overwrites what accounting has; see "AdminComment" in docs/slurm.md. */
+    @Test
+    @InTurn(3)
+    @Timeout(600)
+    void a_statement_is_made_again_when_slurmctld_has_forgotten_the_job() throws IOException {
+        long over = alice.submit("true", "--output=/dev/null");
+        local.await("its statement", LIMIT, () -> account(over).contains(" teardown="));
+        String stated = account(over);
+        long running = alice.submit("until [ -e end-$SLURM_JOB_ID ]; do sleep 0.1; done", "--output=/dev/null");
+        awaitKept(running);
+        local.killController();
+        local.startController();
+        local.await("what slurmctld has itself", LIMIT, () -> !account(over).contains(" teardown="));
+        alice.succeed("touch", "end-" + running);
+        local.await("its statement again", FORGOTTEN, () -> account(over).equals(stated));
+    }
+
+    private String account(long job) throws IOException {
+        return local.root().succeed("sacct", "-n", "-X", "-P", "-j", Long.toString(job), "-o", "State,AdminComment");
     }
 
     /** A step, then none before there is a file, then the same step. */

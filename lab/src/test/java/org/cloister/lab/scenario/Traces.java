@@ -64,13 +64,20 @@ final class Traces {
         local.head().await(what, controller.log(), limit, question);
     }
 
-    /** The tickets of all lines that are whole. */
+    /** The tickets of all lines that are whole, but those that are kept for their job's statement alone. */
     Set<String> ledger() throws IOException {
         Set<String> tickets = new TreeSet<>();
         String text = Files.readString(local.folder().resolve("state/ledger"));
         for (String line : text.substring(0, text.lastIndexOf('\n') + 1).lines().toList()) {
             JsonNode change = JSON.readTree(line);
-            change.path("put").forEach(entry -> tickets.add(entry.path("ticket").asText()));
+            for (JsonNode entry : change.path("put")) {
+                String ticket = entry.path("ticket").asText();
+                if (entry.path("stage").asText().equals("GONE")) {
+                    tickets.remove(ticket);
+                } else {
+                    tickets.add(ticket);
+                }
+            }
             change.path("drop").forEach(ticket -> tickets.remove(ticket.asText()));
         }
         return tickets;
