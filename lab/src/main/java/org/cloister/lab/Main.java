@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.cloister.lab.demo.Demo;
+import org.cloister.lab.project.LoadedClasses;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -70,6 +71,11 @@ public final class Main {
     @Command(name = "demo", description = "Runs a sensitive job from sbatch to its receipt, and shows that it was one.")
     void demo() throws IOException {
         new Demo(home, out).run();
+    }
+
+    @Command(name = "classes", description = "Adds to a list what agent-vm loads in a project's VMs.")
+    void classes(@Parameters(paramLabel = "FILE") Path list) throws IOException {
+        LoadedClasses.addTo(list, home, new Steps(out));
     }
 
     @Command(name = "bench", description = "Measures ours beside the peer's in one run.")

@@ -3,11 +3,15 @@ package org.cloister.packaging;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +21,8 @@ class VmPackagesTest extends DaemonPackagesContract {
     private static final String HOOKS = "/usr/lib/cloister/slurm/";
     private static final String EXAMPLES = "/usr/share/doc/cloister-agent-vm/examples/";
     private static final String PROFILE = "/etc/profile.d/cloister-slurm.sh";
+
+    private static final Pattern SIGNATURE = Pattern.compile("META-INF/[^/]+\\.(SF|RSA|DSA|EC)");
 
     VmPackagesTest() {
         super(new Daemon(
@@ -82,6 +88,27 @@ class VmPackagesTest extends DaemonPackagesContract {
     private static List<String> with(List<String> options, Path natives) {
         return Stream.concat(options.stream(), Stream.of("-Djffi.boot.library.path=" + natives))
                 .toList();
+    }
+
+    /** No archive has what either would keep out of it. */
+    @Test
+    void no_jar_is_signed_and_no_string_of_ours_is_put_together_by_a_call_that_java_makes_first() throws IOException {
+        try (Stream<Path> files = Files.list(unpacked("/usr/share/cloister/agent-vm"))) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".jar")).toList()) {
+                try (ZipFile jar = new ZipFile(file.toFile())) {
+                    assertThat(jar.stream().map(ZipEntry::getName)).noneMatch(SIGNATURE.asMatchPredicate());
+                    for (ZipEntry each : jar.stream().toList()) {
+                        if (each.getName().startsWith("org/cloister/")) {
+                            byte[] bytes = jar.getInputStream(each).readAllBytes();
+                            assertThat(new String(bytes, StandardCharsets.ISO_8859_1))
+                                    .as(each.getName())
+                                    .doesNotContain("makeConcatWithConstants");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     @Test

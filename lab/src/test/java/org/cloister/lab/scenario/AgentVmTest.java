@@ -3,7 +3,6 @@ package org.cloister.lab.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -33,8 +32,6 @@ class AgentVmTest {
 
     private static final String UNIT = "agent-vm.service";
     private static final String STATUS = "/run/cloister/agent-vm.status";
-    /** A file to write the list of loaded classes to, for packaging/src/agent-vm/classes. */
-    private static final String CLASSES = "cloister.classes";
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
@@ -70,7 +67,6 @@ class AgentVmTest {
 
                 vm.succeed("systemctl", "stop", UNIT);
                 assertThat(property(vm, "Result")).isEqualTo("success");
-                listClasses(vm);
             } finally {
                 host.close();
             }
@@ -126,29 +122,5 @@ class AgentVmTest {
 
     private static String property(Vm vm, String name) throws IOException {
         return vm.succeed("systemctl", "show", "--value", "-p", name, UNIT).strip();
-    }
-
-    /** By the launcher itself, once more, without an archive. */
-    private static void listClasses(Vm vm) throws IOException {
-        String file = System.getProperty(CLASSES);
-        if (file == null) {
-            return;
-        }
-        vm.succeed(
-                "sh",
-                "-c",
-                "sed 's|-XX:SharedArchiveFile=[^ ]*|-Xshare:off -XX:DumpLoadedClassList=/run/classes|' "
-                        + "/usr/libexec/cloister/agent-vm >/run/launcher; rm " + STATUS
-                        + "; setsid sh /run/launcher >/run/said 2>&1 & echo $! >/run/pid");
-        await(vm, "attached", status -> true);
-        vm.succeed("sh", "-c", "kill $(cat /run/pid); while kill -0 $(cat /run/pid); do sleep 1; done 2>/dev/null");
-        Files.writeString(
-                Path.of(file),
-                vm.succeed("cat", "/run/classes")
-                        .lines()
-                        .filter(line -> !line.startsWith("#"))
-                        .distinct()
-                        .sorted()
-                        .collect(Collectors.joining("\n", "", "\n")));
     }
 }

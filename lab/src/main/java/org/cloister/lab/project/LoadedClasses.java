@@ -1,0 +1,62 @@
+package org.cloister.lab.project;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+import org.cloister.lab.Steps;
+import org.cloister.lab.site.WorkingSite;
+
+/**
+ * What agent-vm loads in a project's VMs, where the guest's Java notes it down: {@code lab/guest-classes}. What it loads behind a
+ * job's end is not among it.
+ */
+public final class LoadedClasses {
+    private static final LabName NAME = new LabName("classes");
+    private static final String LIST = "/run/loaded-so-far";
+    /** Java makes these anew in each process, and a comment is none. */
+    private static final Pattern MADE = Pattern.compile(
+            "#.*|[^@].*(\\$Proxy|Generated(Constructor|Method)Accessor|\\$\\$Lambda|\\$jnr\\$ffi\\$|0x).*");
+
+    private LoadedClasses() {}
+
+    /** @param list one class or lambda a line, sorted; what is there stays */
+    public static void addTo(Path list, LabHome home, Steps steps) throws IOException {
+        Path folder = Files.createTempDirectory("cloister-classes");
+        Lab.remove(home, NAME);
+        try {
+            Lab lab = Lab.up(home, NAME, steps);
+            try (ProjectStage project =
+                    ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"))) {
+                Set<String> all = new TreeSet<>(Files.readAllLines(list));
+                steps.act("a controlling VM, and a worker with a job", () -> look(project, all));
+                all.removeIf(line -> MADE.matcher(line).matches());
+                Files.write(list, all);
+            }
+        } finally {
+            Lab.remove(home, NAME);
+            LabHome.delete(folder);
+        }
+    }
+
+    private static void look(ProjectStage project, Set<String> all) throws IOException {
+        try (ProjectStage.Opened opened = project.make()) {
+            project.awaitWork(opened);
+            project.member.configure();
+            String job = project.member.submit("--output=worker --wrap='cat " + LIST + "'");
+            project.member.awaitEnd(job);
+            project.awaitNoWorker();
+            for (String file : List.of("worker", LIST)) {
+                project.member.said("cat " + file).lines().forEach(all::add);
+            }
+            project.first.close(opened.owner().ticket());
+            project.awaitNothing();
+        }
+    }
+}
