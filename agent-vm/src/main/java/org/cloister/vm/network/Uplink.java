@@ -1,6 +1,7 @@
 package org.cloister.vm.network;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import org.cloister.ipsec.Guard;
 import org.cloister.ipsec.Mtu;
@@ -35,10 +36,9 @@ public final class Uplink {
             }
             install(link.name(), plan);
             loopback();
-            set("net.ipv6.conf." + link.name().replace('.', '/') + ".disable_ipv6", 1);
-            set(ACQUIRE, ACQUIRE_S);
+            settings("net.ipv6.conf." + link.name().replace('.', '/') + ".disable_ipv6");
             address(link.name(), plan);
-            verify(plan);
+            requireAddress(plan);
             done = true;
         } finally {
             if (!done) {
@@ -55,14 +55,19 @@ public final class Uplink {
 
     /** @throws IOException if rules, address or MTU are not the plan's any more */
     public void verify(NetworkPlan plan) throws IOException {
-        Link link = Link.withMac(Link.list(programs), plan.mac());
+        Link link = requireAddress(plan);
         guard(link.name(), plan).verify(nft());
         PeersTable.of(link.name(), plan).verify(programs);
+    }
+
+    private Link requireAddress(NetworkPlan plan) throws IOException {
+        Link link = Link.withMac(Link.list(programs), plan.mac());
         List<String> wanted = List.of(plan.own() + "/" + plan.prefix());
         if (!link.addresses().equals(wanted) || link.mtu() != plan.mtu() || !link.up()) {
             throw new IOException("interface " + link.name() + ": want " + wanted + " and MTU " + plan.mtu() + ", have "
                     + link.addresses() + " and " + link.mtu() + (link.up() ? "" : ", down"));
         }
+        return link;
     }
 
     /** No address and no link. The guard stays for as long as the VM lives. */
@@ -100,12 +105,16 @@ public final class Uplink {
 
     /** With acknowledgements at once: slurmctld waits for slurmdbd's answer in two pieces (docs/slurm.md). */
     private void loopback() throws IOException {
-        programs.succeed("ip", "link", "set", "lo", "up");
-        for (String network : List.of("127.0.0.0/8", "127.0.0.1")) {
-            programs.succeed(("ip route change table local local " + network
-                            + " dev lo proto kernel scope host src 127.0.0.1 quickack 1")
-                    .split(" ", -1));
-        }
+        ip("link set lo up", route("127.0.0.0/8"), route("127.0.0.1"));
+    }
+
+    private static String route(String network) {
+        return "route change table local local " + network + " dev lo proto kernel scope host src 127.0.0.1 quickack 1";
+    }
+
+    /** Each is a process less to start. */
+    private void ip(String... lines) throws IOException {
+        programs.succeed(String.join("\n", lines) + "\n", List.of("ip", "-batch", "-"));
     }
 
     private void address(String device, NetworkPlan plan) throws IOException {
@@ -115,22 +124,32 @@ public final class Uplink {
                 programs.succeed("ip", "address", "delete", found, "dev", device);
             }
         }
-        programs.succeed("ip", "address", "replace", wanted, "dev", device);
-        programs.succeed("ip", "link", "set", device, "mtu", Integer.toString(plan.mtu()), "up");
+        ip("address replace " + wanted + " dev " + device, "link set " + device + " mtu " + plan.mtu() + " up");
     }
 
     private void down(String device) throws IOException {
-        programs.succeed("ip", "link", "set", device, "down");
-        programs.succeed("ip", "address", "flush", "dev", device);
+        ip("link set " + device + " down", "address flush dev " + device);
     }
 
     /** Written and read back: a kernel without IPv6 has no such key, and has nothing to switch off. */
-    private void set(String key, int value) throws IOException {
-        Programs.Output written = programs.run("sysctl", "-q", "-w", key + "=" + value);
-        String found = programs.run("sysctl", "-n", key).out().strip();
-        boolean absent = found.isEmpty() && key.startsWith("net.ipv6.") && !hasIpv6();
-        if (!absent && !found.equals(Integer.toString(value))) {
-            throw new IOException(key + ": want " + value + ", have \"" + found + "\": " + written.complaint());
+    private void settings(String noIpv6) throws IOException {
+        List<String> keys = new ArrayList<>(List.of(ACQUIRE));
+        List<String> wanted = new ArrayList<>(List.of(Integer.toString(ACQUIRE_S)));
+        if (hasIpv6()) {
+            keys.add(noIpv6);
+            wanted.add("1");
+        }
+        List<String> write = new ArrayList<>(List.of("sysctl", "-q", "-w"));
+        List<String> read = new ArrayList<>(List.of("sysctl", "-n"));
+        for (int i = 0; i < keys.size(); i++) {
+            write.add(keys.get(i) + "=" + wanted.get(i));
+            read.add(keys.get(i));
+        }
+        Programs.Output written = programs.run(write.toArray(String[]::new));
+        List<String> found =
+                programs.run(read.toArray(String[]::new)).out().lines().toList();
+        if (!found.equals(wanted)) {
+            throw new IOException(keys + ": want " + wanted + ", have " + found + ": " + written.complaint());
         }
     }
 
