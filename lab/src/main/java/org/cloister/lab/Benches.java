@@ -17,27 +17,18 @@ final class Benches {
         void run(LabHome home, int rounds, Figures figures) throws IOException;
     }
 
-    private static final Map<String, Bench> ALL = new TreeMap<>(Map.of(
-            "audit",
-            new AuditBench(),
-            "boot",
-            new BootBench(),
-            "host",
-            new HostBench(),
-            "ipsec",
-            new IpsecBench(),
-            "luks",
-            new LuksBench(),
-            "ovs",
-            new OvsBench(),
-            "relay",
-            new RelayBench(),
-            "slurm",
-            new SlurmBench(),
-            "tickets",
-            new TicketsBench(),
-            "vm",
-            new VmBench()));
+    private static final Map<String, Bench> ALL = new TreeMap<>(Map.ofEntries(
+            Map.entry("audit", new AuditBench()),
+            Map.entry("boot", new BootBench()),
+            Map.entry("host", new HostBench()),
+            Map.entry("ipsec", new IpsecBench()),
+            Map.entry("job", new JobBench()),
+            Map.entry("luks", new LuksBench()),
+            Map.entry("ovs", new OvsBench()),
+            Map.entry("relay", new RelayBench()),
+            Map.entry("slurm", new SlurmBench()),
+            Map.entry("tickets", new TicketsBench()),
+            Map.entry("vm", new VmBench())));
 
     /** @param names none for all */
     static void run(List<String> names, int rounds, LabHome home, Path results, PrintStream out) throws IOException {

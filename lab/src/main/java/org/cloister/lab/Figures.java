@@ -92,7 +92,13 @@ final class Figures {
         out.println(String.format(Locale.ROOT, "%s %s ours=%.3f unit=%s", bench, metric, quantile(ours, MEDIAN), unit));
     }
 
-    /** The same, and the p99. */
+    /** The peer's, of which ours has none: the median. */
+    void peerAlone(String metric, double[] peer, String unit) {
+        keep(metric, "peer", peer);
+        out.println(String.format(Locale.ROOT, "%s %s peer=%.3f unit=%s", bench, metric, quantile(peer, MEDIAN), unit));
+    }
+
+    /** The same as {@link #alone}, and the p99. */
     void p99(String metric, double[] ours, String unit) {
         alone(metric, ours, unit);
         out.println(

@@ -2,14 +2,9 @@ package org.cloister.lab.project;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.cloister.lab.Lab;
-import org.cloister.lab.Poll;
-import org.cloister.lab.site.WorkingSite;
 import org.cloister.lab.vm.NodeStart;
 
 /**
@@ -17,18 +12,13 @@ import org.cloister.lab.vm.NodeStart;
  * from the site's word that the ticket runs. So the host's making of the VM is among them, a second or less before its kernel.
  */
 public final class WorkerNode implements NodeStart, AutoCloseable {
-    /** Behind these a node is idle; the first one is the site's queue, and the last one the node's end. */
-    private static final Pattern PHASE = Pattern.compile(" (boot|evidence|keys|tunnel|registration)=([0-9.]+)");
+    /** The site's, before that word. */
+    private static final String QUEUE = "queue";
 
-    private static final int PHASES = 5;
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private final WorkingProject project;
 
-    private final ProjectStage project;
-    private final ProjectStage.Opened opened;
-
-    private WorkerNode(ProjectStage project, ProjectStage.Opened opened) {
+    private WorkerNode(WorkingProject project) {
         this.project = project;
-        this.opened = opened;
     }
 
     /**
@@ -37,43 +27,28 @@ public final class WorkerNode implements NodeStart, AutoCloseable {
      * @param folder without anything in it
      */
     public static WorkerNode at(Lab lab, Path folder) throws IOException {
-        WorkingSite site = WorkingSite.start(lab, folder.resolve("site"));
-        boolean ready = false;
-        try {
-            ProjectStage project = ProjectStage.first(site, folder);
-            ProjectStage.Opened opened = project.make();
-            project.awaitWork(opened);
-            project.member.configure();
-            ready = true;
-            return new WorkerNode(project, opened);
-        } finally {
-            if (!ready) {
-                site.close();
-            }
-        }
+        return new WorkerNode(WorkingProject.at(lab, folder));
     }
 
     @Override
     public Started start() throws IOException {
-        String job = project.member.submit("--output=/dev/null --wrap=true");
-        project.member.awaitEnd(job);
-        project.awaitNoWorker();
+        MemberDevice member = project.stage().member;
+        String job = member.submit("--output=/dev/null --wrap=true");
+        member.awaitEnd(job);
+        project.stage().awaitNoWorker();
         Map<String, Double> phases = new LinkedHashMap<>();
-        Poll.until("the phases of job " + job, LIMIT, "read the VMs' consoles", () -> {
-            Matcher phase = PHASE.matcher(project.member.said("sacct -X -n -P -o AdminComment -j " + job));
-            double seconds = 0;
-            while (phase.find()) {
-                seconds += Double.parseDouble(phase.group(2));
-                phases.put(phase.group(1), seconds);
+        double seconds = 0;
+        for (Map.Entry<String, Double> phase : project.phases(job).entrySet()) {
+            if (!phase.getKey().equals(QUEUE)) {
+                seconds += phase.getValue();
+                phases.put(phase.getKey(), seconds);
             }
-            return phases.size() == PHASES;
-        });
-        return new Started(phases.values().stream().reduce(0.0, Math::max), phases);
+        }
+        return new Started(seconds, phases);
     }
 
     @Override
     public void close() throws IOException {
-        opened.close();
         project.close();
     }
 }

@@ -1,0 +1,67 @@
+package org.cloister.lab.project;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.lab.Lab;
+import org.cloister.lab.Poll;
+import org.cloister.lab.site.WorkingSite;
+
+/** The first project of a site of its own, with its controlling VM at work, to which a member's ssh knows the way. */
+public record WorkingProject(ProjectStage stage, ProjectStage.Opened opened) implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration AGAIN = Duration.ofSeconds(3);
+    /** docs/slurm.md, AdminComment. */
+    private static final Pattern PHASE =
+            Pattern.compile(" (queue|boot|evidence|keys|tunnel|registration|teardown)=([0-9.]+)");
+
+    private static final String LAST = "teardown";
+
+    /** @param folder without anything in it */
+    public static WorkingProject at(Lab lab, Path folder) throws IOException {
+        WorkingSite site = WorkingSite.start(lab, folder.resolve("site"));
+        boolean ready = false;
+        try {
+            ProjectStage project = ProjectStage.first(site, folder.resolve("people"));
+            ProjectStage.Opened opened = project.make();
+            project.awaitWork(opened);
+            project.member.configure();
+            ready = true;
+            return new WorkingProject(project, opened);
+        } finally {
+            if (!ready) {
+                site.close();
+            }
+        }
+    }
+
+    /** Seconds in each phase before its job's first line, in their order; of a member's job that is over. */
+    public Map<String, Double> phases(String job) throws IOException {
+        Map<String, Double> phases = all(job);
+        phases.remove(LAST);
+        return phases;
+    }
+
+    /** Seconds in each phase, the last one behind the job's end; of a member's job that is over. */
+    public Map<String, Double> all(String job) throws IOException {
+        Map<String, Double> phases = new LinkedHashMap<>();
+        Poll.until("the phases of job " + job, LIMIT, "read the VMs' consoles", AGAIN, () -> {
+            Matcher phase = PHASE.matcher(stage.member.phases(job));
+            while (phase.find()) {
+                phases.put(phase.group(1), Double.parseDouble(phase.group(2)));
+            }
+            return phases.containsKey(LAST);
+        });
+        return phases;
+    }
+
+    @Override
+    public void close() throws IOException {
+        opened.close();
+        stage.close();
+    }
+}

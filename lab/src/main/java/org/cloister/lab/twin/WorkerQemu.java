@@ -1,0 +1,126 @@
+package org.cloister.lab.twin;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabException;
+import org.cloister.lab.Poll;
+
+/**
+ * The QEMU of a job's worker on any of the lab's hosts, as the kernel has it.
+ *
+ * @param began when the process was made, by this machine's clock, in seconds since 1970
+ */
+record WorkerQemu(ProcessHandle process, List<String> words, double began) {
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+    /** To look at all processes takes the processors from the guests. */
+    private static final Duration PAUSE = Duration.ofMillis(250);
+
+    private static final double TICKS = 100;
+    /** In proc(5), counted from what follows the program's name. */
+    private static final int STARTED = 19;
+
+    /** Those there are. */
+    static Set<Long> all() {
+        return qemus().stream().map(ProcessHandle::pid).collect(Collectors.toSet());
+    }
+
+    /**
+     * @param before those that are no worker's, {@link #all}
+     * @param log that says why none comes
+     */
+    static WorkerQemu await(Lab lab, Set<Long> before, Path log) throws IOException {
+        List<WorkerQemu> found = new ArrayList<>();
+        Poll.until("a worker's QEMU", LIMIT, "read " + log, PAUSE, () -> {
+            for (ProcessHandle each : qemus()) {
+                if (!before.contains(each.pid()) && isOf(lab, each)) {
+                    read(each).ifPresent(found::add);
+                }
+            }
+            return !found.isEmpty();
+        });
+        return found.get(0);
+    }
+
+    /** @return when it had ended, by this machine's clock, in seconds since 1970 */
+    double awaitEnd() throws IOException {
+        Poll.until("the end of " + name(), LIMIT, "read the worker's console", () -> !process.isAlive());
+        return FollowedJob.seconds(Instant.now());
+    }
+
+    String name() {
+        return after("-name").replaceAll("^guest=|,.*$", "");
+    }
+
+    String cpus() {
+        return after("-smp").replaceAll(",.*$", "");
+    }
+
+    String memoryMib() {
+        return after("-m");
+    }
+
+    private String after(String option) {
+        return words.get(words.indexOf(option) + 1);
+    }
+
+    private static List<ProcessHandle> qemus() {
+        return ProcessHandle.allProcesses()
+                .filter(each -> each.info()
+                        .command()
+                        .filter(command -> command.endsWith("qemu-system-x86_64"))
+                        .isPresent())
+                .toList();
+    }
+
+    /** Others' labs have theirs. */
+    private static boolean isOf(Lab lab, ProcessHandle each) throws IOException {
+        for (Host host : lab.hosts()) {
+            if (network(host.pid()).equals(network(each.pid()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String network(long pid) throws IOException {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc", Long.toString(pid), "ns/net"))
+                    .toString();
+        } catch (NoSuchFileException e) {
+            return "none, process " + pid + " has ended";
+        }
+    }
+
+    /** Nothing of libvirt's own, which looks at what QEMU can do, and of a process that has ended again. */
+    private static Optional<WorkerQemu> read(ProcessHandle process) throws IOException {
+        Path folder = Path.of("/proc", Long.toString(process.pid()));
+        try {
+            List<String> words =
+                    List.of(Files.readString(folder.resolve("cmdline")).split("\0", -1));
+            if (!words.contains("-kernel")) {
+                return Optional.empty();
+            }
+            String stat = Files.readString(folder.resolve("stat"));
+            String uptime = Files.readString(Path.of("/proc/uptime"));
+            double now = FollowedJob.seconds(Instant.now());
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+            double age = Double.parseDouble(uptime.split(" ", 2)[0]) - Long.parseLong(fields[STARTED]) / TICKS;
+            return Optional.of(new WorkerQemu(process, words, now - age));
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw new LabException("process " + process.pid() + ": " + e.getMessage(), "look at it by hand", e);
+        }
+    }
+}
