@@ -60,7 +60,7 @@ final class BootBench implements Benches.Bench {
                         "-machine",
                         "q35",
                         "-cpu",
-                        "max",
+                        "max,erms=off",
                         "-m",
                         "768",
                         "-nodefaults",

@@ -39,7 +39,12 @@ final class DomainXml {
         empty("acpi");
         empty("apic");
         close();
-        empty("cpu", "mode", accelerator.cpuMode());
+        open("cpu", "mode", accelerator.cpuMode());
+        if (accelerator == Accelerator.TCG) {
+            // As agent-host's domains: pages would be cleared a byte at a time.
+            empty("feature", "policy", "disable", "name", "erms");
+        }
+        close();
         empty("clock", "offset", "utc");
         // A guest that stops for whatever reason is gone: nobody restarts it, its host reports it.
         leaf("on_poweroff", "destroy");

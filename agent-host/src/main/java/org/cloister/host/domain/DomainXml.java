@@ -131,6 +131,10 @@ public final class DomainXml {
                 Integer.toString(spec.cpus().count()),
                 "threads",
                 "1");
+        if (spec.accelerator() == Accelerator.TCG) {
+            // Guests would clear and copy pages by `rep stosb` and `rep movsb`, which QEMU emulates a byte at a time.
+            xml.empty("feature", "policy", "disable", "name", "erms");
+        }
         xml.close();
     }
 
