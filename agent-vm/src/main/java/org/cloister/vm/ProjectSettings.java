@@ -12,6 +12,7 @@ import org.cloister.protocol.ticket.MemoryReserves;
 import org.cloister.protocol.ticket.Reserve;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.vm.queue.ControllerSettings;
+import org.cloister.vm.scratch.ScratchSize;
 import org.cloister.vm.slurm.LocalConfiguration;
 import org.cloister.vm.slurm.LocalSlurm;
 
@@ -80,13 +81,18 @@ public record ProjectSettings(ControllerSettings queue, int memoryPerCpuMib, Mem
                 toml.number("memory." + of + "-one-in", usual.oneIn(), 1, ResourceRequest.MAX_MIB));
     }
 
-    /** A VM of its memory could not be asked for. */
+    /** A VM of its memory or disk could not be asked for. */
     private static void requireStep(TomlReader toml, List<Shape> shapes, MemoryReserves reserves) {
         for (Shape shape : shapes) {
             try {
                 MemoryPlan.forRequest(Math.toIntExact(shape.memoryMib()), reserves);
             } catch (IllegalArgumentException e) {
                 toml.problem("shape", "memory-mib: " + e.getMessage());
+            }
+            try {
+                ScratchSize.disk(Math.toIntExact(Math.max(1, shape.scratchMib())));
+            } catch (IllegalArgumentException e) {
+                toml.problem("shape", "scratch-mib: " + e.getMessage());
             }
         }
     }

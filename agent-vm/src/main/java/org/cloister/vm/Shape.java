@@ -5,7 +5,7 @@ package org.cloister.vm;
  *
  * @param hosts how many there are of this shape, at least 1
  * @param memoryMib for Slurm in the VM, without any reserve
- * @param scratchMib of the worker's empty disk
+ * @param scratchMib for jobs on the worker's disk, without what its volume takes
  */
 public record Shape(int hosts, int cpus, long memoryMib, long scratchMib) {
     public Shape {

@@ -188,11 +188,15 @@ class ControllerConfigTest {
     }
 
     @Test
-    void no_shape_is_larger_than_what_global_slurm_can_be_asked_for() throws IOException {
+    void no_shape_is_larger_than_what_a_ticket_can_ask_for() throws IOException {
         assertThat(problems("[[shape]]\nhosts = 1\ncpus = 1\nmemory-mib = 16777000\n"))
                 .singleElement()
                 .asString()
                 .startsWith("F:1: shape: memory-mib: memory: want 1 MiB to what makes a step of 16777216 MiB");
+        assertThat(problems("[[shape]]\nhosts = 1\ncpus = 1\nmemory-mib = 1024\nscratch-mib = 16777000\n"))
+                .singleElement()
+                .asString()
+                .startsWith("F:1: shape: scratch-mib: scratch: want a disk of at most 16777216 MiB");
     }
 
     @Test

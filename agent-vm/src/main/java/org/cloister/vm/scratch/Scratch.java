@@ -30,6 +30,23 @@ public final class Scratch {
     /** Sticky, and everybody's. */
     private static final int SHARED = 01777;
 
+    /** Sizes as {@link ScratchSize} counts them, whatever mke2fs.conf says; no journal, for it is never mounted a second time. */
+    public static final List<String> FILE_SYSTEM = List.of(
+            "mkfs.ext4",
+            "-q",
+            "-m",
+            "0",
+            "-b",
+            "4096",
+            "-I",
+            "256",
+            "-i",
+            "16384",
+            "-O",
+            "^has_journal,^resize_inode",
+            "-E",
+            "lazy_itable_init=1,nodiscard");
+
     private static final Duration PATIENCE = Duration.ofSeconds(3);
     private static final Duration FORMAT_LIMIT = Duration.ofMinutes(2);
 
@@ -133,9 +150,9 @@ public final class Scratch {
 
     private void fileSystem() throws IOException {
         String device = plan.mapping().path().toString();
-        String later = "lazy_itable_init=1,lazy_journal_init=1,nodiscard";
-        Programs.Output made =
-                programs.run("", List.of("mkfs.ext4", "-q", "-m", "0", "-E", later, device), FORMAT_LIMIT);
+        List<String> make = new ArrayList<>(FILE_SYSTEM);
+        make.add(device);
+        Programs.Output made = programs.run("", make, FORMAT_LIMIT);
         if (made.exit() != 0) {
             throw new IOException("mkfs.ext4 " + device + ": " + made.complaint());
         }

@@ -24,6 +24,7 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketState;
 import org.cloister.protocol.ticket.Withdrawal;
+import org.cloister.vm.scratch.ScratchSize;
 import org.cloister.vm.worker.Phase;
 import org.cloister.vm.worker.WorkerEvent;
 import org.cloister.vm.worker.WorkerEvent.Allocated;
@@ -67,12 +68,13 @@ public final class SiteWorkers implements Workers, OfficeLine.Listener {
      * @param patience how long VMs have to end by themselves before their Global job is ended
      */
     public record Terms(String project, SigningKey key, MemoryReserves reserves, Duration patience) {
-        /** What of the site's memory a request for nodes with so much takes. */
+        /** What of the site's memory and disk a request for nodes with so much takes. */
         ResourceRequest ofSite(ResourceRequest request) {
-            return request.memoryMib() == 0
+            ResourceRequest whole = request.memoryMib() == 0
                     ? request
                     : request.withMemory(
                             MemoryPlan.forRequest(request.memoryMib(), reserves).global());
+            return request.scratchMib() == 0 ? whole : whole.withScratch(ScratchSize.disk(request.scratchMib()));
         }
     }
 

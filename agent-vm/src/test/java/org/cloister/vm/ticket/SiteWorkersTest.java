@@ -43,10 +43,12 @@ class SiteWorkersTest {
     private static final String ID = "b".repeat(26);
     private static final Duration PATIENCE = Duration.ofMillis(200);
     private static final ResourceRequest REQUEST =
-            new ResourceRequest(2, OptionalInt.of(2), 1, OptionalInt.of(1), 64, 0, false, 10, List.of());
+            new ResourceRequest(2, OptionalInt.of(2), 1, OptionalInt.of(1), 64, 64, false, 10, List.of());
     private static final MemoryReserves RESERVES = new MemoryReserves(new Reserve(256, 64), new Reserve(192, 256));
     /** 64, 256 + 1 for the guest and 192 + 2 for QEMU. */
     private static final int MEMORY_MIB = 515;
+    /** 64, 2 for inodes, 8 for the file system and 16 for LUKS2. */
+    private static final int SCRATCH_MIB = 90;
 
     @TempDir
     private Path folder;
@@ -126,7 +128,7 @@ class SiteWorkersTest {
         workers.ask(ID, REQUEST);
         settle();
         Ticket ticket = ordered(said.get(0));
-        assertThat(ticket.request()).isEqualTo(REQUEST.withMemory(MEMORY_MIB));
+        assertThat(ticket.request()).isEqualTo(REQUEST.withMemory(MEMORY_MIB).withScratch(SCRATCH_MIB));
         assertThat(ticket.epoch()).isEqualTo(1);
         workers.heard(update(TicketState.QUEUED, ""));
         now = now.plusSeconds(3);
@@ -263,6 +265,7 @@ class SiteWorkersTest {
         Ticket anew = ordered(said.get(1));
         assertThat(anew.issued()).isEqualTo(now);
         assertThat(anew.request().memoryMib()).isEqualTo(MEMORY_MIB);
+        assertThat(anew.request().scratchMib()).isEqualTo(SCRATCH_MIB);
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -54,10 +55,12 @@ public final class ScratchTimes {
         }
     }
 
-    /** With Scratch's own words for the file system. */
+    /** With the file system that Scratch makes. */
     private void plain(String disk) throws IOException {
         Files.createDirectories(PLAIN);
-        programs.succeed("mkfs.ext4", "-q", "-m", "0", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard", disk);
+        List<String> make = new ArrayList<>(Scratch.FILE_SYSTEM);
+        make.add(disk);
+        programs.succeed(make.toArray(String[]::new));
         programs.succeed("mount", "-t", "ext4", "-o", "nosuid,nodev,noatime", disk, PLAIN.toString());
     }
 

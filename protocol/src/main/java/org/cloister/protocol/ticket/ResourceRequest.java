@@ -13,7 +13,7 @@ import org.cloister.protocol.StrictJson;
  * @param tasks in all; empty if the job did not say
  * @param tasksPerNode empty if the job did not say
  * @param memoryMib of each node; 0 is all that a node has, of an exclusive one
- * @param scratchMib of each worker's empty disk
+ * @param scratchMib of each worker's empty disk, as the host makes it
  * @param exclusive whether nodes are asked for whole
  * @param minutes that the job may run, without the site's allowances
  * @param features places in the approval's list, ascending
@@ -66,6 +66,12 @@ public record ResourceRequest(
     public ResourceRequest withMemory(int mib) {
         return new ResourceRequest(
                 nodes, tasks, cpusPerTask, tasksPerNode, mib, scratchMib, exclusive, minutes, features);
+    }
+
+    /** The same of nodes with such disks. */
+    public ResourceRequest withScratch(int mib) {
+        return new ResourceRequest(
+                nodes, tasks, cpusPerTask, tasksPerNode, memoryMib, mib, exclusive, minutes, features);
     }
 
     static ResourceRequest read(StrictJson json) throws MalformedException {
