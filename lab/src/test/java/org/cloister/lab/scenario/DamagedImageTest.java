@@ -14,6 +14,7 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.Vm;
 import org.cloister.lab.VmSpec;
 import org.cloister.protocol.ImageFile;
+import org.cloister.protocol.ImageLayer;
 import org.cloister.protocol.ImageManifest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -60,6 +61,29 @@ class DamagedImageTest {
             vm.awaitEnd(END_LIMIT);
             assertThat(vm.console()).contains("dm-verity").doesNotContain(USER_SPACE);
         }
+    }
+
+    @Test
+    void a_byte_that_is_changed_under_a_running_guest_ends_it_when_it_is_read(Lab lab) throws IOException {
+        Path image = copy(lab.host(1).folder("rotten"));
+        ImageLayer layer = ImageManifest.load(image).layers().get(0);
+        // One that is whole lies behind it.
+        long block = (long) (new Random(Seed.of("flipped block")).nextDouble() * (layer.dataBlocks() - 1));
+        try (Vm vm = lab.host(1).boot(VmSpec.of("rotten", image)).awaitRunner()) {
+            flip(image.resolve(layer.file().name()), block * ImageLayer.BLOCK_BYTES + 1);
+            vm.succeed(read("", layer, block + 1));
+            vm.succeed(read("(sleep 1; %s) >/dev/null 2>&1 &", layer, block));
+            vm.awaitEnd(END_LIMIT);
+            assertThat(vm.console()).contains(USER_SPACE, "dm-verity device corrupted");
+        }
+    }
+
+    /** A block as the guest's kernel has checked it, without what it keeps of it. */
+    private static String[] read(String around, ImageLayer layer, long block) {
+        String line = "dd if=/dev/$(basename $(dirname $(dirname $(grep -lx " + layer.serial()
+                + " /sys/block/dm-*/dm/name)))) of=/dev/null iflag=direct count=1 bs=" + ImageLayer.BLOCK_BYTES
+                + " skip=" + block;
+        return new String[] {"sh", "-c", around.isEmpty() ? line : around.formatted(line)};
     }
 
     private static Path copy(Path folder) throws IOException {
