@@ -4,7 +4,7 @@
 set -eu
 rm -f first uptime unit last
 submitted=$(date +%s.%N)
-job=$(sbatch --parsable --output=/dev/null job.sh "$1")
+job=$(sbatch --parsable --tmp=32 --output=/dev/null job.sh "$1")
 echo "job $job"
 until [ -e last ]; do sleep 1; done
 until ! sinfo -h -N -o %N | grep -qv '^waiting-for-vm-'; do sleep 0.5; done

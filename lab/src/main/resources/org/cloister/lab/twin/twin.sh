@@ -60,7 +60,7 @@ stamp storage
 c "cat /etc/munge/munge.key" | w "cat >/etc/munge/munge.key"
 w "chown munge: /etc/munge/munge.key && chmod 400 /etc/munge/munge.key"
 w "systemctl start munge.service"
-w "slurmd -Z -N twin-worker --conf-server 10.98.0.1:6817 --conf Feature=job$job" </dev/null >/dev/null 2>&1
+w "slurmd -Z -N twin-worker --conf-server 10.98.0.1:6817 --conf \"Feature=job$job TmpDisk=32\"" </dev/null >/dev/null 2>&1
 until [ "$(c sinfo -h -n twin-worker -o %T)" = idle ]; do sleep 1; done
 stamp node
 c "scontrol update jobid=$job features=job$job"
