@@ -1,7 +1,7 @@
 #!/bin/bash
 # What a user's script may try against its worker. Each attempt says "NAME: refused" or "NAME: NOT REFUSED"; at the end it says
 # "hostile: done" in any case, and the node is to be of use afterwards: the next job on it, or its good end, shows that.
-#   sbatch --nodes=1 hostile.sh [fork|fill|memory|kill|reboot|modules|outlive ...]     all of them in this order without arguments
+#   sbatch --nodes=1 hostile.sh [fork|fill|memory|kill|reboot|modules|daemons|outlive ...]     all of them in this order without arguments
 set -u
 
 refused() {
@@ -73,12 +73,22 @@ attempt_modules() {
     esac
 }
 
+# What daemons keep on the project's drive lies beside the homes; of the drive a worker mounts these and the software alone.
+attempt_daemons() {
+    local there
+    there=$(echo /project/*)
+    case $there in
+        "/project/home /project/software") echo "daemons' folders: refused" ;;
+        *) echo "daemons' folders: NOT REFUSED: $there" ;;
+    esac
+}
+
 # What is left behind goes with its worker.
 attempt_outlive() {
     setsid --fork sh -c 'trap "" HUP TERM; while sleep 100; do :; done' </dev/null >/dev/null 2>&1
 }
 
-for attempt in "${@:-fork fill memory kill reboot modules outlive}"; do
+for attempt in "${@:-fork fill memory kill reboot modules daemons outlive}"; do
     for each in $attempt; do
         "attempt_$each"
     done

@@ -8,11 +8,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.cloister.lab.Command;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Steps;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.ScratchDisks;
 
 /** What happens, in order. */
 @SuppressWarnings("NullAway.Init") // set as it is told
@@ -71,8 +73,9 @@ final class Story {
         });
         second = steps.step(
                 "the member submits a job that waits for a word",
-                () -> member.submit("--output=long.txt --wrap='echo begun; until [ -e go ]; do sleep 1; done;"
-                        + " srun hostname; echo over'"));
+                () -> member.submit("--tmp=40 --output=long.txt --wrap='yes " + MatrixJob.MARKER
+                        + "-scratch | head -c 8M >/scratch/file; sync; touch written;"
+                        + " until [ -e go ]; do sleep 1; done; srun hostname; echo over'"));
         neighbours();
         loss();
         steps.act(
@@ -107,6 +110,7 @@ final class Story {
             return made;
         });
         steps.act("the waiting job runs", () -> member.awaitRunning(second));
+        steps.act("what it keeps on scratch is looked at from its host", this::scratch);
         Neighbours neighbours = new Neighbours(project, second, claims);
         steps.act("another member tries to get its node", neighbours::theft);
         steps.act("the other project tries to reach this one", () -> neighbours.another(other, folder));
@@ -115,6 +119,17 @@ final class Story {
             other.awaitGone(beside);
             beside.close();
         });
+    }
+
+    private void scratch() throws IOException {
+        member.said("until [ -e written ]; do sleep 1; done");
+        ScratchDisks disks = ScratchDisks.of(project.site().lab());
+        Set<String> found = disks.found(MatrixJob.MARKER);
+        claims.require(
+                found.isEmpty() && disks.bytes() > 8 << 20,
+                "what a job keeps on its scratch disk is noise to its host",
+                "8 MiB of the data's marker were written; " + (disks.bytes() >> 20)
+                        + " MiB are on the disk, the marker in " + found.size() + " places");
     }
 
     private void loss() throws IOException {

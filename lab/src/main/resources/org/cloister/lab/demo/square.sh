@@ -1,5 +1,5 @@
 #!/bin/bash
-#SBATCH --job-name=@MARKER@-job --output=square.txt
+#SBATCH --job-name=@MARKER@-job --output=square.txt --tmp=40
 # @MARKER@: over all nodes of the job, one rank each.
 set -eu
 chmod +x square

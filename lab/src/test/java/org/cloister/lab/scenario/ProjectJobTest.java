@@ -16,6 +16,7 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.ScratchDisks;
 import org.cloister.lab.site.Search;
 import org.cloister.lab.site.SiteHosts;
 import org.cloister.lab.site.WorkingSite;
@@ -44,6 +45,8 @@ class ProjectJobTest {
     private static final String MARKER = Wiretap.MARKER;
     private static final Path JOBS = Path.of("src/test/resources/jobs");
     private static final Path DEMO = Path.of("src/main/resources/org/cloister/lab/demo");
+
+    private static final int SCRATCH_MIB = 40;
 
     private static final String SCRIPT = """
             #!/bin/bash
@@ -166,17 +169,29 @@ class ProjectJobTest {
     void a_job_reaches_nothing_of_anothers_and_when_it_is_cancelled_says_so() throws Exception {
         project.explained(() -> {
             bob.put(DEMO.resolve("reach.sh"));
-            limited = member.submit("--time=2 --output=limited.txt --wrap='while sleep 1; do date +%s; done'");
+            limited = member.submit("--time=2 --tmp=" + SCRATCH_MIB + " --output=limited.txt --wrap='yes " + MARKER
+                    + "-scratch | head -c 4M | tee /scratch/file >/tmp/file; sync; df -m --output=size /scratch | tail -n 1"
+                    + " | sed \"s/ */scratch /\"; touch written; while sleep 1; do date +%s; done'");
             wrongFromTheBeginning();
             String cancelled = bob.submit("--wrap='sleep 600'");
             member.awaitRunning(limited);
             wrongWhileItRuns(project.worker(limited));
+            assertScratchIsNoise();
             member.awaitRunning(cancelled);
             assertReachesNothingOf(limited, cancelled);
             bob.said("scancel " + cancelled);
             member.awaitEnd(cancelled);
             assertThat(member.state(cancelled)).startsWith("CANCELLED");
         });
+    }
+
+    /** Twice 4 MiB of the marker are on it. */
+    private static void assertScratchIsNoise() throws IOException {
+        member.said("until [ -e written ]; do sleep 1; done");
+        ScratchDisks disks = ScratchDisks.of(lab);
+        assertThat(disks.files()).hasSize(1);
+        assertThat(disks.bytes()).isGreaterThan(8 << 20);
+        assertThat(disks.found(MARKER)).isEmpty();
     }
 
     /** The clock of a worker whose agent has not spoken yet. */
@@ -233,7 +248,7 @@ class ProjectJobTest {
             for (String file : List.of("hostile.sh", "go.sh", "phase.sh")) {
                 member.put(JOBS.resolve(file));
             }
-            hostile = member.submit("--output=hostile.txt hostile.sh");
+            hostile = member.submit("--tmp=" + SCRATCH_MIB + " --output=hostile.txt hostile.sh");
             for (Kill kill : Kill.draw()) {
                 assertEnds(kill);
             }
@@ -266,7 +281,17 @@ class ProjectJobTest {
             member.awaitEnd(hostile);
             String said = member.said("cat hostile.txt");
             System.out.println(said);
-            assertThat(said).contains("hostile: done", "insmod ").doesNotContain("NOT REFUSED");
+            assertThat(said)
+                    .contains("hostile: done", "fill /scratch: refused", "insmod ", "daemons' folders: refused")
+                    .doesNotContain("NOT REFUSED");
+            // Beside the daemons themselves, in the controlling VM.
+            assertThat(member.ssh("cd /project/cloister && ls agent slurm mariadb nfs")
+                            .run()
+                            .err()
+                            .lines()
+                            .filter(line -> line.startsWith("ls: ")))
+                    .hasSize(4)
+                    .allMatch(line -> line.endsWith("Permission denied"));
         });
     }
 
@@ -278,12 +303,13 @@ class ProjectJobTest {
             member.awaitEnd(limited);
             assertThat(member.state(limited)).isEqualTo("TIMEOUT|0:0");
             String said = member.said("cat limited.txt");
-            assertThat(said).contains("DUE TO TIME LIMIT");
+            assertThat(said).contains("DUE TO TIME LIMIT").containsPattern("scratch (4\\d|5\\d)\\n");
             assertTimes(said.lines()
                     .filter(line -> line.matches("\\d+"))
                     .map(Long::valueOf)
                     .toList());
             project.awaitNoWorker();
+            assertThat(ScratchDisks.of(lab).files()).isEmpty();
             String ticket = member.ticket(limited);
             assertThat(lab.slurm().awaitOver(ticket, 1))
                     .singleElement()

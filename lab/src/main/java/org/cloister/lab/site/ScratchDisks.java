@@ -1,0 +1,47 @@
+package org.cloister.lab.site;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.cloister.lab.Command;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
+import org.cloister.lab.host.AgentHostFiles;
+
+/**
+ * The disks of workers on all hosts, as whoever is root there finds them.
+ *
+ * @param files one for each worker with a disk
+ */
+public record ScratchDisks(List<Path> files) {
+    private static final int KIB_BITS = 10;
+
+    public static ScratchDisks of(Lab lab) throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (Host host : lab.hosts()) {
+            try (Stream<Path> disks = Files.list(AgentHostFiles.scratch(host))) {
+                files.addAll(disks.toList());
+            }
+        }
+        return new ScratchDisks(List.copyOf(files));
+    }
+
+    /** Of what was written to them. */
+    public long bytes() throws IOException {
+        long bytes = 0;
+        for (Path file : files) {
+            String kib = Command.of("du", "-k", file.toString()).succeed();
+            bytes += Long.parseLong(kib.split("\t", 2)[0]) << KIB_BITS;
+        }
+        return bytes;
+    }
+
+    /** Where on them the marker stands. */
+    public Set<String> found(String marker) throws IOException {
+        return new Search(marker).files(files);
+    }
+}
