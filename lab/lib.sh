@@ -31,6 +31,9 @@ require_place() {
     case $LAB_DIR/ in
         /tmp/* | /run/*) die "CLOISTER_LAB_DIR=$LAB_DIR: the lab's machines have a /tmp and a /run of their own" "choose a folder elsewhere" ;;
     esac
+    case $PWD/ in
+        /tmp/* | /run/*) die "$PWD: the lab's machines have a /tmp and a /run of their own, and run the checkout's classes" "clone it elsewhere" ;;
+    esac
 }
 
 seconds_since() { # EPOCHREALTIME of the start
