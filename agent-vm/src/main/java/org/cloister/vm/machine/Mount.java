@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
  * @param source a device, {@code SERVER:/PATH}, or what the file system calls itself
  */
 public record Mount(Path at, List<String> options, String type, String source) {
+    private static final Path ALL = Path.of("/proc/self/mountinfo");
     private static final Pattern LINE =
             Pattern.compile("\\d+ \\d+ \\d+:\\d+ (\\S+) (\\S+) (\\S+)(?: \\S+)* - (\\S+) (\\S+) \\S+");
     private static final Pattern ESCAPE = Pattern.compile("\\\\([0-7]{3})");
@@ -31,7 +32,7 @@ public record Mount(Path at, List<String> options, String type, String source) {
 
     /** All that the machine has, those that others cover among them. */
     public static List<Mount> list(Programs programs) throws IOException {
-        return parse(programs.succeed("cat", "/proc/self/mountinfo"));
+        return parse(programs.read(ALL));
     }
 
     /** Those at one place, the one that is seen last. */

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,9 +98,18 @@ public final class Programs {
         } catch (ExecutionException | TimeoutException e) {
             throw new IOException(command.get(0) + ": output: " + e.getMessage(), e);
         } finally {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly();
+            // One that has ended has no descendants, and to look for them is to read what every process of the machine
+            // is.
+            if (process.isAlive()) {
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
+                process.destroyForcibly();
+            }
         }
+    }
+
+    /** A file of the machine's kernel, such as one below {@code /proc}; without a process of its own where it is this machine. */
+    public String read(Path file) throws IOException {
+        return prefix.isEmpty() ? Files.readString(file) : succeed("cat", file.toString());
     }
 
     /** A program that goes on; what it says goes to the end of a file. */

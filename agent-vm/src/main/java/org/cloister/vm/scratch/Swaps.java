@@ -7,6 +7,8 @@ import org.cloister.vm.machine.Programs;
 
 /** What of {@code /proc/swaps} a job's memory could be written to in clear. */
 public final class Swaps {
+    private static final Path ALL = Path.of("/proc/swaps");
+
     private Swaps() {}
 
     /**
@@ -14,7 +16,7 @@ public final class Swaps {
      * @throws IOException if a job's memory, or a key, could be written to a disk in clear
      */
     public static void requireNoneInClear(Programs programs, List<Path> encrypted) throws IOException {
-        List<String> swaps = inClear(programs.succeed("cat", "/proc/swaps"), encrypted);
+        List<String> swaps = inClear(programs.read(ALL), encrypted);
         if (!swaps.isEmpty()) {
             throw new IOException("swap: want none, or on the scratch volume, have " + swaps
                     + "; it would write jobs' memory and keys in clear");

@@ -121,8 +121,7 @@ public final class NfsServer {
     }
 
     private int threads() throws IOException {
-        String text =
-                programs.succeed("cat", CONTROL.resolve("threads").toString()).strip();
+        String text = programs.read(CONTROL.resolve("threads")).strip();
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException e) {

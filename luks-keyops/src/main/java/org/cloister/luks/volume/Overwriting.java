@@ -43,16 +43,17 @@ final class Overwriting {
     /** Where the first byte is that is not zero; {@code to} if there is none. */
     static long firstByte(Path device, long to) throws VolumeException {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
+        ByteBuffer zeros = ByteBuffer.allocateDirect(PIECE);
         try (FileChannel in = FileChannel.open(device, StandardOpenOption.READ)) {
-            for (long at = 0; at < to; ) {
+            for (long at = 0; at < to; at += piece.limit()) {
                 piece.clear().limit((int) Math.min(PIECE, to - at));
                 if (in.read(piece, at) < 0) {
                     throw new EOFException(device + ": ended at byte " + at);
                 }
-                for (piece.flip(); piece.hasRemaining(); at++) {
-                    if (piece.get() != 0) {
-                        return at;
-                    }
+                piece.flip();
+                int other = piece.mismatch(zeros.clear().limit(piece.limit()));
+                if (other >= 0) {
+                    return at + other;
                 }
             }
             return to;
