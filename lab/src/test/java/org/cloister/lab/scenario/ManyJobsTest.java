@@ -38,7 +38,7 @@ class ManyJobsTest {
 
     /** What jobs are, and how each ends in accounting. */
     private enum Kind {
-        ONE("", "echo right", "COMPLETED|0:0"),
+        ONE("--tmp=40", "echo right | tee /scratch/file", "COMPLETED|0:0"),
         TWO("--nodes=2", "[ $(srun hostname | sort -u | wc -l) = 2 ] && echo right", "COMPLETED|0:0"),
         FAILS("", "echo right; exit 7", "FAILED|7:0"),
         CANCELLED("", WAITS, "CANCELLED"),

@@ -6,19 +6,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Command;
 import org.cloister.lab.Lab;
-import org.cloister.lab.Poll;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
-import org.cloister.lab.site.ScratchDisks;
 import org.cloister.lab.site.Search;
-import org.cloister.lab.site.SiteHosts;
 import org.cloister.lab.site.WorkingSite;
 import org.cloister.lab.wire.FrameSocket;
 import org.cloister.lab.wire.Wiretap;
@@ -72,7 +67,7 @@ class ProjectJobTest {
     private static JsonNode answer;
     private static Wiretap loopback;
     // Each runs from one test into a later one: limits are whole minutes, and a script has many things to try.
-    private static String limited;
+    private static LimitedJob limited;
     private static String hostile;
 
     @BeforeAll
@@ -169,49 +164,17 @@ class ProjectJobTest {
     void a_job_reaches_nothing_of_anothers_and_when_it_is_cancelled_says_so() throws Exception {
         project.explained(() -> {
             bob.put(DEMO.resolve("reach.sh"));
-            limited = member.submit("--time=2 --tmp=" + SCRATCH_MIB + " --output=limited.txt --wrap='yes " + MARKER
-                    + "-scratch | head -c 4M | tee /scratch/file >/tmp/file; sync; df -m --output=size /scratch | tail -n 1"
-                    + " | sed \"s/ */scratch /\"; touch written; while sleep 1; do date +%s; done'");
-            wrongFromTheBeginning();
+            limited = LimitedJob.submit(project, opened);
             String cancelled = bob.submit("--wrap='sleep 600'");
-            member.awaitRunning(limited);
-            wrongWhileItRuns(project.worker(limited));
-            assertScratchIsNoise();
+            member.awaitRunning(limited.id());
+            limited.disturb();
+            limited.assertScratchIsNoise();
             member.awaitRunning(cancelled);
-            assertReachesNothingOf(limited, cancelled);
+            assertReachesNothingOf(limited.id(), cancelled);
             bob.said("scancel " + cancelled);
             member.awaitEnd(cancelled);
             assertThat(member.state(cancelled)).startsWith("CANCELLED");
         });
-    }
-
-    /** Twice 4 MiB of the marker are on it. */
-    private static void assertScratchIsNoise() throws IOException {
-        member.said("until [ -e written ]; do sleep 1; done");
-        ScratchDisks disks = ScratchDisks.of(lab);
-        assertThat(disks.files()).hasSize(1);
-        assertThat(disks.bytes()).isGreaterThan(8 << 20);
-        assertThat(disks.found(MARKER)).isEmpty();
-    }
-
-    /** The clock of a worker whose agent has not spoken yet. */
-    private static void wrongFromTheBeginning() throws IOException {
-        Poll.until(
-                "a worker",
-                SiteHosts.LIMIT,
-                "read agent-host's log",
-                () -> project.vms().size() == 2);
-        for (VmOwner vm : project.vms()) {
-            if (!vm.equals(opened.owner())) {
-                project.tell(vm, "clock + 3 hours");
-            }
-        }
-    }
-
-    /** The clock of a worker, and the storage that it writes to. */
-    private static void wrongWhileItRuns(VmOwner worker) throws IOException {
-        project.tell(worker, "clock + 5 hours");
-        project.tell(opened.owner(), "freeze 20");
     }
 
     /**
@@ -300,32 +263,14 @@ class ProjectJobTest {
     @InTurn(1)
     void a_job_over_its_time_limit_ends_as_on_a_plain_cluster_and_its_global_job_is_over() throws Exception {
         project.explained(() -> {
-            member.awaitEnd(limited);
-            assertThat(member.state(limited)).isEqualTo("TIMEOUT|0:0");
-            String said = member.said("cat limited.txt");
-            assertThat(said).contains("DUE TO TIME LIMIT").containsPattern("scratch (4\\d|5\\d)\\n");
-            assertTimes(said.lines()
-                    .filter(line -> line.matches("\\d+"))
-                    .map(Long::valueOf)
-                    .toList());
-            project.awaitNoWorker();
-            assertThat(ScratchDisks.of(lab).files()).isEmpty();
-            String ticket = member.ticket(limited);
+            member.awaitEnd(limited.id());
+            limited.assertOver();
+            String ticket = member.ticket(limited.id());
             assertThat(lab.slurm().awaitOver(ticket, 1))
                     .singleElement()
                     .asString()
                     .endsWith("|COMPLETED");
         });
-    }
-
-    /** Set right before it began, wrong for a time, and right again; and all that it said is there, in spite of the storage. */
-    private static void assertTimes(List<Long> times) {
-        assertThat(project.said(opened)).containsPattern("its clock is \\d{5} s from ours; the hand-over sets it");
-        long now = Instant.now().getEpochSecond();
-        assertThat(times.get(0)).isLessThan(now);
-        assertThat(times).hasSizeGreaterThan(60).anyMatch(time -> time > now + 4 * 3600);
-        assertThat(times.get(times.size() - 1)).isLessThan(now);
-        assertThat(project.said(opened)).contains("heard: freeze").doesNotContain("Main process exited");
     }
 
     @Test
