@@ -98,8 +98,7 @@ public final class Programs {
         } catch (ExecutionException | TimeoutException e) {
             throw new IOException(command.get(0) + ": output: " + e.getMessage(), e);
         } finally {
-            // One that has ended has no descendants, and to look for them is to read what every process of the machine
-            // is.
+            // One that has ended has no descendants, and to look for them reads what every process of the machine is.
             if (process.isAlive()) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();

@@ -19,6 +19,8 @@ import org.cloister.lab.host.AgentHostFiles;
  */
 public record ScratchDisks(List<Path> files) {
     private static final int KIB_BITS = 10;
+    /** LUKS2's, which is written whole when the volume is made. */
+    private static final long HEADER = 16L << 20;
 
     public static ScratchDisks of(Lab lab) throws IOException {
         List<Path> files = new ArrayList<>();
@@ -30,9 +32,9 @@ public record ScratchDisks(List<Path> files) {
         return new ScratchDisks(List.copyOf(files));
     }
 
-    /** Of what was written to them. */
-    public long bytes() throws IOException {
-        long bytes = 0;
+    /** Of what was written to them behind their volumes' headers, the file system's own among it. */
+    public long written() throws IOException {
+        long bytes = -HEADER * files.size();
         for (Path file : files) {
             String kib = Command.of("du", "-k", file.toString()).succeed();
             bytes += Long.parseLong(kib.split("\t", 2)[0]) << KIB_BITS;

@@ -53,7 +53,7 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
         project.member.said("until [ -e written ]; do sleep 1; done");
         ScratchDisks disks = ScratchDisks.of(project.site().lab());
         assertThat(disks.files()).hasSize(1);
-        assertThat(disks.bytes()).isGreaterThan(MARKED_BYTES);
+        assertThat(disks.written()).isGreaterThan(MARKED_BYTES);
         assertThat(disks.found(Wiretap.MARKER)).isEmpty();
     }
 
