@@ -1,0 +1,64 @@
+package org.cloister.ctl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.cloister.preflight.machine.RecordedMachine;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine.ParameterException;
+
+/** What the documents tell people to type: lines of agentctl that are set off as code. */
+class DocumentedCommandsTest {
+    private static final Path DOCS = Path.of("../docs");
+    private static final String BEGIN = "    agentctl ";
+
+    @Test
+    void have_the_words_that_agentctl_knows() throws IOException {
+        List<String> wrong = new ArrayList<>();
+        int commands = 0;
+        for (Path page : pages()) {
+            for (String command : commands(page)) {
+                commands++;
+                try {
+                    new Agentctl(RecordedMachine.parse("program none\n"))
+                            .commandLine()
+                            .parseArgs(words(command));
+                } catch (ParameterException e) {
+                    wrong.add(page.getFileName() + ": " + command + ": " + e.getMessage());
+                }
+            }
+        }
+        assertThat(wrong).isEmpty();
+        assertThat(commands).isGreaterThan(20);
+    }
+
+    private static List<Path> pages() throws IOException {
+        try (Stream<Path> files = Files.list(DOCS)) {
+            return files.filter(file -> file.toString().endsWith(".md"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static List<String> commands(Path page) throws IOException {
+        return Files.readString(page)
+                .replaceAll("\\\\\n\\s*", "")
+                .lines()
+                .filter(line -> line.startsWith(BEGIN))
+                .map(String::strip)
+                .toList();
+    }
+
+    /** Without the command's own name, and without what is the shell's: a comment, what goes into or out of it. */
+    private static String[] words(String command) {
+        return Arrays.stream(command.replaceFirst(" +(#|\\||[0-9]?[<>]).*", "").split(" +", -1))
+                .skip(1)
+                .toArray(String[]::new);
+    }
+}
