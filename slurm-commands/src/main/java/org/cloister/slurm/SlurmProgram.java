@@ -90,9 +90,8 @@ public final class SlurmProgram {
             IOException first = failure.get();
             throw new SlurmUnavailable(program + ": output: " + (first == null ? e : first).getMessage());
         } finally {
-            // A site's wrapper may have children of its own; one that has ended has none any more. To look for them
-            // reads
-            // what every process of the machine is.
+            // A site's wrapper may have children of its own. One that has ended has none any more, and to look for them
+            // reads what every process of the machine is.
             if (process.isAlive()) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
