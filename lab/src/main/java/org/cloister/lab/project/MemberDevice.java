@@ -77,12 +77,18 @@ public final class MemberDevice {
     }
 
     public void awaitRunning(String job) throws IOException {
-        Poll.until(
-                "job " + job + " running",
-                PATIENCE,
-                "ask squeue",
-                AGAIN,
-                () -> said("squeue -h -o %T -j " + job).startsWith("RUNNING"));
+        await("job " + job + " running", PATIENCE, "[ \"$(squeue -h -o %T -j " + job + ")\" = RUNNING ]");
+    }
+
+    /**
+     * Looks again and again, in one session as long as that lives: with a login for each look, under emulation, VMs took twice
+     * their time.
+     *
+     * @param test a line of the shell
+     */
+    void await(String what, Duration limit, String test) throws IOException {
+        String looks = "for i in {1..60}; do " + test + " && exit; sleep 1; done; exit 1";
+        Poll.until(what, limit, "ask Slurm", AGAIN, () -> ssh(looks).run().exit() == 0);
     }
 
     /** The VM has its host again. */
@@ -97,12 +103,10 @@ public final class MemberDevice {
 
     /** Also the last of its nodes knows it. A job that runs again waits two minutes first. */
     public void awaitEnd(String job) throws IOException {
-        Poll.until(
+        await(
                 "the end of job " + job,
                 PATIENCE.multipliedBy(2),
-                "ask squeue",
-                AGAIN,
-                () -> said("squeue -h -o %A").lines().noneMatch(job::equals));
+                "all=$(squeue -h -o %A) && ! grep -q -x " + job + " <<<\"$all\"");
     }
 
     /** Of a job that runs on one, as it is called and its VM's domain after it. */

@@ -41,8 +41,7 @@ public final class ProjectStage implements AutoCloseable {
 
     private static final int DRIVE_MIB = 768;
     private static final int MEMORY_MIB = 1500;
-    private static final Duration AGAIN = Duration.ofSeconds(1);
-    /** Until what was told to a guest is done, and its console says so. */
+    /** Between looks at what a guest says on its console, and whether it is there. */
     private static final Duration TOLD = Duration.ofSeconds(4);
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
@@ -179,7 +178,8 @@ public final class ProjectStage implements AutoCloseable {
             }
         });
         List<VmOwner> made = new ArrayList<>();
-        Poll.until("a controlling VM", SiteHosts.LIMIT, "read the relay's and agent-host's logs", () -> {
+        String logs = "read the relay's and agent-host's logs";
+        Poll.until("a controlling VM", SiteHosts.LIMIT, logs, SiteHosts.AGAIN, () -> {
             if (answer.isDone()) {
                 throw new LabException("opened nothing: " + answer.join(), "read agentctl's words");
             }
@@ -210,11 +210,14 @@ public final class ProjectStage implements AutoCloseable {
             if (answer.exit() != 0) {
                 throw new LabException("project open: " + answer, "read the relay's and agent-host's logs");
             }
-            Poll.until("a project at work", LIMIT, "read what its journal says", Duration.ofSeconds(1), () -> {
+            Poll.until("a project at work", LIMIT, "read what its journal says", TOLD, () -> {
+                if (said(opened).contains(LOOKED)) {
+                    return true;
+                }
                 if (!vms().contains(opened.owner)) {
                     throw new LabException("the VM ended", "read what its journal said");
                 }
-                return said(opened).contains(LOOKED);
+                return false;
             });
             return new ObjectMapper().readTree(answer.out());
         } catch (IOException e) {
@@ -271,18 +274,17 @@ public final class ProjectStage implements AutoCloseable {
 
     /** A VM that was closed. */
     public void awaitGone(Opened opened) throws IOException {
-        Poll.until("the VM's end", LIMIT, "read agent-host's log", AGAIN, () -> !vms().contains(opened.owner));
+        Poll.until(
+                "the VM's end", LIMIT, "read agent-host's log", SiteHosts.AGAIN, () -> !vms().contains(opened.owner));
     }
 
     /** Of the project's VMs the controlling one is left, and of its nodes the block. */
     public void awaitNoWorker() throws IOException {
-        Poll.until("no worker's VM", LIMIT, "read agent-host's logs", AGAIN, () -> vms().size() == 1);
-        Poll.until(
+        Poll.until("no worker's VM", LIMIT, "read agent-host's logs", SiteHosts.AGAIN, () -> vms().size() == 1);
+        member.await(
                 "no node but the block",
                 LIMIT,
-                "read slurmctld's log",
-                AGAIN,
-                () -> member.said("sinfo -h -N -o %N").lines().allMatch(node -> node.startsWith(LocalSlurm.BLOCK)));
+                "all=$(sinfo -h -N -o %N) && ! grep -q -v ^" + LocalSlurm.BLOCK + " <<<\"$all\"");
     }
 
     /** Its VM's name, by which the project's own dial it. */

@@ -22,6 +22,9 @@ import org.cloister.lab.relay.RelaySite;
 public final class SiteHosts implements AutoCloseable {
     public static final Duration LIMIT = Duration.ofSeconds(90);
 
+    /** Between two questions to agents: each is a process with a JVM, which VMs miss meanwhile. */
+    public static final Duration AGAIN = Duration.ofSeconds(1);
+
     /** Of a VM: its guest has begun, and has perhaps spoken. */
     private static final List<String> AT_WORK = List.of("running", "registered");
 
@@ -133,7 +136,7 @@ public final class SiteHosts implements AutoCloseable {
      */
     public int awaitRunning(String ticket) throws IOException {
         int[] found = {-1};
-        Poll.until("a VM of ticket " + ticket, LIMIT, "read agent-host's logs", () -> {
+        Poll.until("a VM of ticket " + ticket, LIMIT, "read agent-host's logs", AGAIN, () -> {
             for (int i = 0; i < agents.size(); i++) {
                 if (vms(i).stream()
                         .anyMatch(vm -> vm.path("ticket").asText().equals(ticket)

@@ -33,6 +33,7 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
                 "a worker",
                 SiteHosts.LIMIT,
                 "read agent-host's log",
+                SiteHosts.AGAIN,
                 () -> project.vms().size() == 2);
         for (VmOwner vm : project.vms()) {
             if (!vm.equals(opened.owner())) {
