@@ -71,6 +71,13 @@ public final class OpenVSwitch {
         ofctl("add-flow", BRIDGE, "priority=0,actions=NORMAL");
     }
 
+    /** Changes what the bridge does with a port's frames: the words of {@code ovs-ofctl mod-port}. */
+    public void port(String name, String... actions) throws IOException {
+        for (String action : actions) {
+            ofctl("mod-port", BRIDGE, name, action);
+        }
+    }
+
     /** The folder that {@code OVS_RUNDIR} names: database socket, control sockets, the bridge's OpenFlow socket. */
     public Path folder() {
         return folder;

@@ -1,19 +1,22 @@
 package org.cloister.lab.scenario;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.project.ProjectStage;
 
 /**
  * A kill -9 while a job is in a phase, as {@code jobs/phase.sh} has them.
  *
+ * @param phases one, or some that follow each other if a job can have it more than once
  * @param requeue whether the job may run again
  */
-record Kill(Victim victim, String phase, boolean requeue) {
+record Kill(Victim victim, List<String> phases, boolean requeue) {
     /** What of a job dies. */
     enum Victim {
         /** By scancel. */
@@ -22,29 +25,55 @@ record Kill(Victim victim, String phase, boolean requeue) {
         WORKER,
         WORKER_AGENT,
         /** Of all hosts, and they are started again. */
-        HOST_AGENTS
+        HOST_AGENTS,
+        /** And started again. */
+        RELAY,
+        /** The controlling VM's cable, for a time. */
+        NETWORK;
+
+        /** Nothing of a job is lost with it. */
+        private boolean comesBack() {
+            return this == HOST_AGENTS || this == RELAY || this == NETWORK;
+        }
     }
 
+    static final String TEARDOWN = "teardown";
+
+    private static final Duration CUT = Duration.ofSeconds(20);
+    /** There is no worker yet. */
+    private static final String QUEUE = "queue";
+
     private static final String RUNNING = "running";
-    private static final String TEARDOWN = "teardown";
 
     private static final List<String> PHASES =
-            List.of("queue", "boot", "evidence", "keys", "tunnel", "registration", "start", RUNNING, TEARDOWN);
+            List.of(QUEUE, "boot", "evidence", "keys", "tunnel", "registration", "start", RUNNING, TEARDOWN);
 
-    /** In the queue there is no worker yet. */
+    /** Of every so many phases the ones between have the time that it takes to come back. */
+    private static final int STRIDE = 3;
+
     private static List<Kill> all() {
         List<Kill> all = new ArrayList<>();
         for (Victim victim : Victim.values()) {
-            for (String phase : PHASES) {
-                if (victim == Victim.JOB || victim == Victim.HOST_AGENTS || !phase.equals("queue")) {
-                    all.add(new Kill(victim, phase, true));
+            if (victim.comesBack()) {
+                for (int first = 0; first < STRIDE; first++) {
+                    all.add(new Kill(victim, from(first), false));
                 }
-            }
-            if (victim != Victim.JOB) {
-                all.add(new Kill(victim, RUNNING, false));
+            } else {
+                PHASES.stream()
+                        .filter(phase -> victim == Victim.JOB || !phase.equals(QUEUE))
+                        .forEach(phase -> all.add(new Kill(victim, List.of(phase), true)));
             }
         }
+        all.add(new Kill(Victim.WORKER, List.of(RUNNING), false));
+        all.add(new Kill(Victim.WORKER_AGENT, List.of(RUNNING), false));
         return all;
+    }
+
+    private static List<String> from(int first) {
+        return IntStream.range(0, PHASES.size())
+                .filter(phase -> phase % STRIDE == first)
+                .mapToObj(PHASES::get)
+                .toList();
     }
 
     /** One of two, or with {@code cloister.sweep.all} each there is. */
@@ -53,36 +82,26 @@ record Kill(Victim victim, String phase, boolean requeue) {
         List<Kill> all = whole
                 ? all()
                 : new ArrayList<>(List.of(
-                        new Kill(Victim.WORKER_AGENT, RUNNING, false), new Kill(Victim.HOST_AGENTS, "boot", true)));
+                        new Kill(Victim.WORKER_AGENT, List.of(RUNNING), false),
+                        new Kill(Victim.HOST_AGENTS, List.of("boot"), true)));
         Collections.shuffle(all, new Random(Seed.of("kill")));
         return whole ? all : all.subList(0, 1);
     }
 
-    /** Whether its job goes on until it is told. */
-    boolean goesOn() {
-        return isRunning() || (victim == Victim.JOB && !isEnding());
-    }
-
-    private boolean isRunning() {
-        return phase.equals(RUNNING);
-    }
-
-    /** Whether its job was over, and the worker may be gone already. */
-    boolean isEnding() {
-        return phase.equals(TEARDOWN);
-    }
-
     /** @param ticket of the job */
-    void strike(ProjectStage project, String job, String ticket) throws IOException {
-        if (victim == Victim.JOB) {
-            project.member.said("scancel " + job);
-            return;
+    void strike(ProjectStage project, ProjectStage.Opened opened, String job, String ticket) throws IOException {
+        switch (victim) {
+            case JOB -> project.member.said("scancel " + job);
+            case HOST_AGENTS -> project.site().hosts().killAll();
+            case RELAY -> project.site().killRelay();
+            case NETWORK -> project.site().unplug(opened.agent(), opened.owner(), CUT);
+            case WORKER, WORKER_AGENT -> strikeWorker(project, ticket);
         }
-        if (victim == Victim.HOST_AGENTS) {
-            project.site().hosts().killAll();
-            return;
-        }
-        if (!isEnding()) {
+    }
+
+    /** After a job's end it may be gone already. */
+    private void strikeWorker(ProjectStage project, String ticket) throws IOException {
+        if (!phases.contains(TEARDOWN)) {
             project.site().hosts().awaitRunning(ticket);
         }
         for (VmOwner vm : project.vms()) {
@@ -94,11 +113,12 @@ record Kill(Victim victim, String phase, boolean requeue) {
         }
     }
 
-    /** How its record in accounting begins: no agent of a host takes anything with it, and all else is done again, if it may. */
+    /** How its record in accounting begins: what comes back takes nothing with it, and all else is done again, if it may. */
     String end() {
-        if (victim == Victim.JOB && !isEnding()) {
+        if (victim == Victim.JOB && !phases.contains(TEARDOWN)) {
             return "CANCELLED";
         }
-        return isRunning() && !requeue && victim != Victim.HOST_AGENTS ? "NODE_FAIL|" : "COMPLETED|0:0";
+        boolean lost = phases.contains(RUNNING) && !victim.comesBack();
+        return lost && !requeue ? "NODE_FAIL|" : "COMPLETED|0:0";
     }
 }

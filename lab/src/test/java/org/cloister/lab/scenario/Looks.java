@@ -2,10 +2,15 @@ package org.cloister.lab.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Poll;
+import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.SiteHosts;
 
 /** What the lab's own look around in a controlling VM at work has printed: {@code lab/guest}, its script {@code console}. */
 record Looks(List<String> lines) {
@@ -20,6 +25,17 @@ record Looks(List<String> lines) {
                 .filter(line -> line.startsWith(LOOK))
                 .map(line -> line.substring(LOOK.length()))
                 .toList());
+    }
+
+    /** When a VM has printed a line that begins so. */
+    static Looks await(ProjectStage project, VmOwner vm, String last) throws IOException {
+        String name = vm.name().domain();
+        Poll.until(
+                "a look around in " + name,
+                SiteHosts.LIMIT.multipliedBy(2),
+                "read its console",
+                () -> of(project.site().consoles().of(name)).lines.stream().anyMatch(line -> line.startsWith(last)));
+        return of(project.site().consoles().of(name));
     }
 
     /** What a command printed. */

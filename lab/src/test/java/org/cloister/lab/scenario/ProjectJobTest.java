@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ProjectJobTest {
     private static final String MARKER = Wiretap.MARKER;
     private static final Path JOBS = Path.of("src/test/resources/jobs");
-    private static final Path DEMO = Path.of("src/main/resources/org/cloister/lab/demo");
+    static final Path DEMO = Path.of("src/main/resources/org/cloister/lab/demo");
 
     private static final int SCRATCH_MIB = 40;
 
@@ -121,6 +121,7 @@ class ProjectJobTest {
                     .matches("host (\\S+) user " + ProjectStage.LOGIN + " input " + MARKER
                             + "-input\nstep on \\1 node \\1\n");
             project.awaitNoWorker();
+            project.tell(opened.owner(), "keys");
         });
     }
 
@@ -170,35 +171,13 @@ class ProjectJobTest {
             limited.disturb();
             limited.assertScratchIsNoise();
             member.awaitRunning(cancelled);
-            assertReachesNothingOf(limited.id(), cancelled);
+            Reach reach = new Reach(project);
+            reach.assertNothingOfAnothers(limited.id(), cancelled);
+            reach.assertNoMoreOfTheStorage(project.worker(cancelled));
             bob.said("scancel " + cancelled);
             member.awaitEnd(cancelled);
             assertThat(member.state(cancelled)).startsWith("CANCELLED");
         });
-    }
-
-    /**
-     * From a step of bob's job, by srun as on a login node: slurmctld and storage answer, and the node of another's job does not;
-     * what is the other's on the storage that both have stays closed.
-     */
-    private static void assertReachesNothingOf(String other, String job) throws IOException {
-        String address = member.address(other);
-        List<String> ends =
-                List.of("main:6817", "main:2049", "main:6819", "main:22", address + ":6818", address + ":22");
-        String home = member.said("pwd").strip();
-        String step = "srun --overlap --jobid=" + job + " bash -c '{ bash reach.sh " + String.join(" ", ends) + "; ls "
-                + home + "; cat " + home + "/out.txt; stat -c %U " + home + "; } 2>&1'";
-        assertThat(bob.said(step).lines())
-                .containsExactly(
-                        "main:6817: reached",
-                        "main:2049: reached",
-                        "main:6819: not reached",
-                        "main:22: not reached",
-                        address + ":6818: not reached",
-                        address + ":22: not reached",
-                        "ls: cannot open directory '" + home + "': Permission denied",
-                        "cat: " + home + "/out.txt: Permission denied",
-                        ProjectStage.LOGIN);
     }
 
     /** Beside the script, which has its time. All of them take hours. */
@@ -218,19 +197,24 @@ class ProjectJobTest {
         });
     }
 
-    /** One that runs when it is hit goes on when it can, and one that is cancelled waits for that; the others need not. */
+    /** It goes on until it has been hit, or is to end for that. */
     private static void assertEnds(Kill kill) throws IOException {
         System.out.println(kill);
-        member.said(kill.goesOn() ? "rm -f go" : "touch go");
+        member.said("rm -f go");
         String job = member.submit((kill.requeue() ? "--requeue" : "--no-requeue") + " --output=go.txt go.sh");
-        String[] found =
-                member.said("bash phase.sh " + job + " " + kill.phase()).strip().split(" ", 2);
-        System.out.println("job " + job + ": " + String.join(", ticket ", found));
-        if (kill.victim() == Kill.Victim.WORKER_AGENT) {
-            SILENT.add(found[1]);
+        for (String phase : kill.phases()) {
+            if (phase.equals(Kill.TEARDOWN)) {
+                member.said("touch go");
+            }
+            String[] found =
+                    member.said("bash phase.sh " + job + " " + phase).strip().split(" ", 2);
+            System.out.println("job " + job + ": " + String.join(", ticket ", found));
+            if (kill.victim() == Kill.Victim.WORKER_AGENT) {
+                SILENT.add(found[1]);
+            }
+            kill.strike(project, opened, job, found[1]);
+            member.awaitLogin();
         }
-        kill.strike(project, job, found[1]);
-        member.awaitLogin();
         member.said("touch go");
         member.awaitEnd(job);
         assertThat(member.state(job)).as(kill.toString()).startsWith(kill.end());
@@ -255,6 +239,17 @@ class ProjectJobTest {
                             .filter(line -> line.startsWith("ls: ")))
                     .hasSize(4)
                     .allMatch(line -> line.endsWith("Permission denied"));
+            // A shell in the controlling VM is beside the project's queue and storage.
+            String there = member.ssh("bash hostile.sh fork memory kill").run().out();
+            System.out.println(there);
+            assertThat(there)
+                    .contains("memory: refused", "hostile: done")
+                    .containsPattern("fork: (refused after|the kernel ended it)")
+                    .doesNotContain("NOT REFUSED");
+            assertThat(member.said("ulimit -u")).isEqualTo("2048\n");
+            assertThat(member.said("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
+                    .endsWith("after\n");
+            assertThat(project.said(opened)).doesNotContain("Main process exited");
         });
     }
 
@@ -284,7 +279,7 @@ class ProjectJobTest {
                 other.awaitWork(beside);
                 other.member.configure();
                 member.awaitRunning(job);
-                assertReachesNothing(other, job);
+                new Reach(project).assertNothingFrom(other, job);
                 other.first.close(beside.owner().ticket());
                 other.awaitGone(beside);
             }
@@ -292,23 +287,6 @@ class ProjectJobTest {
             member.awaitEnd(job);
             project.awaitNoWorker();
         });
-    }
-
-    /** slurmctld, storage, slurmdbd, a worker's slurmd; and at the relay the channel. This project itself reaches them. */
-    private static void assertReachesNothing(ProjectStage other, String job) throws Exception {
-        String main = member.said("ip -o -4 address show scope global").replaceFirst("(?s).* inet ([0-9.]+)/.*", "$1");
-        List<String> ends = List.of(main + ":6817", main + ":2049", main + ":6819", member.address(job) + ":6818");
-        String line = "bash reach.sh " + String.join(" ", ends);
-        member.put(DEMO.resolve("reach.sh"));
-        assertThat(member.said(line).lines()).allMatch(end -> end.endsWith(": reached") || end.startsWith(ends.get(2)));
-        List<String> nothing = ends.stream().map(end -> end + ": not reached").toList();
-        other.member.put(DEMO.resolve("reach.sh"));
-        assertThat(other.member.said(line).lines()).containsExactlyElementsOf(nothing);
-        String worker = other.member.submit("--output=reach.txt --wrap='" + line + "'");
-        other.member.awaitEnd(worker);
-        assertThat(other.member.said("cat reach.txt").lines()).containsExactlyElementsOf(nothing);
-        assertThat(project.dials(project.controller())).doesNotContain("not-allowed");
-        assertThat(other.dials(project.controller())).contains("relay not-allowed");
     }
 
     @Test
@@ -331,6 +309,17 @@ class ProjectJobTest {
 
     @Test
     @Order(9)
+    void keys_are_in_their_files_alone() throws Exception {
+        project.explained(() -> {
+            List<String> found =
+                    Looks.await(project, opened.owner(), "over after ").at("/usr/lib/cloister-lab/keys");
+            assertThat(found.subList(0, found.size() - 1))
+                    .containsExactlyInAnyOrder("/run/cloister/munge/munge.key", "/run/cloister/ssh/host_key");
+        });
+    }
+
+    @Test
+    @Order(10)
     void no_word_of_a_job_is_anywhere_outside_of_the_projects_vms() throws Exception {
         project.explained(() -> {
             // The search does find: where they belong.

@@ -1,0 +1,75 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Stream;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.project.ProjectStage;
+
+/** What is tried against a project's jobs, its storage and its daemons from where nothing of them is to be had. */
+record Reach(ProjectStage project) {
+    /**
+     * From a step of bob's job, by srun as on a login node: slurmctld and storage answer, and the node of another's job does not;
+     * what is the other's on the storage that both have stays closed.
+     */
+    void assertNothingOfAnothers(String other, String job) throws IOException {
+        String address = project.member.address(other);
+        List<String> ends =
+                List.of("main:6817", "main:2049", "main:6819", "main:22", address + ":6818", address + ":22");
+        String home = project.member.said("pwd").strip();
+        String step = "srun --overlap --jobid=" + job + " bash -c '{ bash reach.sh " + String.join(" ", ends) + "; ls "
+                + home + "; cat " + home + "/out.txt; stat -c %U " + home + "; } 2>&1'";
+        assertThat(project.bob.said(step).lines())
+                .containsExactly(
+                        "main:6817: reached",
+                        "main:2049: reached",
+                        "main:6819: not reached",
+                        "main:22: not reached",
+                        address + ":6818: not reached",
+                        address + ":22: not reached",
+                        "ls: cannot open directory '" + home + "': Permission denied",
+                        "cat: " + home + "/out.txt: Permission denied",
+                        ProjectStage.LOGIN);
+    }
+
+    /** It may mount all that is exported to its worker, and is the job's user there. */
+    void assertNoMoreOfTheStorage(VmOwner worker) throws IOException {
+        project.tell(worker, "storage");
+        Looks looks = Looks.await(project, worker, "over");
+        assertThat(looks.at("ls /run/all")).contains("cloister", "home", "receipts");
+        List<String> folders = Stream.of("agent", "mariadb", "nfs", "slurm")
+                .map(folder -> "/run/all/cloister/" + folder)
+                .toList();
+        assertThat(looks.at("ls " + String.join(" ", folders)))
+                .containsExactlyElementsOf(folders.stream()
+                        .map(folder -> "ls: cannot open directory '" + folder + "': Permission denied")
+                        .toList());
+        assertThat(looks.at("touch /run/all/file /run/all/receipts/file"))
+                .hasSize(2)
+                .allMatch(line -> line.endsWith("Permission denied"));
+        assertThat(looks.at("umount /run/all")).containsExactly("over");
+    }
+
+    /** slurmctld, storage, slurmdbd, a worker's slurmd; and at the relay the channel. This project itself reaches them. */
+    void assertNothingFrom(ProjectStage other, String job) throws Exception {
+        String main = project.member
+                .said("ip -o -4 address show scope global")
+                .replaceFirst("(?s).* inet ([0-9.]+)/.*", "$1");
+        List<String> ends =
+                List.of(main + ":6817", main + ":2049", main + ":6819", project.member.address(job) + ":6818");
+        String line = "bash reach.sh " + String.join(" ", ends);
+        project.member.put(ProjectJobTest.DEMO.resolve("reach.sh"));
+        assertThat(project.member.said(line).lines())
+                .allMatch(end -> end.endsWith(": reached") || end.startsWith(ends.get(2)));
+        List<String> nothing = ends.stream().map(end -> end + ": not reached").toList();
+        other.member.put(ProjectJobTest.DEMO.resolve("reach.sh"));
+        assertThat(other.member.said(line).lines()).containsExactlyElementsOf(nothing);
+        String worker = other.member.submit("--output=reach.txt --wrap='" + line + "'");
+        other.member.awaitEnd(worker);
+        assertThat(other.member.said("cat reach.txt").lines()).containsExactlyElementsOf(nothing);
+        assertThat(project.dials(project.controller())).doesNotContain("not-allowed");
+        assertThat(other.dials(project.controller())).contains("relay not-allowed");
+    }
+}
