@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.cloister.preflight.machine.RecordedMachine;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
 /** What the documents tell people to type: lines of agentctl that are set off as code. */
@@ -21,14 +22,13 @@ class DocumentedCommandsTest {
     @Test
     void have_the_words_that_agentctl_knows() throws IOException {
         List<String> wrong = new ArrayList<>();
+        CommandLine line = new Agentctl(RecordedMachine.parse("program none\n")).commandLine();
         int commands = 0;
         for (Path page : pages()) {
             for (String command : commands(page)) {
                 commands++;
                 try {
-                    new Agentctl(RecordedMachine.parse("program none\n"))
-                            .commandLine()
-                            .parseArgs(words(command));
+                    line.parseArgs(words(command));
                 } catch (ParameterException e) {
                     wrong.add(page.getFileName() + ": " + command + ": " + e.getMessage());
                 }
