@@ -57,4 +57,31 @@ class SetupTest {
         assertThat(setup.exit()).isNotZero();
         assertThat(setup.err()).contains("uid 65534: the lab makes namespaces", "run it with sudo");
     }
+
+    /** In a copy of the checkout, which is not built, with a maven that fails. */
+    @Test
+    void says_that_a_build_failed_and_does_not_take_it_for_one() throws IOException {
+        Path copy = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "setup");
+        try {
+            String all = "cd \"$1\" && git ls-files -z | xargs -0 cp --parents -t \"$2\"";
+            Command.of("sh", "-c", all, "copy", System.getProperty("cloister.root"), copy.toString())
+                    .succeed();
+            Files.createDirectories(copy.resolve("lab/target"));
+            Path tools = Files.createDirectory(folder.resolve("failing"));
+            Files.createSymbolicLink(tools.resolve("mvn"), Path.of("/bin/false"));
+            Map<String, String> environment = Map.of(
+                    "PATH",
+                    tools + ":" + System.getenv("PATH"),
+                    "CLOISTER_LAB_DIR",
+                    copy.resolve("home").toString());
+            Command.Output setup = Command.of(copy.resolve("lab/setup").toString())
+                    .with(environment)
+                    .run();
+            assertThat(setup.exit()).isNotZero();
+            assertThat(setup.err()).contains("step \"build\" failed", "run mvn package");
+            assertThat(copy.resolve("lab/target/built")).doesNotExist();
+        } finally {
+            Command.of("rm", "-rf", copy.toString()).succeed();
+        }
+    }
 }
