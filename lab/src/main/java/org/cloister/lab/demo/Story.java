@@ -134,7 +134,7 @@ final class Story {
 
     private void loss() throws IOException {
         steps.act("the controlling VM is killed, as if its host's power went", () -> {
-            project.kill(opened.owner().name().domain());
+            project.site().guests().kill(opened.owner());
             project.awaitGone(opened);
             opened.close();
         });

@@ -22,6 +22,7 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.Poll;
 import org.cloister.lab.relay.RelaySite;
 import org.cloister.lab.site.Consoles;
+import org.cloister.lab.site.Guests;
 import org.cloister.lab.site.HostEyes;
 import org.cloister.lab.site.SiteHosts;
 import org.cloister.lab.site.WorkingSite;
@@ -41,8 +42,6 @@ public final class ProjectStage implements AutoCloseable {
 
     private static final int DRIVE_MIB = 768;
     private static final int MEMORY_MIB = 1500;
-    /** Between looks at what a guest says on its console, and whether it is there. */
-    private static final Duration TOLD = Duration.ofSeconds(4);
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
     private static final int WORDS = 12;
@@ -210,7 +209,7 @@ public final class ProjectStage implements AutoCloseable {
             if (answer.exit() != 0) {
                 throw new LabException("project open: " + answer, "read the relay's and agent-host's logs");
             }
-            Poll.until("a project at work", LIMIT, "read what its journal says", TOLD, () -> {
+            Poll.until("a project at work", LIMIT, "read what its journal says", Guests.AGAIN, () -> {
                 if (said(opened).contains(LOOKED)) {
                     return true;
                 }
@@ -295,44 +294,6 @@ public final class ProjectStage implements AutoCloseable {
     /** What becomes of a circuit that a member of this project wants to that name. */
     public String dials(Name whom) throws IOException {
         return new Stranger(parties, site.port()).dials(whom);
-    }
-
-    /** As if the power went, for one VM. */
-    public void kill(String domain) throws IOException {
-        for (Host host : site.lab().hosts()) {
-            host.command("pkill", "-KILL", "-f", "guest=" + domain).run();
-        }
-    }
-
-    /** The agent that is in a VM, once it is attached; a VM that ends meanwhile needs none. */
-    public void killAgent(VmOwner vm) throws IOException {
-        String name = vm.name().domain();
-        Poll.until(
-                "an agent in " + name,
-                LIMIT,
-                "read its console",
-                () -> site.consoles().of(name).contains("attached to the host"));
-        tell(vm, "kill agent-vm", "code=killed");
-    }
-
-    /** What happens to it is over there, or goes on: {@code lab/guest}, its script {@code console}. */
-    public void tell(VmOwner vm, String line) throws IOException {
-        tell(vm, line, "heard: " + line);
-    }
-
-    private void tell(VmOwner vm, String line, String then) throws IOException {
-        String name = vm.name().domain();
-        Poll.until(line + ", in " + name, LIMIT, "read its console", TOLD, () -> {
-            if (site.consoles().of(name).contains(then) || !vms().contains(vm)) {
-                return true;
-            }
-            for (Host host : site.lab().hosts()) {
-                if (host.libvirt().running().contains(name)) {
-                    site.consoles().tell(host, name, "\n" + line + "\n");
-                }
-            }
-            return false;
-        });
     }
 
     /** The project's. */

@@ -6,13 +6,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.cloister.host.drive.Drives;
-import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Lab;
-import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
-import org.cloister.lab.OpenVSwitch;
 import org.cloister.lab.relay.RelaySite;
 
 /** A site where projects have their VMs: relay, hosts with agent-host, storage for drives, and what VMs say on their consoles. */
@@ -87,19 +83,8 @@ public final class WorkingSite implements AutoCloseable {
         relay.restart();
     }
 
-    /** As if a VM's cable were out for so long; neither the VM nor its host is told. */
-    public void unplug(int agent, VmOwner vm, Duration time) throws IOException {
-        OpenVSwitch ovs = lab.hosts().get(agent).ovs();
-        String tap = vm.name().tap();
-        ovs.port(tap, "no-receive", "no-forward");
-        try {
-            TimeUnit.MILLISECONDS.sleep(time.toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new LabException("interrupted while " + tap + " was cut off", "start again", e);
-        } finally {
-            ovs.port(tap, "receive", "forward");
-        }
+    public Guests guests() {
+        return new Guests(lab, hosts, consoles);
     }
 
     public Consoles consoles() {

@@ -94,7 +94,7 @@ record Kill(Victim victim, List<String> phases, boolean requeue) {
             case JOB -> project.member.said("scancel " + job);
             case HOST_AGENTS -> project.site().hosts().killAll();
             case RELAY -> project.site().killRelay();
-            case NETWORK -> project.site().unplug(opened.agent(), opened.owner(), CUT);
+            case NETWORK -> project.site().guests().unplug(opened.owner(), CUT);
             case WORKER, WORKER_AGENT -> strikeWorker(project, ticket);
         }
     }
@@ -106,9 +106,9 @@ record Kill(Victim victim, List<String> phases, boolean requeue) {
         }
         for (VmOwner vm : project.vms()) {
             if (vm.ticket().equals(ticket) && victim == Victim.WORKER) {
-                project.kill(vm.name().domain());
+                project.site().guests().kill(vm);
             } else if (vm.ticket().equals(ticket)) {
-                project.killAgent(vm);
+                project.site().guests().killAgent(vm);
             }
         }
     }

@@ -37,7 +37,7 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
                 () -> project.vms().size() == 2);
         for (VmOwner vm : project.vms()) {
             if (!vm.equals(opened.owner())) {
-                project.tell(vm, "clock + 3 hours");
+                project.site().guests().tell(vm, "clock + 3 hours");
             }
         }
         return new LimitedJob(project, opened, id);
@@ -45,8 +45,8 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
 
     /** While it runs. */
     void disturb() throws IOException {
-        project.tell(project.worker(id), "clock + 5 hours");
-        project.tell(opened.owner(), "freeze 20");
+        project.site().guests().tell(project.worker(id), "clock + 5 hours");
+        project.site().guests().tell(opened.owner(), "freeze 20");
     }
 
     /** On its host, where what it wrote is on the disk. */

@@ -124,7 +124,7 @@ class ManyJobsTest {
         member.awaitRunning(job.id);
         switch (job.kind) {
             case CANCELLED -> member.said("scancel " + job.id);
-            case KILLED -> project.kill(project.worker(job.id).name().domain());
+            case KILLED -> project.site().guests().kill(project.worker(job.id));
             default -> {
                 project.site().hosts().killAll();
                 member.awaitLogin();

@@ -121,7 +121,7 @@ class ProjectJobTest {
                     .matches("host (\\S+) user " + ProjectStage.LOGIN + " input " + MARKER
                             + "-input\nstep on \\1 node \\1\n");
             project.awaitNoWorker();
-            project.tell(opened.owner(), "keys");
+            project.site().guests().tell(opened.owner(), "keys");
         });
     }
 

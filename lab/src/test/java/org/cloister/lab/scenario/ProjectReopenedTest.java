@@ -118,9 +118,9 @@ class ProjectReopenedTest {
 
     private static void lose(Loss loss) throws IOException {
         if (loss.agent()) {
-            project.killAgent(opened.owner());
+            project.site().guests().killAgent(opened.owner());
         } else {
-            project.kill(opened.owner().name().domain());
+            project.site().guests().kill(opened.owner());
         }
         project.awaitGone(opened);
         opened.close();
@@ -136,7 +136,7 @@ class ProjectReopenedTest {
 
         opened =
                 project.open(project.second, ProjectStage.words("--epoch", Long.toString(epoch + 1)), project.shared());
-        project.tell(opened.owner(), "clock + 3 hours");
+        project.site().guests().tell(opened.owner(), "clock + 3 hours");
         assertThat(project.awaitWork(opened).path("found").asText()).isEqualTo("epoch " + epoch);
         epoch++;
         Looks.of(project.said(opened)).assertWorks();

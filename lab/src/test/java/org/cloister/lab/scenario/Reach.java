@@ -36,7 +36,7 @@ record Reach(ProjectStage project) {
 
     /** It may mount all that is exported to its worker, and is the job's user there. */
     void assertNoMoreOfTheStorage(VmOwner worker) throws IOException {
-        project.tell(worker, "storage");
+        project.site().guests().tell(worker, "storage");
         Looks looks = Looks.await(project, worker, "over");
         assertThat(looks.at("ls /run/all")).contains("cloister", "home", "receipts");
         List<String> folders = Stream.of("agent", "mariadb", "nfs", "slurm")
