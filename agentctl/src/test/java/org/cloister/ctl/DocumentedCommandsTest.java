@@ -8,16 +8,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.cloister.preflight.machine.RecordedMachine;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
-/** What the documents tell people to type: lines of agentctl that are set off as code. */
+/** What the documents tell people to type: lines that begin with agentctl. */
 class DocumentedCommandsTest {
     private static final Path DOCS = Path.of("../docs");
-    private static final String BEGIN = "    agentctl ";
+    private static final Pattern COMMAND = Pattern.compile("(?: *|\\$ )agentctl .*");
 
     @Test
     void have_the_words_that_agentctl_knows() throws IOException {
@@ -50,15 +51,15 @@ class DocumentedCommandsTest {
         return Files.readString(page)
                 .replaceAll("\\\\\n\\s*", "")
                 .lines()
-                .filter(line -> line.startsWith(BEGIN))
-                .map(String::strip)
+                .filter(line -> COMMAND.matcher(line).matches())
                 .toList();
     }
 
     /** Without the command's own name, and without what is the shell's: a comment, what goes into or out of it. */
     private static String[] words(String command) {
-        return Arrays.stream(command.replaceFirst(" +(#|\\||[0-9]?[<>]).*", "").split(" +", -1))
-                .skip(1)
+        return Arrays.stream(command.replaceFirst(".*?agentctl +", "")
+                        .replaceFirst(" +(#|\\||[0-9]?[<>]).*", "")
+                        .split(" +", -1))
                 .toArray(String[]::new);
     }
 }
