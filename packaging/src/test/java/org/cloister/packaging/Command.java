@@ -32,6 +32,11 @@ record Command(List<String> words, Map<String, String> environment, Path directo
         return new Command(words, environment, where, limit);
     }
 
+    /** For what takes minutes where nothing else does anything. */
+    Command within(Duration longer) {
+        return new Command(words, environment, directory, longer);
+    }
+
     /** A program of the machine's; {@code debianPackage} has it. */
     static void require(String program, String debianPackage) {
         for (String folder : List.of("/usr/bin", "/usr/sbin", "/bin", "/sbin")) {

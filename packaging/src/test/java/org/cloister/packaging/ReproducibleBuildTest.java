@@ -11,6 +11,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Random;
@@ -64,6 +65,7 @@ class ReproducibleBuildTest {
         // Online: the SBOM plugin skips its work otherwise. All it needs is in the local repository by now.
         Command.of("mvn", "--batch-mode", "--quiet", "-DskipTests", "--projects", "packaging", "--also-make", "package")
                 .in(copy)
+                .within(Duration.ofMinutes(15))
                 .text();
         return sums(copy);
     }
