@@ -76,14 +76,16 @@ record Kill(Victim victim, List<String> phases, boolean requeue) {
                 .toList();
     }
 
-    /** One of two, or with {@code cloister.sweep.all} each there is. */
+    /** One of four, or with {@code cloister.sweep.all} each there is. */
     static List<Kill> draw() {
         boolean whole = Boolean.getBoolean("cloister.sweep.all");
         List<Kill> all = whole
                 ? all()
                 : new ArrayList<>(List.of(
                         new Kill(Victim.WORKER_AGENT, List.of(RUNNING), false),
-                        new Kill(Victim.HOST_AGENTS, List.of("boot"), true)));
+                        new Kill(Victim.HOST_AGENTS, List.of("boot"), true),
+                        new Kill(Victim.RELAY, from(0), false),
+                        new Kill(Victim.NETWORK, from(1), false)));
         Collections.shuffle(all, new Random(Seed.of("kill")));
         return whole ? all : all.subList(0, 1);
     }
