@@ -111,7 +111,11 @@ public final class MemberDevice {
 
     /** Of a job that runs on one, as it is called and its VM's domain after it. */
     public String node(String job) throws IOException {
-        return said("squeue -h -o %N -j " + job).strip();
+        String node = said("squeue -h -o %N -j " + job).strip();
+        if (node.isEmpty()) {
+            throw new IOException("node of job " + job + ": it has none; see squeue");
+        }
+        return node;
     }
 
     /** Of the VM that a job runs on, at its project's network. */

@@ -166,15 +166,20 @@ class ProjectJobTest {
         project.explained(() -> {
             bob.put(DEMO.resolve("reach.sh"));
             limited = LimitedJob.submit(project, opened);
-            String cancelled = bob.submit("--wrap='sleep 600'");
+            String cancelled = bob.submit("--wrap='sleep 1800'");
             member.awaitRunning(limited.id());
             limited.disturb();
             limited.assertScratchIsNoise();
+            // That one's time may be over before bob's has begun.
+            String beside = member.submit("--wrap='sleep 1800'");
             member.awaitRunning(cancelled);
+            member.awaitRunning(beside);
             Reach reach = new Reach(project);
-            reach.assertNothingOfAnothers(limited.id(), cancelled);
+            reach.assertNothingOfAnothers(beside, cancelled);
             reach.assertNoMoreOfTheStorage(project.worker(cancelled));
+            member.said("scancel " + beside);
             bob.said("scancel " + cancelled);
+            member.awaitEnd(beside);
             member.awaitEnd(cancelled);
             assertThat(member.state(cancelled)).startsWith("CANCELLED");
         });
