@@ -14,10 +14,8 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -32,16 +30,15 @@ class ReproducibleBuildTest {
             "(protocol|ovs-bridge|agent-host|agent-relay|agent-vm|agentctl|luks-keyops|packaging)/target/[^/]+\\.(jar|deb|rpm)"
                     + "|(protocol|ovs-bridge|agent-host|agent-relay|agent-vm|agentctl)/target/sbom\\.json|agentctl/target/(man|completion)/.*";
 
+    private static final int TURN = 5;
+
     @TempDir
     Path folder = Path.of("");
 
-    /** All is built anew, which takes minutes: in one run of three, or with {@code cloister.sweep.all}. */
+    /** All is built anew, which takes minutes: in one of the turns that {@code lab/test} has. */
     @BeforeEach
-    void is_drawn() {
-        String given = System.getProperty("cloister.seed", "");
-        long seed = given.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(given);
-        System.out.println("reproducible build: CLOISTER_SEED=" + seed);
-        assumeTrue(Boolean.getBoolean("cloister.sweep.all") || new Random(seed).nextInt(3) == 0, "not drawn");
+    void is_its_turn() {
+        assumeTrue(Integer.getInteger("cloister.turn", TURN) == TURN, "not its turn");
     }
 
     @Test

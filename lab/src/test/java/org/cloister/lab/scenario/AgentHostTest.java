@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("host")
 @Timeout(600)
+@InTurn(4)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class AgentHostTest {

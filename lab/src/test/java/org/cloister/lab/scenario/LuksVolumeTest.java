@@ -126,7 +126,7 @@ class LuksVolumeTest {
     }
 
     @Test
-    @InTurn(1)
+    @InTurn(4)
     void an_erased_disk_opens_with_no_slot_no_header_copy_and_no_kept_key() throws IOException {
         String device = device("erased");
         Path raw = folder.resolve("erased");

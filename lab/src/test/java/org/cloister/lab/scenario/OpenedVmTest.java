@@ -46,6 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("host")
 @Timeout(600)
+@InTurn(4)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings({"NullAway.Init", "FutureReturnValueIgnored"}) // set before all; the loop ends with the process
 class OpenedVmTest {
@@ -228,7 +229,6 @@ class OpenedVmTest {
     }
 
     @Test
-    @InTurn(1)
     void a_host_whose_agent_is_dead_keeps_its_lease_until_it_has_aged() throws Exception {
         String first = open();
         int there = agents.all.awaitRunning(first);

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("tickets")
 @Timeout(180)
+@InTurn(4)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings({"NullAway.Init", "FutureReturnValueIgnored"}) // set before all; loops end after the test
 class OpeningTest {

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("vm")
 @Timeout(2400)
-@InTurn({1, 2, 3})
+@InTurn({1, 2, 3, 5})
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class ProjectJobTest {
@@ -127,7 +127,7 @@ class ProjectJobTest {
 
     @Test
     @Order(2)
-    @InTurn(1)
+    @InTurn(5)
     void an_mpi_program_runs_over_two_vms() throws Exception {
         project.explained(() -> {
             Path program = folder.resolve("mpi-hello");

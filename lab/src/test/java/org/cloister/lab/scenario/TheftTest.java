@@ -24,6 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @Tag("scenario")
 @Tag("slurm")
+@InTurn(5)
 @ExtendWith(SharedStage.class)
 class TheftTest {
     private static final Duration LATE = Duration.ofSeconds(12);
