@@ -1,7 +1,6 @@
 package org.cloister.packaging;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -17,9 +16,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("ground")
@@ -30,18 +29,12 @@ class ReproducibleBuildTest {
             "(protocol|ovs-bridge|agent-host|agent-relay|agent-vm|agentctl|luks-keyops|packaging)/target/[^/]+\\.(jar|deb|rpm)"
                     + "|(protocol|ovs-bridge|agent-host|agent-relay|agent-vm|agentctl)/target/sbom\\.json|agentctl/target/(man|completion)/.*";
 
-    private static final int TURN = 5;
-
     @TempDir
     Path folder = Path.of("");
 
     /** All is built anew, which takes minutes: in one of the turns that {@code lab/test} has. */
-    @BeforeEach
-    void is_its_turn() {
-        assumeTrue(Integer.getInteger("cloister.turn", TURN) == TURN, "not its turn");
-    }
-
     @Test
+    @DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-4]", disabledReason = "not its turn")
     void a_clean_build_in_another_folder_gives_the_same_bytes_as_the_one_here()
             throws IOException, InterruptedException, NoSuchAlgorithmException {
         Map<String, String> first = sums(Packages.ROOT);
