@@ -1,10 +1,12 @@
 package org.cloister.host.desk;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.Writer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,22 +26,30 @@ final class CallerProcess implements AutoCloseable {
     /** @param as words before the command, such as setpriv's; none for a caller of the test's own user */
     static CallerProcess start(Path socket, String... as) throws IOException {
         List<String> argv = new ArrayList<>(List.of(as));
-        String classes = List.of(System.getProperty("java.class.path").split(File.pathSeparator)).stream()
-                .filter(each -> each.endsWith("test-classes"))
-                .findFirst()
-                .orElseThrow();
         argv.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx32m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                classes,
+                classes(socket).toString(),
                 CallerProgram.class.getName(),
                 socket.toString()));
         return new CallerProcess(new ProcessBuilder(argv)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start());
+    }
+
+    /** The program alone, beside the socket: who may reach that one need not be able to read the checkout. */
+    private static Path classes(Path socket) throws IOException {
+        Path classes = socket.resolveSibling("classes");
+        String name = CallerProgram.class.getName().replace('.', '/') + ".class";
+        Path copy = classes.resolve(name);
+        Files.createDirectories(copy.getParent());
+        try (InputStream in = CallerProgram.class.getClassLoader().getResourceAsStream(name)) {
+            Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
+        }
+        return classes;
     }
 
     long pid() {
