@@ -104,6 +104,31 @@ class DeliveryTest {
     }
 
     @Test
+    void a_withheld_list_ends_what_its_signer_has_open_and_the_next_one_lets_them_come_back() throws Exception {
+        start();
+        serve(Tap.keeping());
+        Tap opener = Tap.keeping();
+        Link device = cast.link(cast.device);
+        Cast.get(Circuit.open(
+                device,
+                Cast.terms(cast.member, cast.controller),
+                cast.credential(cast.member),
+                cast.trust,
+                opener.application()));
+        Link stranger = cast.link(cast.strangerDevice);
+        cast.relay.deliver(Site.list(cast.site.a.authority, 2, Duration.ofSeconds(4)));
+        assertThat(device.ended().isDone()).isFalse();
+        assertThat(opener.awaitGone()).isNotNull();
+        assertThat(device.ended().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(cast.link(cast.device).ended().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(stranger.ended().isDone()).isFalse();
+        assertThat(host.losses).as("the site's own list holds").isEmpty();
+        cast.relay.deliver(Site.list(cast.site.a.authority, 3));
+        Link again = cast.link(cast.device);
+        assertThat(again.ended().await(3, TimeUnit.SECONDS)).isFalse();
+    }
+
+    @Test
     void who_the_site_serves_no_more_is_let_go_and_comes_back_no_more() throws Exception {
         start();
         Link device = cast.link(cast.device);

@@ -113,6 +113,10 @@ final class Site {
     }
 
     static byte[] list(Authority of, long number, Credential... revoked) throws IOException {
+        return list(of, number, DAY, revoked);
+    }
+
+    static byte[] list(Authority of, long number, Duration life, Credential... revoked) throws IOException {
         return of.revoke(
                 Arrays.stream(revoked)
                         .map(each ->
@@ -120,7 +124,7 @@ final class Site {
                         .toList(),
                 BigInteger.valueOf(number),
                 Instant.now(),
-                DAY);
+                life);
     }
 
     Credential credential(Name name) throws IOException, GeneralSecurityException {

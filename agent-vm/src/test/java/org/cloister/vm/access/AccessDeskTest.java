@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.access.AccessAnswer;
 import org.cloister.protocol.access.AccessAnswer.Refused;
@@ -154,14 +156,8 @@ class AccessDeskTest {
     @Test
     void a_revoked_persons_session_ends_and_what_was_detached_goes_on() throws Exception {
         try (var call = ada.calls(Role.MEMBER)) {
-            var running = CompletableFuture.supplyAsync(() -> {
-                try {
-                    return call.ssh(
-                            "sleep 7771 & setsid sleep 7772 & nohup sleep 7773 >/dev/null 2>&1 & touch up; wait");
-                } catch (Exception e) {
-                    throw new IllegalStateException(e);
-                }
-            });
+            var running =
+                    running(call, "sleep 7771 & setsid sleep 7772 & nohup sleep 7773 >/dev/null 2>&1 & touch up; wait");
             eventually(() -> Files.exists(world.home.resolve("up")) && processes("sleep 777[123]") == 3);
             world.revoke(ada);
             assertThat(running.get(20, TimeUnit.SECONDS).status()).isEqualTo(255);
@@ -181,15 +177,29 @@ class AccessDeskTest {
     }
 
     @Test
+    void a_withheld_list_ends_its_signers_sessions_and_the_next_one_lets_them_come_back() throws Exception {
+        try (var call = ada.calls(Role.MEMBER)) {
+            var running = running(call, "touch up; sleep 7775");
+            eventually(() -> Files.exists(world.home.resolve("up")));
+            world.deliver(2, Duration.ofHours(1));
+            world.passed = Duration.ofHours(1);
+            assertThatThrownBy(() -> call.ended.get(2, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+            world.passed = Duration.ofHours(1).plusSeconds(1);
+            assertThat(running.get(20, TimeUnit.SECONDS).status()).isEqualTo(255);
+            assertThat(call.ended.get(5, TimeUnit.SECONDS)).isNotEqualTo("said all");
+        }
+        eventually(() -> world.desk.sessions() == 0);
+        assertThatThrownBy(() -> ada.calls(Role.MEMBER)).isInstanceOf(IllegalStateException.class);
+        world.deliver(3, Duration.ofHours(1));
+        try (var call = ada.calls(Role.MEMBER)) {
+            assertThat(call.ssh("true").status()).isZero();
+        }
+    }
+
+    @Test
     void an_sshd_that_dies_ends_the_circuit() throws Exception {
         try (var call = ada.calls(Role.MEMBER)) {
-            var running = CompletableFuture.supplyAsync(() -> {
-                try {
-                    return call.ssh("touch up; sleep 7774");
-                } catch (Exception e) {
-                    throw new IllegalStateException(e);
-                }
-            });
+            var running = running(call, "touch up; sleep 7774");
             eventually(() -> Files.exists(world.home.resolve("up")));
             long pid = Long.parseLong(
                     Files.readString(world.place.folder().resolve("1/pid")).strip());
@@ -343,5 +353,15 @@ class AccessDeskTest {
             Thread.sleep(50);
         }
         assertThat(holds.now()).isTrue();
+    }
+
+    private static CompletableFuture<AccessWorld.Ended> running(AccessWorld.Call call, String line) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return call.ssh(line);
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
     }
 }

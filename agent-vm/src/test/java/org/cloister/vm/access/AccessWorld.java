@@ -66,7 +66,10 @@ final class AccessWorld implements AutoCloseable {
     static final int UID = 2001;
 
     final OpeningWorld opening = new OpeningWorld();
-    final Beliefs beliefs = opening.beliefs();
+    /** Since the beginning. */
+    volatile Duration passed = Duration.ZERO;
+
+    final Beliefs beliefs = opening.beliefs(() -> OpeningWorld.NOW.plus(passed));
     final String project = opening.made.history().id();
     private final SecureRandom random = new SecureRandom();
     private final Authority owner = Authority.ofProject(
@@ -193,11 +196,11 @@ final class AccessWorld implements AutoCloseable {
     void revoke(Person person) throws Exception {
         X509Certificate read = (X509Certificate) CertificateFactory.getInstance("X.509")
                 .generateCertificate(new ByteArrayInputStream(person.certificate));
-        beliefs.take(owner.revoke(
-                List.of(new Authority.Revocation(read.getSerialNumber(), OpeningWorld.NOW)),
-                BigInteger.TWO,
-                OpeningWorld.NOW,
-                Duration.ofDays(1)));
+        deliver(2, Duration.ofDays(1), new Authority.Revocation(read.getSerialNumber(), OpeningWorld.NOW));
+    }
+
+    void deliver(long number, Duration life, Authority.Revocation... revoked) throws Exception {
+        beliefs.take(owner.revoke(List.of(revoked), BigInteger.valueOf(number), OpeningWorld.NOW.plus(passed), life));
     }
 
     /** A circuit of a person, whose bytes an ssh on this machine gets by a port. */

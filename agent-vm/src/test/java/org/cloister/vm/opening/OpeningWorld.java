@@ -11,6 +11,7 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -112,7 +113,11 @@ public final class OpeningWorld {
 
     /** By whom VMs and the opener are believed: the owners of the project, who have revoked nobody. */
     public Beliefs beliefs() throws IOException {
-        Beliefs beliefs = new Beliefs(Anchors.none().withProject(made.history()), RevocationLists.none(), () -> NOW);
+        return beliefs(() -> NOW);
+    }
+
+    public Beliefs beliefs(InstantSource clock) throws IOException {
+        Beliefs beliefs = new Beliefs(Anchors.none().withProject(made.history()), RevocationLists.none(), clock);
         beliefs.take(list());
         return beliefs;
     }
