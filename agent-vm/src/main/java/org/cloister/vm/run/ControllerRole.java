@@ -40,7 +40,8 @@ final class ControllerRole {
     ControllingVm begin(Assignment assignment, BootKeyPairs keys, Believed believed) throws IOException {
         Programs programs = Programs.ofThisMachine();
         PowerOff off = new PowerOff(programs);
-        return new ControllingVm(assignment, keys, believed, equipment(programs), reports, begun, why -> off.begin());
+        Ending ending = new Ending(why -> off.begin(), why -> off.atOnce());
+        return new ControllingVm(assignment, keys, believed, equipment(programs), reports, begun, ending);
     }
 
     /** Of an agent before this one, whose keys are gone. */

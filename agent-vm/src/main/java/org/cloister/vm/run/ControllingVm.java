@@ -240,8 +240,8 @@ final class ControllingVm implements AgentEvents {
         long begin = System.nanoTime();
         RunningProject.Believing believing = new RunningProject.Believing(believed.beliefs(), site);
         try {
-            RunningProject running =
-                    RunningProject.start(equipment, ground, keys, assignment.name(), believing, this::end);
+            RunningProject running = RunningProject.start(
+                    equipment, ground, keys, assignment.name(), believing, new Ending(this::end, this::cut));
             project = running;
             Attachment channel = attachment;
             if (channel != null) {
@@ -263,6 +263,13 @@ final class ControllingVm implements AgentEvents {
             LOG.error("this VM ends: {}", why);
             onWork(() -> conclude(why));
         }
+    }
+
+    /** Also one that is ending in good order. */
+    private void cut(String why) {
+        over.set(true);
+        LOG.error("this VM ends at once: {}", why);
+        ending.cut(why);
     }
 
     private void conclude(String why) {

@@ -251,7 +251,7 @@ final class RunningProject implements AutoCloseable {
                 () -> {
                     provisioner.retry();
                     receipts.look();
-                    foundation.lost().ifPresent(ending::end);
+                    foundation.lost().ifPresent(ending::cut);
                 },
                 RETRY.toSeconds(),
                 RETRY.toSeconds(),

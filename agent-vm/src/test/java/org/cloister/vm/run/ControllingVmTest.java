@@ -51,7 +51,7 @@ class ControllingVmTest {
                 equipment(),
                 reports,
                 Begun.open(folder.resolve("run")),
-                ended::add);
+                new Ending(ended::add, why -> ended.add("cut: " + why)));
     }
 
     private Equipment equipment() throws IOException {

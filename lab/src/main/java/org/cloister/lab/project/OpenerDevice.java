@@ -77,18 +77,19 @@ public final class OpenerDevice {
         return at("kept").resolve("drives").resolve(drive).resolve("envelope");
     }
 
-    /** The owners' policy: the lab's hosts and its image, and VMs as small as these. */
-    public static Path policy(RelaySite site, Path image, Path file) throws IOException, GeneralSecurityException {
+    /** The owners' policy: these hosts of the lab and its image, and VMs as small as these. */
+    public static Path policy(RelaySite site, List<Name> accepted, Path image, int number, Path file)
+            throws IOException, GeneralSecurityException {
         Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
         List<AcceptedHost> hosts = new ArrayList<>();
-        for (Name host : RelaySite.NODES) {
+        for (Name host : accepted) {
             hosts.add(new AcceptedHost(
                     host.id(),
                     VerificationKey.of(site.credential(host).chain().get(0).getPublicKey())));
         }
         Policy policy = new Policy(
                 site.opener().project(),
-                1,
+                number,
                 now.minus(Duration.ofHours(1)),
                 now.plus(Duration.ofDays(30)),
                 AssuranceLevel.HOST_WORD,

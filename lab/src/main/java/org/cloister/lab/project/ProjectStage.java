@@ -80,6 +80,7 @@ public final class ProjectStage implements AutoCloseable {
     private final WorkingSite site;
     private final RelaySite parties;
     private final Path policy;
+    private final Path nextPolicy;
     private final Path settings;
     private final Path members;
 
@@ -103,7 +104,10 @@ public final class ProjectStage implements AutoCloseable {
         this.second = new OpenerDevice(parties, relay, folder.resolve("second"), "p2", owners.get(1));
         this.settings = Files.writeString(folder.resolve("controller.toml"), SETTINGS);
         this.members = Files.writeString(folder.resolve("members.toml"), MEMBERS);
-        this.policy = OpenerDevice.policy(parties, LabHome.fromEnvironment().image("lab"), folder.resolve("policy"));
+        Path image = LabHome.fromEnvironment().image("lab");
+        this.policy = OpenerDevice.policy(parties, RelaySite.NODES, image, 1, folder.resolve("policy"));
+        this.nextPolicy =
+                OpenerDevice.policy(parties, List.of(RelaySite.HOST), image, 2, folder.resolve("next-policy"));
         List<Role> roles = List.of(Role.DEVICE, Role.MEMBER, Role.EXPORTER);
         this.member = new MemberDevice(new Device(parties, relay, folder.resolve("member"), "p1", roles), policy);
         this.bob = new MemberDevice(
@@ -159,6 +163,10 @@ public final class ProjectStage implements AutoCloseable {
 
     /** An opener's agentctl project open, by the owners' policy. */
     public Command opening(OpenerDevice device, String[]... more) throws IOException {
+        return opening(device, policy, more);
+    }
+
+    private static Command opening(OpenerDevice device, Path policy, String[]... more) throws IOException {
         String[] common = words("--cpus", "1", "--memory", MEMORY_MIB + "M", "--policy", policy.toString());
         String[] all = Stream.concat(Stream.of(common), Stream.of(more).flatMap(Stream::of))
                 .toArray(String[]::new);
@@ -167,8 +175,16 @@ public final class ProjectStage implements AutoCloseable {
 
     /** Its VM runs when this returns; {@link #awaitWork}. */
     public Opened open(OpenerDevice device, String[]... more) throws IOException {
+        return open(opening(device, more));
+    }
+
+    /** By a policy of the owners' that names none of the site's hosts; {@link #awaitDenied}. */
+    public Opened openUnnamed(OpenerDevice device, String[]... more) throws IOException {
+        return open(opening(device, nextPolicy, more));
+    }
+
+    private Opened open(Command opening) throws IOException {
         List<VmOwner> before = vms();
-        Command opening = opening(device, more);
         CompletableFuture<Command.Output> answer = CompletableFuture.supplyAsync(() -> {
             try {
                 return opening.run();
@@ -227,6 +243,19 @@ public final class ProjectStage implements AutoCloseable {
                     "read all of it above",
                     e);
         }
+    }
+
+    /**
+     * The opener has its answer, and the VM waits on.
+     *
+     * @return what stands against it
+     */
+    public String awaitDenied(Opened opened) throws IOException {
+        Command.Output answer = answer(opened);
+        if (answer.exit() == 0 || !vms().contains(opened.owner)) {
+            throw new LabException("project open: want a VM that is denied, have " + answer, "read its policy");
+        }
+        return answer.err();
     }
 
     private static Command.Output answer(Opened opened) throws IOException {

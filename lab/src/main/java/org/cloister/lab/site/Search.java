@@ -1,7 +1,11 @@
 package org.cloister.lab.site;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -21,6 +25,7 @@ public final class Search {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final int PIECE = 1 << 20;
     private static final int OVERLAP = 64;
+    private static final int PAGE = 4096;
     private static final Pattern WRITABLE = Pattern.compile("([0-9a-f]+)-([0-9a-f]+) rw.*");
 
     private final String marker;
@@ -72,23 +77,61 @@ public final class Search {
         Pattern wanted = Pattern.compile(Pattern.quote(marker) + "[a-z-]*");
         Set<String> found = new TreeSet<>();
         try (RandomAccessFile memory =
-                new RandomAccessFile(process.resolve("mem").toFile(), "r")) {
+                        new RandomAccessFile(process.resolve("mem").toFile(), "r");
+                RandomAccessFile pages =
+                        new RandomAccessFile(process.resolve("pagemap").toFile(), "r")) {
             byte[] piece = new byte[PIECE + OVERLAP];
-            for (String line : Files.readAllLines(process.resolve("maps"))) {
-                Matcher map = WRITABLE.matcher(line);
-                if (map.matches()) {
-                    long end = Long.parseLong(map.group(2), 16);
-                    for (long at = Long.parseLong(map.group(1), 16); at < end; at += PIECE) {
-                        int read = read(memory, at, piece, (int) Math.min(piece.length, end - at));
-                        Matcher match = wanted.matcher(new String(piece, 0, read, StandardCharsets.ISO_8859_1));
-                        while (match.find()) {
-                            found.add(program + ": " + match.group());
-                        }
+            for (Range range : ranges(process, pages)) {
+                for (long at = range.from; at < range.end; at += PIECE) {
+                    int read = read(memory, at, piece, (int) Math.min(piece.length, range.end - at));
+                    Matcher match = wanted.matcher(new String(piece, 0, read, StandardCharsets.ISO_8859_1));
+                    while (match.find()) {
+                        found.add(program + ": " + match.group());
                     }
                 }
             }
         }
         return found;
+    }
+
+    private record Range(long from, long end) {}
+
+    /** What has pages: to read the rest would give it some, and end a VM that has as much memory as its job. */
+    private static List<Range> ranges(Path process, RandomAccessFile pages) throws IOException {
+        List<Range> ranges = new ArrayList<>();
+        for (String line : Files.readAllLines(process.resolve("maps"))) {
+            Matcher map = WRITABLE.matcher(line);
+            if (map.matches()) {
+                add(pages, Long.parseLong(map.group(1), 16), Long.parseLong(map.group(2), 16), ranges);
+            }
+        }
+        return ranges;
+    }
+
+    private static void add(RandomAccessFile pages, long from, long end, List<Range> ranges) throws IOException {
+        byte[] entries = new byte[(int) ((end - from) / PAGE * Long.BYTES)];
+        pages.seek(from / PAGE * Long.BYTES);
+        try {
+            pages.readFully(entries);
+        } catch (EOFException e) {
+            // The process has ended.
+            return;
+        }
+        LongBuffer each =
+                ByteBuffer.wrap(entries).order(ByteOrder.nativeOrder()).asLongBuffer();
+        long begin = from;
+        for (long at = from; at < end; at += PAGE) {
+            // Bit 63: present (the kernel's Documentation/admin-guide/mm/pagemap.rst).
+            if (each.get() >= 0) {
+                if (begin < at) {
+                    ranges.add(new Range(begin, at));
+                }
+                begin = at + PAGE;
+            }
+        }
+        if (begin < end) {
+            ranges.add(new Range(begin, end));
+        }
     }
 
     /** Nothing where there is nothing behind an address. */

@@ -10,6 +10,8 @@ import org.cloister.host.drive.Drives;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.relay.RelaySite;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.Volume;
 
 /** A site where projects have their VMs: relay, hosts with agent-host, storage for drives, and what VMs say on their consoles. */
 public final class WorkingSite implements AutoCloseable {
@@ -29,14 +31,17 @@ public final class WorkingSite implements AutoCloseable {
 
     private final Lab lab;
     private final Path folder;
+    private final Path drives;
     private final RelaySite parties;
     private final SiteRelay relay;
     private final SiteHosts hosts;
     private final Consoles consoles;
 
-    private WorkingSite(Lab lab, Path folder, RelaySite parties, SiteRelay relay, SiteHosts hosts, Consoles consoles) {
+    private WorkingSite(
+            Lab lab, Path folder, Path drives, RelaySite parties, SiteRelay relay, SiteHosts hosts, Consoles consoles) {
         this.lab = lab;
         this.folder = folder;
+        this.drives = drives;
         this.parties = parties;
         this.relay = relay;
         this.hosts = hosts;
@@ -55,7 +60,7 @@ public final class WorkingSite implements AutoCloseable {
         try {
             SiteHosts hosts = SiteHosts.start(lab, parties, relay.port(), folder, agentctl, Optional.of(drives), true);
             ready = true;
-            return new WorkingSite(lab, folder, parties, relay, hosts, new Consoles(lab.hosts()));
+            return new WorkingSite(lab, folder, drives, parties, relay, hosts, new Consoles(lab.hosts()));
         } finally {
             if (!ready) {
                 relay.close();
@@ -81,6 +86,13 @@ public final class WorkingSite implements AutoCloseable {
     public void killRelay() throws IOException {
         relay.kill();
         relay.restart();
+    }
+
+    /** As whoever is root on a host may do it, for a VM that it does not start. */
+    public void giveDrive(String project, String name, long epoch) throws IOException {
+        try (Volume volume = Cryptsetup.load().open(drives.resolve(project).resolve(name + ".img"))) {
+            volume.tokens().raiseEpoch(epoch);
+        }
     }
 
     public Guests guests() {

@@ -17,8 +17,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.cloister.host.drive.DriveName;
 import org.cloister.host.drive.Drives;
+import org.cloister.host.drive.Holder;
+import org.cloister.host.drive.Patience;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
@@ -317,5 +321,44 @@ class OpenedVmTest {
         assertThat(lease().path("host").asText()).isEqualTo(name(there));
         assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
         Files.createFile(drives.resolve(Drives.MARK));
+    }
+
+    /** A host that this relay does not know, by an opening that it did not take. */
+    @Test
+    void a_vm_ends_whose_drive_another_host_was_given() throws Exception {
+        String opening = open();
+        int there = agents.all.awaitRunning(opening);
+        VmOwner owner = owner(there);
+        Drives elsewhere = new Drives(drives, "h9.host.site.cloister.internal", AgentHostFiles.DRIVE);
+        DriveName drive = new DriveName(stage.site.opener().project(), DRIVE);
+        epoch++;
+        Holder taker = elsewhere.holder(epoch, Ticket.newId(new SecureRandom()));
+        try {
+            assertThat(elsewhere.take(drive, taker, 0, patience())).isTrue();
+            assertThat(new HostEyes(lab.hosts().get(there)).of(owner))
+                    .as("of the VM, when the other one may write")
+                    .isEmpty();
+        } finally {
+            elsewhere.letGo(drive, taker);
+        }
+        assertThat(person.awaitEnd(opening)).isEqualTo(TicketEnd.FAILED);
+        assertThat(Files.readString(agents.all.agent(there).log())).contains("DRIVE_TAKEN");
+        assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
+    }
+
+    private static Patience patience() {
+        long endNs = System.nanoTime() + LIMIT.toNanos();
+        return new Patience() {
+            @Override
+            public long nowNs() {
+                return System.nanoTime();
+            }
+
+            @Override
+            public boolean pause(Duration time) throws InterruptedException {
+                TimeUnit.NANOSECONDS.sleep(time.toNanos());
+                return nowNs() - endNs < 0;
+            }
+        };
     }
 }

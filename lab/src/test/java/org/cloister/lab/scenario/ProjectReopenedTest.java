@@ -7,13 +7,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Command;
 import org.cloister.lab.Lab;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.Search;
 import org.cloister.lab.site.WorkingSite;
+import org.cloister.lab.wire.Wiretap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -40,11 +43,12 @@ class ProjectReopenedTest {
     private static final String SCRIPT = """
             #!/bin/bash
             #SBATCH --output=%j.txt
+            # @
             echo begun
             until [ -e go ]; do sleep 1; done
             srun bash -c 'echo "step on $(hostname)"'
             echo over
-            """;
+            """.replace("@", Wiretap.MARKER);
 
     /**
      * slurmctld may write down what it knows 13 s late, and the drive's file system has it for good 5 s after that; a start that is
@@ -54,17 +58,25 @@ class ProjectReopenedTest {
 
     private static final Path JOBS = Path.of("src/test/resources/jobs");
     private static final String RUNNING = "running";
+    private static final List<String> QEMU = List.of("qemu-system-x86_64");
 
     @TempDir
     private static Path folder;
 
     private static Lab lab;
 
+    /** How a controlling VM is lost. */
+    private enum How {
+        QEMU_KILLED,
+        AGENT_KILLED,
+        /** Its drive has the next epoch: another VM was given it. */
+        DRIVE_GIVEN
+    }
+
     /**
-     * @param agent whether agent-vm is killed in it; or else its QEMU is
      * @param phase that a job is in beside one that runs, as {@code jobs/phase.sh} has them
      */
-    private record Loss(boolean agent, String phase) {}
+    private record Loss(How how, String phase) {}
 
     private static ProjectStage project;
     /** The VM that runs, and the drive's epoch that it has. */
@@ -83,15 +95,18 @@ class ProjectReopenedTest {
         project.member.put(JOBS.resolve("phase.sh"));
     }
 
-    /** As if the power went under two running jobs; with {@code cloister.sweep.all} each there is. */
+    /** Under two running jobs, in one of the ways; with {@code cloister.sweep.all} each there is. */
     static List<Loss> losses() {
-        if (!Boolean.getBoolean("cloister.sweep.all")) {
-            return List.of(new Loss(false, RUNNING));
-        }
         List<Loss> all = new ArrayList<>();
+        if (!Boolean.getBoolean("cloister.sweep.all")) {
+            How[] ways = How.values();
+            all.add(new Loss(ways[new Random(Seed.of("loss")).nextInt(ways.length)], RUNNING));
+            return all;
+        }
+        all.add(new Loss(How.DRIVE_GIVEN, RUNNING));
         for (String phase : List.of("queue", "boot", "evidence", "keys", "tunnel", "registration", "start", RUNNING)) {
-            all.add(new Loss(true, phase));
-            all.add(new Loss(false, phase));
+            all.add(new Loss(How.AGENT_KILLED, phase));
+            all.add(new Loss(How.QEMU_KILLED, phase));
         }
         return all;
     }
@@ -117,10 +132,10 @@ class ProjectReopenedTest {
     }
 
     private static void lose(Loss loss) throws IOException {
-        if (loss.agent()) {
-            project.site().guests().killAgent(opened.owner());
-        } else {
-            project.site().guests().kill(opened.owner());
+        switch (loss.how()) {
+            case QEMU_KILLED -> project.site().guests().kill(opened.owner());
+            case AGENT_KILLED -> project.site().guests().killAgent(opened.owner());
+            case DRIVE_GIVEN -> project.site().giveDrive(opened.owner().project(), ProjectStage.DRIVE, epoch + 1);
         }
         project.awaitGone(opened);
         opened.close();
@@ -134,15 +149,15 @@ class ProjectReopenedTest {
         assertThat(older.exit()).as(older.out()).isNotZero();
         assertThat(older.err()).contains("epoch");
 
-        opened =
-                project.open(project.second, ProjectStage.words("--epoch", Long.toString(epoch + 1)), project.shared());
+        long had = loss.how() == How.DRIVE_GIVEN ? epoch + 1 : epoch;
+        epoch = had + 1;
+        opened = project.open(project.second, ProjectStage.words("--epoch", Long.toString(epoch)), project.shared());
         project.site().guests().tell(opened.owner(), "clock + 3 hours");
-        assertThat(project.awaitWork(opened).path("found").asText()).isEqualTo("epoch " + epoch);
-        epoch++;
+        assertThat(project.awaitWork(opened).path("found").asText()).isEqualTo("epoch " + had);
         Looks.of(project.said(opened)).assertWorks();
         assertThat(project.said(opened)).containsPattern("clock: was \\d{5} s from the opener's");
-        if (!loss.agent()) {
-            // The VM before was killed, and its database says so at this opening.
+        if (loss.how() != How.AGENT_KILLED) {
+            // The VM before ended at once, and its database says so at this opening.
             assertThat(project.said(opened)).contains("crash recovery");
         }
         String running = project.member.said("squeue -h -t running -o %A");
@@ -175,6 +190,8 @@ class ProjectReopenedTest {
     void a_project_that_is_closed_ends_in_good_order() throws Exception {
         project.explained(() -> {
             assertThat(opened.wire().clear()).isZero();
+            assertThat(project.member.said("cat job.sh")).contains(Wiretap.MARKER);
+            assertThat(marker().memory(QEMU)).as("what its host can see").isNotEmpty();
             project.second.close(opened.owner().ticket());
             VmEnd.of(project.site().hosts(), opened.owner()).assertOrderly();
             assertThat(project.said(opened))
@@ -183,6 +200,27 @@ class ProjectReopenedTest {
             opened.close();
         });
         project.awaitNothing();
+    }
+
+    /** It starts the VM, whose opener gives it nothing. */
+    @Test
+    @Order(3)
+    void a_host_that_the_owners_do_not_name_has_nothing_of_their_project() throws Exception {
+        project.explained(() -> {
+            opened = project.openUnnamed(
+                    project.first, ProjectStage.words("--epoch", Long.toString(epoch + 1)), project.shared());
+            assertThat(project.awaitDenied(opened)).contains("denied by host: ");
+            assertThat(marker().memory(QEMU)).isEmpty();
+            assertThat(marker().memory(WorkingSite.DAEMONS)).isEmpty();
+            assertThat(marker().files(project.site().folders())).isEmpty();
+            project.first.close(opened.owner().ticket());
+            opened.close();
+        });
+        project.awaitNothing();
+    }
+
+    private static Search marker() {
+        return new Search(Wiretap.MARKER);
     }
 
     @AfterAll
