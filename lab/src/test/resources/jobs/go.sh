@@ -1,3 +1,3 @@
 #!/bin/bash
-# Runs until there is a file "go" beside it.
-until [ -e go ]; do sleep 1; done
+# Runs until there is a file beside it that is called "go-" and its job's id.
+until [ -e "go-$SLURM_JOB_ID" ]; do sleep 1; done

@@ -1,22 +1,28 @@
 package org.cloister.lab.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertAll;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
+import java.security.interfaces.ECPrivateKey;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.cloister.lab.Command;
 import org.cloister.lab.Lab;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.relay.RelaySite;
 import org.cloister.lab.site.Search;
+import org.cloister.lab.site.SecretSearch;
 import org.cloister.lab.site.WorkingSite;
 import org.cloister.lab.wire.FrameSocket;
 import org.cloister.lab.wire.Wiretap;
+import org.cloister.protocol.identity.Name;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -53,9 +59,6 @@ class ProjectJobTest {
             exit "${1:-0}"
             """.replace("@", MARKER);
 
-    /** Tickets whose worker lost its agent, and so could not sign its part: their receipts say that and nothing else against them. */
-    private static final Set<String> SILENT = new HashSet<>();
-
     @TempDir
     private static Path folder;
 
@@ -65,6 +68,7 @@ class ProjectJobTest {
     private static MemberDevice bob;
     private static ProjectStage.Opened opened;
     private static JsonNode answer;
+    private static KillSweep kills;
     private static Wiretap loopback;
     // Each runs from one test into a later one: limits are whole minutes, and a script has many things to try.
     private static LimitedJob limited;
@@ -78,6 +82,7 @@ class ProjectJobTest {
         project = ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder);
         opened = project.make();
         answer = project.awaitWork(opened);
+        kills = new KillSweep(project, opened);
         member = project.member;
         bob = project.bob;
         member.configure();
@@ -185,7 +190,7 @@ class ProjectJobTest {
         });
     }
 
-    /** Beside the script, which has its time. All of them take hours. */
+    /** Beside the script, which has its time. All of them take more than an hour. */
     @Test
     @Order(4)
     @Timeout(4 * 3600)
@@ -196,33 +201,8 @@ class ProjectJobTest {
                 member.put(JOBS.resolve(file));
             }
             hostile = member.submit("--tmp=" + SCRATCH_MIB + " --output=hostile.txt hostile.sh");
-            for (Kill kill : Kill.draw()) {
-                assertEnds(kill);
-            }
+            assertAll(Kill.draw().stream().map(kill -> () -> kills.assertEnds(kill)));
         });
-    }
-
-    /** It goes on until it has been hit, or is to end for that. */
-    private static void assertEnds(Kill kill) throws IOException {
-        System.out.println(kill);
-        member.said("rm -f go");
-        String job = member.submit((kill.requeue() ? "--requeue" : "--no-requeue") + " --output=go.txt go.sh");
-        for (String phase : kill.phases()) {
-            if (phase.equals(Kill.TEARDOWN)) {
-                member.said("touch go");
-            }
-            String[] found =
-                    member.said("bash phase.sh " + job + " " + phase).strip().split(" ", 2);
-            System.out.println("job " + job + ": " + String.join(", ticket ", found));
-            if (kill.victim() == Kill.Victim.WORKER_AGENT) {
-                SILENT.add(found[1]);
-            }
-            kill.strike(project, opened, job, found[1]);
-            member.awaitLogin();
-        }
-        member.said("touch go");
-        member.awaitEnd(job);
-        assertThat(member.state(job)).as(kill.toString()).startsWith(kill.end());
     }
 
     @Test
@@ -301,7 +281,7 @@ class ProjectJobTest {
             for (String name : member.said("ls /project/receipts").lines().toList()) {
                 Path file = Files.writeString(folder.resolve(name), member.said("cat /project/receipts/" + name));
                 Command.Output verified = project.verify(file);
-                if (SILENT.contains(name.replace(".json", ""))) {
+                if (kills.silent().contains(name.replace(".json", ""))) {
                     assertThat(verified.out()).contains("ticket " + name.replace(".json", ""));
                     assertThat(verified.out().lines().filter(line -> line.startsWith("wrong ")))
                             .allMatch(line -> line.contains("worker's part  missing"));
@@ -323,8 +303,33 @@ class ProjectJobTest {
         });
     }
 
+    /** Those of machines, which their daemons have been at work with. */
     @Test
     @Order(10)
+    void keys_of_relay_and_hosts_are_in_their_files_alone() throws Exception {
+        List<ECPrivateKey> keys = new ArrayList<>();
+        Set<String> files = new TreeSet<>();
+        for (Name name : List.of(RelaySite.RELAY, RelaySite.NODES.get(0), RelaySite.NODES.get(1))) {
+            RelaySite parties = project.site().parties();
+            keys.add((ECPrivateKey) parties.credential(name).key());
+            files.add(parties.key(name).getFileName().toString());
+        }
+        try (SecretSearch search = new SecretSearch(keys)) {
+            assertThat(search.files(project.site().folders()))
+                    .extracting(file -> file.getFileName().toString())
+                    .hasSameElementsAs(files);
+            ProcessBuilder told = new ProcessBuilder("sleep", "300");
+            told.environment()
+                    .put("KEY", Files.readString(project.site().parties().key(RelaySite.RELAY)));
+            Process there = told.start();
+            assertThat(search.processes()).isNotEmpty();
+            there.destroyForcibly().waitFor();
+            assertThat(search.processes()).isEmpty();
+        }
+    }
+
+    @Test
+    @Order(11)
     void no_word_of_a_job_is_anywhere_outside_of_the_projects_vms() throws Exception {
         project.explained(() -> {
             // The search does find: where they belong.

@@ -1,0 +1,54 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
+import org.cloister.lab.project.MemberDevice;
+import org.cloister.lab.project.ProjectStage;
+
+/** Kills, each under a job of its own that is to end as documented. */
+final class KillSweep {
+    private final ProjectStage project;
+    private final ProjectStage.Opened opened;
+    private final MemberDevice member;
+    private final Set<String> silent = new HashSet<>();
+
+    /** The member's home has {@code go.sh} and {@code phase.sh}. */
+    KillSweep(ProjectStage project, ProjectStage.Opened opened) {
+        this.project = project;
+        this.opened = opened;
+        this.member = project.member;
+    }
+
+    /** Tickets whose worker lost its agent, and so could not sign its part: their receipts say that and nothing else against them. */
+    Set<String> silent() {
+        return Set.copyOf(silent);
+    }
+
+    /** It goes on until it has been hit, or is to end for that. */
+    void assertEnds(Kill kill) throws IOException {
+        String job = member.submit((kill.requeue() ? "--requeue" : "--no-requeue") + " --output=go.txt go.sh");
+        System.out.println("job " + job + ": " + kill);
+        String go = "touch go-" + job;
+        for (String phase : kill.phases()) {
+            if (phase.equals(Kill.TEARDOWN)) {
+                member.said(go);
+            }
+            String[] found =
+                    member.said("bash phase.sh " + job + " " + phase).strip().split(" ", 2);
+            System.out.println("job " + job + ": " + String.join(", ticket ", found));
+            if (kill.victim() == Kill.Victim.WORKER_AGENT) {
+                silent.add(found[1]);
+            }
+            kill.strike(project, opened, job, found[1]);
+            member.awaitLogin();
+        }
+        member.said(go);
+        member.awaitEnd(job);
+        String end = member.state(job);
+        System.out.println("job " + job + ": " + end);
+        assertThat(end).as(kill.toString()).startsWith(kill.end());
+    }
+}
