@@ -2,6 +2,7 @@ package org.cloister.lab.site;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -89,6 +90,9 @@ public final class SecretSearch implements AutoCloseable {
         try {
             return Files.readString(file, StandardCharsets.ISO_8859_1);
         } catch (NoSuchFileException e) {
+            return "";
+        } catch (AccessDeniedException e) {
+            // In a container its first process may be another's, whom even root here does not see.
             return "";
         } catch (IOException e) {
             // Of a process that has just ended.
