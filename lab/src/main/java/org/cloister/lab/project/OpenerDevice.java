@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.cloister.lab.Command;
+import org.cloister.lab.LabHome;
 import org.cloister.lab.relay.RelaySite;
 import org.cloister.protocol.ImageManifest;
 import org.cloister.protocol.dsse.Envelope;
@@ -78,8 +79,9 @@ public final class OpenerDevice {
     }
 
     /** The owners' policy: these hosts of the lab and its image, and VMs as small as these. */
-    public static Path policy(RelaySite site, List<Name> accepted, Path image, int number, Path file)
+    public static Path policy(RelaySite site, List<Name> accepted, int number, Path file)
             throws IOException, GeneralSecurityException {
+        Path image = LabHome.fromEnvironment().image("lab");
         Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
         List<AcceptedHost> hosts = new ArrayList<>();
         for (Name host : accepted) {

@@ -18,7 +18,6 @@ import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Command;
 import org.cloister.lab.Host;
 import org.cloister.lab.LabException;
-import org.cloister.lab.LabHome;
 import org.cloister.lab.Poll;
 import org.cloister.lab.relay.RelaySite;
 import org.cloister.lab.site.Consoles;
@@ -80,7 +79,6 @@ public final class ProjectStage implements AutoCloseable {
     private final WorkingSite site;
     private final RelaySite parties;
     private final Path policy;
-    private final Path nextPolicy;
     private final Path settings;
     private final Path members;
 
@@ -104,10 +102,7 @@ public final class ProjectStage implements AutoCloseable {
         this.second = new OpenerDevice(parties, relay, folder.resolve("second"), "p2", owners.get(1));
         this.settings = Files.writeString(folder.resolve("controller.toml"), SETTINGS);
         this.members = Files.writeString(folder.resolve("members.toml"), MEMBERS);
-        Path image = LabHome.fromEnvironment().image("lab");
-        this.policy = OpenerDevice.policy(parties, RelaySite.NODES, image, 1, folder.resolve("policy"));
-        this.nextPolicy =
-                OpenerDevice.policy(parties, List.of(RelaySite.HOST), image, 2, folder.resolve("next-policy"));
+        this.policy = OpenerDevice.policy(parties, RelaySite.NODES, 1, folder.resolve("policy"));
         List<Role> roles = List.of(Role.DEVICE, Role.MEMBER, Role.EXPORTER);
         this.member = new MemberDevice(new Device(parties, relay, folder.resolve("member"), "p1", roles), policy);
         this.bob = new MemberDevice(
@@ -178,9 +173,14 @@ public final class ProjectStage implements AutoCloseable {
         return open(opening(device, more));
     }
 
-    /** By a policy of the owners' that names none of the site's hosts; {@link #awaitDenied}. */
+    /** By the owners' next policy, which names none of the site's hosts; {@link #awaitDenied}. */
     public Opened openUnnamed(OpenerDevice device, String[]... more) throws IOException {
-        return open(opening(device, nextPolicy, more));
+        try {
+            Path next = OpenerDevice.policy(parties, List.of(RelaySite.HOST), 2, policy.resolveSibling("next-policy"));
+            return open(opening(device, next, more));
+        } catch (GeneralSecurityException e) {
+            throw new IOException("policy of the lab: " + e.getMessage(), e);
+        }
     }
 
     private Opened open(Command opening) throws IOException {

@@ -190,7 +190,7 @@ class ProjectJobTest {
         });
     }
 
-    /** Beside the script, which has its time. All of them take more than an hour. */
+    /** Beside the script, which has its time. All of them take two hours. */
     @Test
     @Order(4)
     @Timeout(4 * 3600)
@@ -322,8 +322,11 @@ class ProjectJobTest {
             told.environment()
                     .put("KEY", Files.readString(project.site().parties().key(RelaySite.RELAY)));
             Process there = told.start();
-            assertThat(search.processes()).isNotEmpty();
-            there.destroyForcibly().waitFor();
+            try {
+                assertThat(search.processes()).isNotEmpty();
+            } finally {
+                there.destroyForcibly().waitFor();
+            }
             assertThat(search.processes()).isEmpty();
         }
     }
