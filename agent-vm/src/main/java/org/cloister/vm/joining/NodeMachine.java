@@ -78,8 +78,6 @@ final class NodeMachine implements Steps {
     private @Nullable SecretMemory tunnelKey;
     private @Nullable IkeAnchors anchors;
     private boolean munging;
-    private Optional<Path> home = Optional.empty();
-    private String label = "";
     private boolean scratched;
 
     /**
@@ -110,7 +108,7 @@ final class NodeMachine implements Steps {
     @Override
     public void take(Step step, HandedOver given) throws IOException {
         Node node = new Node(given.handOver(), base.by);
-        begun.step(step.toString(), step == Step.NETWORK ? node.network().mac() : "");
+        begun.step(step.toString(), note(step, node, given));
         switch (step) {
             // Nothing is encrypted yet, so swap of any kind is in clear.
             case MEMORY -> Swaps.requireNoneInClear(base.programs, List.of());
@@ -127,11 +125,17 @@ final class NodeMachine implements Steps {
             case SLURMD -> slurmd(node);
             default -> throw new IllegalArgumentException("step: " + step);
         }
-        if (step == Step.STORAGE) {
-            home = Optional.of(
-                    Path.of(given.handOver().accounts().jobUser().home().text()));
-            label = node.label();
-        }
+    }
+
+    /** What it is undone by, also by an agent that comes after this one. */
+    private static String note(Step step, Node node, HandedOver given) {
+        return switch (step) {
+            case NETWORK -> node.network().mac();
+            case STORAGE ->
+                node.label() + " "
+                        + given.handOver().accounts().jobUser().home().text();
+            default -> "";
+        };
     }
 
     /** One rule: what came before was held against this VM's clock, what comes now against the controlling VM's. */
@@ -230,8 +234,12 @@ final class NodeMachine implements Steps {
                 if (failed) {
                     silence();
                 }
-                base.services.stop(SLURMD);
-                new JobProcesses(Login.LEAST_ID, Login.MOST_ID).end();
+                try {
+                    base.services.stop(SLURMD);
+                } finally {
+                    // They would hold scratch and storage.
+                    new JobProcesses(Login.LEAST_ID, Login.MOST_ID).end();
+                }
             }
             case MUNGE -> munged.stop();
             case STORAGE -> unmount(failed);
@@ -272,8 +280,10 @@ final class NodeMachine implements Steps {
 
     /** Whatever is mounted of a project's storage, whoever mounted it. */
     private void unmount(boolean failed) throws IOException {
-        if (failed && home.isPresent()) {
-            keepLogs(home.get());
+        Optional<String> worker = begun.note(Step.STORAGE.toString());
+        if (failed && worker.isPresent()) {
+            String[] labelAndHome = worker.get().split(" ", 2);
+            keepLogs(Path.of(labelAndHome[1]), labelAndHome[0]);
         }
         List<Mount> mounts = new ArrayList<>(Mount.list(base.programs).stream()
                 .filter(mount -> mount.type().equals(NFS))
@@ -290,7 +300,7 @@ final class NodeMachine implements Steps {
         }
     }
 
-    private void keepLogs(Path folder) {
+    private void keepLogs(Path folder, String label) {
         try {
             Map<String, Path> files = Map.of(
                     "charon", base.run.resolve("charon/charon.log"),
