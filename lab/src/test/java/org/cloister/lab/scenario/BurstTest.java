@@ -36,6 +36,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(1200)
+@InTurn(3)
 @ExtendWith(SharedStage.class)
 class BurstTest {
     private static final int WHOLE = 1000;

@@ -117,6 +117,7 @@ class HostSweepTest {
     }
 
     @Test
+    @InTurn(4)
     void a_vm_whose_step_has_ended_is_all_gone_wherever_the_agent_is_killed() throws IOException {
         // The domain has gone with its step, by Slurm's hand.
         for (String point :

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(120)
+@InTurn(4)
 @ExtendWith(SharedStage.class)
 class LocalSlurmTest extends LocalSlurmContract {
     private final LocalStage stage;

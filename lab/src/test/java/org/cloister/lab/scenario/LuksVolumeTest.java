@@ -37,6 +37,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Volumes as mapped devices, in a guest that has a device-mapper. The host looks at the disks from below. */
 @Tag("scenario")
 @Tag("luks")
+@InTurn({0, 3, 4})
 @ExtendWith(SharedLab.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LuksVolumeTest {

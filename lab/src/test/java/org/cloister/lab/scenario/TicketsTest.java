@@ -37,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("tickets")
 @Timeout(180)
+@InTurn({2, 4})
 @ExtendWith(SharedLab.class)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @SuppressWarnings("NullAway.Init") // set before all

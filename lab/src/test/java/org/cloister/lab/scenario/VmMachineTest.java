@@ -32,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("scenario")
 @Tag("vm")
+@InTurn({1, 3, 4})
 @ExtendWith(SharedLab.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class VmMachineTest {
