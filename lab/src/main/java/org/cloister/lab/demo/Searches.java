@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.project.ProjectStage;
 import org.cloister.lab.site.Search;
@@ -15,8 +14,6 @@ import org.cloister.lab.wire.Wiretap;
 
 /** Where the data's marker is looked for from the first frame on: it is in the matrix, the script, its name and its comment. */
 final class Searches implements AutoCloseable {
-    private static final String TRUNK = "trunk0";
-
     private final Lab lab;
     private final Wiretap loopback;
     private final Wiretap trunk;
@@ -26,11 +23,7 @@ final class Searches implements AutoCloseable {
     Searches(Lab lab) throws IOException {
         this.lab = lab;
         this.loopback = new Wiretap(List.of(FrameSocket.open(Path.of("/proc/self/ns/net"), "lo")));
-        List<FrameSocket> ends = new ArrayList<>();
-        for (Host host : lab.hosts()) {
-            ends.add(FrameSocket.open(Path.of("/proc", Long.toString(host.pid()), "ns/net"), TRUNK));
-        }
-        this.trunk = new Wiretap(ends);
+        this.trunk = Wiretap.trunk(lab);
     }
 
     /** A controlling VM's, which is closed by whom it is. */

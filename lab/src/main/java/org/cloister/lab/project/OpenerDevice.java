@@ -125,6 +125,13 @@ public final class OpenerDevice {
         return agentctl(words.toArray(String[]::new));
     }
 
+    /** What agentctl project status prints. */
+    public String standing() throws IOException {
+        List<String> words = new ArrayList<>(List.of("project", "status"));
+        words.addAll(device.reach());
+        return agentctl(words.toArray(String[]::new)).succeed();
+    }
+
     public JsonNode close(String opening) throws IOException {
         List<String> words = new ArrayList<>(List.of("project", "close", opening, "--output", "json"));
         words.addAll(device.reach());

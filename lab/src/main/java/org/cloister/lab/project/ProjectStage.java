@@ -287,10 +287,11 @@ public final class ProjectStage implements AutoCloseable {
         return site.consoles().of(opened.owner.name().domain());
     }
 
-    /** Nothing is left of any VM on any host. */
+    /** Nothing is left of any VM on any host, nor of the project at the relay. */
     public void awaitNothing() throws IOException {
         try {
             site.hosts().awaitNothing();
+            awaitTickets();
         } catch (IOException | RuntimeException e) {
             explain();
             for (Host host : site.lab().hosts()) {
@@ -306,13 +307,35 @@ public final class ProjectStage implements AutoCloseable {
                 "the VM's end", LIMIT, "read agent-host's log", SiteHosts.AGAIN, () -> !vms().contains(opened.owner));
     }
 
-    /** Of the project's VMs the controlling one is left, and of its nodes the block. */
+    /** Of the project's VMs and tickets the controlling one's is left, and of its nodes the block. */
     public void awaitNoWorker() throws IOException {
         Poll.until("no worker's VM", LIMIT, "read agent-host's logs", SiteHosts.AGAIN, () -> vms().size() == 1);
+        awaitTickets();
         member.await(
                 "no node but the block",
                 LIMIT,
                 "all=$(sinfo -h -N -o %N) && ! grep -q -v ^" + LocalSlurm.BLOCK + " <<<\"$all\"");
+    }
+
+    /** The relay has none of the project's open but those of the VMs that are left. */
+    private void awaitTickets() throws IOException {
+        String asked = "ask agentctl relay tickets";
+        Poll.until("no ticket of a VM that is gone", LIMIT, asked, SiteHosts.AGAIN, () -> {
+            List<String> open = new ArrayList<>();
+            String socket = site.relaySocket().toString();
+            for (JsonNode ticket : new ObjectMapper()
+                    .readTree(first.agentctl(words("relay", "tickets", "--socket", socket, "--output", "json"))
+                            .succeed())
+                    .path("tickets")) {
+                if (!ticket.has("end")
+                        && ticket.path("project")
+                                .asText()
+                                .equals(parties.controller().project())) {
+                    open.add(ticket.path("ticket").asText());
+                }
+            }
+            return open.equals(vms().stream().map(VmOwner::ticket).toList());
+        });
     }
 
     /** Its VM's name, by which the project's own dial it. */

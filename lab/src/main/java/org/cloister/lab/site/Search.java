@@ -56,7 +56,8 @@ public final class Search {
                     .toList()) {
                 String line = line(process);
                 for (String program : programs) {
-                    if (List.of(line.split("\0")).stream().anyMatch(word -> word.endsWith(program))) {
+                    if (Stream.of(line.split("\0"))
+                            .anyMatch(word -> word.endsWith(program) || word.startsWith(program + ": "))) {
                         found.addAll(of(process, program));
                     }
                 }

@@ -22,9 +22,14 @@ public final class WorkingSite implements AutoCloseable {
             "slurmctld",
             "slurmd",
             "slurmdbd",
+            "slurmstepd",
+            "munged",
             "mariadbd",
             "libvirtd",
-            "ovs-vswitchd");
+            "ovs-vswitchd",
+            "ovsdb-server",
+            // What waits in a job's step for its VM.
+            "org.cloister.ctl.Agentctl");
 
     /** Under emulation, beside others: the site's time for a job is never what ends it. */
     private static final Duration BOOT = Duration.ofMinutes(10);
@@ -76,6 +81,11 @@ public final class WorkingSite implements AutoCloseable {
     /** Of the relay, on loopback. */
     public int port() {
         return relay.port();
+    }
+
+    /** The relay's, for its administrator. */
+    public Path relaySocket() {
+        return folder.resolve("s");
     }
 
     public SiteHosts hosts() {

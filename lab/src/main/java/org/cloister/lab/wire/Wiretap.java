@@ -1,11 +1,16 @@
 package org.cloister.lab.wire;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.cloister.lab.Host;
+import org.cloister.lab.Lab;
 
 /** Everything that comes off the cable at either end, before any rule, searched for a marker and sorted by what it is. */
 public final class Wiretap implements AutoCloseable {
@@ -23,6 +28,15 @@ public final class Wiretap implements AutoCloseable {
     public Wiretap(List<FrameSocket> ends) {
         this.sockets = List.copyOf(ends);
         reader.start();
+    }
+
+    /** Where all frames between hosts pass. */
+    public static Wiretap trunk(Lab lab) throws IOException {
+        List<FrameSocket> ends = new ArrayList<>();
+        for (Host host : lab.hosts()) {
+            ends.add(FrameSocket.open(Path.of("/proc", Long.toString(host.pid()), "ns/net"), "trunk0"));
+        }
+        return new Wiretap(ends);
     }
 
     /** Frames with the marker in them. */

@@ -43,7 +43,7 @@ record Kill(Victim victim, List<String> phases, boolean requeue) {
     /** There is no worker yet. */
     private static final String QUEUE = "queue";
 
-    private static final String RUNNING = "running";
+    static final String RUNNING = "running";
 
     private static final List<String> PHASES =
             List.of(QUEUE, "boot", "evidence", "keys", "tunnel", "registration", "start", RUNNING, TEARDOWN);
@@ -76,18 +76,11 @@ record Kill(Victim victim, List<String> phases, boolean requeue) {
                 .toList();
     }
 
-    /** One of four, or with {@code cloister.sweep.all} each there is. */
+    /** One, or with {@code cloister.sweep.all} each there is. */
     static List<Kill> draw() {
-        boolean whole = Boolean.getBoolean("cloister.sweep.all");
-        List<Kill> all = whole
-                ? all()
-                : new ArrayList<>(List.of(
-                        new Kill(Victim.WORKER_AGENT, List.of(RUNNING), false),
-                        new Kill(Victim.HOST_AGENTS, List.of("boot"), true),
-                        new Kill(Victim.RELAY, from(0), false),
-                        new Kill(Victim.NETWORK, from(1), false)));
+        List<Kill> all = all();
         Collections.shuffle(all, new Random(Seed.of("kill")));
-        return whole ? all : all.subList(0, 1);
+        return Boolean.getBoolean("cloister.sweep.all") ? all : all.subList(0, 1);
     }
 
     /** @param ticket of the job */

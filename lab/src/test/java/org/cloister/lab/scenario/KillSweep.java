@@ -8,8 +8,11 @@ import java.util.Set;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
 
-/** Kills, each under a job of its own that is to end as documented. */
+/** Kills, each under a job of its own that is to end as documented, of which the site keeps nothing, and of a worker's agent its logs. */
 final class KillSweep {
+    /** As many of its ticket as a node's name has. */
+    private static final int NODE_DIGITS = 16;
+
     private final ProjectStage project;
     private final ProjectStage.Opened opened;
     private final MemberDevice member;
@@ -32,6 +35,7 @@ final class KillSweep {
         String job = member.submit((kill.requeue() ? "--requeue" : "--no-requeue") + " --output=go.txt go.sh");
         System.out.println("job " + job + ": " + kill);
         String go = "touch go-" + job;
+        Set<String> tickets = new HashSet<>();
         for (String phase : kill.phases()) {
             if (phase.equals(Kill.TEARDOWN)) {
                 member.said(go);
@@ -39,6 +43,7 @@ final class KillSweep {
             String[] found =
                     member.said("bash phase.sh " + job + " " + phase).strip().split(" ", 2);
             System.out.println("job " + job + ": " + String.join(", ticket ", found));
+            tickets.add(found[1]);
             if (kill.victim() == Kill.Victim.WORKER_AGENT) {
                 silent.add(found[1]);
             }
@@ -50,5 +55,18 @@ final class KillSweep {
         String end = member.state(job);
         System.out.println("job " + job + ": " + end);
         assertThat(end).as(kill.toString()).startsWith(kill.end());
+        for (String ticket : tickets) {
+            project.site().lab().slurm().awaitOver(ticket, 0);
+            if (kill.victim() == Kill.Victim.WORKER_AGENT && kill.phases().contains(Kill.RUNNING)) {
+                assertLogs(ticket);
+            }
+        }
+    }
+
+    /** In the home of the job's user, by the agent that came after the one that was killed. */
+    private void assertLogs(String ticket) throws IOException {
+        String logs = "cloister-" + ticket.substring(0, NODE_DIGITS) + "-*/";
+        assertThat(member.said("cat " + logs + "journal")).contains("code=killed", " kernel: ");
+        assertThat(member.said("cat " + logs + "slurmd")).contains("slurmd started");
     }
 }

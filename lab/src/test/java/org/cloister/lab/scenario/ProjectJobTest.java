@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Command;
 import org.cloister.lab.Lab;
 import org.cloister.lab.project.MemberDevice;
@@ -49,6 +50,9 @@ class ProjectJobTest {
 
     private static final int SCRATCH_MIB = 40;
 
+    /** munged's, in each VM. */
+    private static final String MUNGE_KEY = "/run/cloister/munge/munge.key";
+
     private static final String SCRIPT = """
             #!/bin/bash
             #SBATCH --output=out.txt
@@ -70,15 +74,18 @@ class ProjectJobTest {
     private static JsonNode answer;
     private static KillSweep kills;
     private static Wiretap loopback;
+    private static Wiretap trunk;
     // Each runs from one test into a later one: limits are whole minutes, and a script has many things to try.
     private static LimitedJob limited;
     private static String hostile;
+    private static final List<String> withScratch = new ArrayList<>();
 
     @BeforeAll
     static void begin(Lab of) throws Exception {
         lab = of;
         // Between devices, the relay and the way to it.
         loopback = new Wiretap(List.of(FrameSocket.open(Path.of("/proc/self/ns/net"), "lo")));
+        trunk = Wiretap.trunk(lab);
         project = ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder);
         opened = project.make();
         answer = project.awaitWork(opened);
@@ -93,6 +100,7 @@ class ProjectJobTest {
     static void end() throws IOException {
         opened.close();
         loopback.close();
+        trunk.close();
         project.first.close(opened.owner().ticket());
         project.awaitNothing();
         project.close();
@@ -171,6 +179,7 @@ class ProjectJobTest {
         project.explained(() -> {
             bob.put(DEMO.resolve("reach.sh"));
             limited = LimitedJob.submit(project, opened);
+            withScratch.add(limited.id());
             String cancelled = bob.submit("--wrap='sleep 1800'");
             member.awaitRunning(limited.id());
             limited.disturb();
@@ -182,6 +191,9 @@ class ProjectJobTest {
             Reach reach = new Reach(project);
             reach.assertNothingOfAnothers(beside, cancelled);
             reach.assertNoMoreOfTheStorage(project.worker(cancelled));
+            reach.assertItsNodeIsTheVm(beside);
+            project.site().guests().tell(project.worker(cancelled), "keys");
+            assertThat(keys(project.worker(cancelled))).containsExactly(MUNGE_KEY);
             member.said("scancel " + beside);
             bob.said("scancel " + cancelled);
             member.awaitEnd(beside);
@@ -201,6 +213,7 @@ class ProjectJobTest {
                 member.put(JOBS.resolve(file));
             }
             hostile = member.submit("--tmp=" + SCRATCH_MIB + " --output=hostile.txt hostile.sh");
+            withScratch.add(hostile);
             assertAll(Kill.draw().stream().map(kill -> () -> kills.assertEnds(kill)));
         });
     }
@@ -235,6 +248,7 @@ class ProjectJobTest {
             assertThat(member.said("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
                     .endsWith("after\n");
             assertThat(project.said(opened)).doesNotContain("Main process exited");
+            project.awaitNoWorker();
         });
     }
 
@@ -278,9 +292,14 @@ class ProjectJobTest {
     @Order(8)
     void each_ticket_has_a_receipt_that_holds() throws Exception {
         project.explained(() -> {
+            for (String job : member.said("sacct -n -X -P -S now-1days -s COMPLETED -o JobID")
+                    .lines()
+                    .toList()) {
+                // It comes when its hosts have said that all is gone.
+                member.said("until [ -e /project/receipts/" + member.ticket(job) + ".json ]; do sleep 1; done");
+            }
             for (String name : member.said("ls /project/receipts").lines().toList()) {
-                Path file = Files.writeString(folder.resolve(name), member.said("cat /project/receipts/" + name));
-                Command.Output verified = project.verify(file);
+                Command.Output verified = receipt(name);
                 if (kills.silent().contains(name.replace(".json", ""))) {
                     assertThat(verified.out()).contains("ticket " + name.replace(".json", ""));
                     assertThat(verified.out().lines().filter(line -> line.startsWith("wrong ")))
@@ -289,46 +308,56 @@ class ProjectJobTest {
                     assertThat(verified.exit()).as(name + ": " + verified).isZero();
                 }
             }
+            for (String job : withScratch) {
+                assertThat(receipt(member.ticket(job) + ".json").out())
+                        .contains("volume erased ")
+                        .doesNotContain("NOT known to be erased");
+            }
         });
+    }
+
+    private static Command.Output receipt(String name) throws IOException {
+        return project.verify(Files.writeString(folder.resolve(name), member.said("cat /project/receipts/" + name)));
     }
 
     @Test
     @Order(9)
     void keys_are_in_their_files_alone() throws Exception {
-        project.explained(() -> {
-            List<String> found =
-                    Looks.await(project, opened.owner(), "over after ").at("/usr/lib/cloister-lab/keys");
-            assertThat(found.subList(0, found.size() - 1))
-                    .containsExactlyInAnyOrder("/run/cloister/munge/munge.key", "/run/cloister/ssh/host_key");
-        });
+        project.explained(() ->
+                assertThat(keys(opened.owner())).containsExactlyInAnyOrder(MUNGE_KEY, "/run/cloister/ssh/host_key"));
+    }
+
+    /** Where a VM's own search, which was told to begin, finds the munge key and what the agent in it keeps in locked memory. */
+    private static List<String> keys(VmOwner vm) throws IOException {
+        List<String> said = Looks.await(project, vm, "over after ").at("/usr/lib/cloister-lab/keys");
+        int found = said.size() - 1;
+        assertThat(said.get(found)).containsPattern(", for [1-9][0-9]* secrets");
+        return said.subList(0, found);
     }
 
     /** Those of machines, which their daemons have been at work with. */
     @Test
     @Order(10)
     void keys_of_relay_and_hosts_are_in_their_files_alone() throws Exception {
-        List<ECPrivateKey> keys = new ArrayList<>();
+        SecretSearch search = new SecretSearch();
         Set<String> files = new TreeSet<>();
         for (Name name : List.of(RelaySite.RELAY, RelaySite.NODES.get(0), RelaySite.NODES.get(1))) {
             RelaySite parties = project.site().parties();
-            keys.add((ECPrivateKey) parties.credential(name).key());
+            search.add(name.id(), (ECPrivateKey) parties.credential(name).key());
             files.add(parties.key(name).getFileName().toString());
         }
-        try (SecretSearch search = new SecretSearch(keys)) {
-            assertThat(search.files(project.site().folders()))
-                    .extracting(file -> file.getFileName().toString())
-                    .hasSameElementsAs(files);
-            ProcessBuilder told = new ProcessBuilder("sleep", "300");
-            told.environment()
-                    .put("KEY", Files.readString(project.site().parties().key(RelaySite.RELAY)));
-            Process there = told.start();
-            try {
-                assertThat(search.processes()).isNotEmpty();
-            } finally {
-                there.destroyForcibly().waitFor();
-            }
-            assertThat(search.processes()).isEmpty();
+        assertThat(search.files(project.site().folders()))
+                .extracting(file -> file.getFileName().toString())
+                .hasSameElementsAs(files);
+        ProcessBuilder told = new ProcessBuilder("sleep", "300");
+        told.environment().put("KEY", Files.readString(project.site().parties().key(RelaySite.RELAY)));
+        Process there = told.start();
+        try {
+            assertThat(search.processes()).isNotEmpty();
+        } finally {
+            there.destroyForcibly().waitFor();
         }
+        assertThat(search.processes()).isEmpty();
     }
 
     @Test
@@ -357,6 +386,8 @@ class ProjectJobTest {
                     .isZero();
             assertThat(opened.wire().encrypted()).isPositive();
             assertThat(loopback.clear()).isZero();
+            assertThat(trunk.clear()).isZero();
+            assertThat(trunk.encrypted()).isPositive();
         });
     }
 }

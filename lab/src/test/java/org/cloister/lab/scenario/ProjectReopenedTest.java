@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -97,18 +98,13 @@ class ProjectReopenedTest {
 
     /** Under two running jobs, in one of the ways; with {@code cloister.sweep.all} each there is. */
     static List<Loss> losses() {
-        List<Loss> all = new ArrayList<>();
-        if (!Boolean.getBoolean("cloister.sweep.all")) {
-            How[] ways = How.values();
-            all.add(new Loss(ways[new Random(Seed.of("loss")).nextInt(ways.length)], RUNNING));
-            return all;
-        }
-        all.add(new Loss(How.DRIVE_GIVEN, RUNNING));
+        List<Loss> all = new ArrayList<>(List.of(new Loss(How.DRIVE_GIVEN, RUNNING)));
         for (String phase : List.of("queue", "boot", "evidence", "keys", "tunnel", "registration", "start", RUNNING)) {
             all.add(new Loss(How.AGENT_KILLED, phase));
             all.add(new Loss(How.QEMU_KILLED, phase));
         }
-        return all;
+        Collections.shuffle(all, new Random(Seed.of("loss")));
+        return Boolean.getBoolean("cloister.sweep.all") ? all : all.subList(0, 1);
     }
 
     @ParameterizedTest
@@ -119,6 +115,7 @@ class ProjectReopenedTest {
         project.explained(() -> {
             List<String> jobs = begin(loss.phase());
             lose(loss);
+            assertLost();
             reopen(loss, jobs);
             for (String job : jobs) {
                 project.member.awaitEnd(job);
@@ -129,6 +126,14 @@ class ProjectReopenedTest {
             }
             project.awaitNoWorker();
         });
+    }
+
+    /** What a person who may open it is told, and the drive's epoch. */
+    private static void assertLost() throws IOException {
+        assertThat(project.second.standing())
+                .containsPattern("state +(lost|closed): ")
+                .containsPattern("you +as p2 until ")
+                .containsPattern("epoch +" + epoch);
     }
 
     private static void lose(Loss loss) throws IOException {
@@ -160,6 +165,8 @@ class ProjectReopenedTest {
             // The VM before ended at once, and its database says so at this opening.
             assertThat(project.said(opened)).contains("crash recovery");
         }
+        // To a relay that three busy VMs leave no time for, a host may not answer at the first call.
+        project.member.awaitLogin();
         String running = project.member.said("squeue -h -t running -o %A");
         assertThat(running.lines()).containsAll(loss.phase().equals(RUNNING) ? jobs : jobs.subList(0, 1));
         project.member.said("touch go");
@@ -231,7 +238,9 @@ class ProjectReopenedTest {
     /** One job that runs, and one in that phase, when slurmctld has written down what it knows of them. */
     private static List<String> begin(String phase) throws Exception {
         MemberDevice member = project.member;
-        member.said("rm -f go");
+        // Of a loss that ended otherwise.
+        member.said("scancel --user=$USER; rm -f go");
+        project.awaitNoWorker();
         // Of one that waits the time comes when the first has been written down.
         String later = phase.equals(RUNNING) ? "" : "--begin=now+" + SAVED_S + "seconds ";
         List<String> jobs = List.of(member.submit("job.sh"), member.submit(later + "job.sh"));

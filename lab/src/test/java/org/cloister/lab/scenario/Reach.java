@@ -34,6 +34,15 @@ record Reach(ProjectStage project) {
                         ProjectStage.LOGIN);
     }
 
+    /** Slurm knows the CPUs, their places and the memory that the VM of a job has. */
+    void assertItsNodeIsTheVm(String job) throws IOException {
+        String vm = project.member.said("srun --overlap --jobid=" + job + " bash -c '"
+                + "count() { lscpu -p=$1 | grep -v \"^#\" | sort -u | wc -l; }; echo CPUTot=$(getconf _NPROCESSORS_ONLN)"
+                + " Sockets=$(count SOCKET) RealMemory=$(($(getconf _PHYS_PAGES) * $(getconf PAGESIZE) >> 20))'");
+        assertThat(project.member.said("scontrol show node -o " + project.member.node(job)))
+                .contains(vm.strip().split(" "));
+    }
+
     /** It may mount all that is exported to its worker, and is the job's user there. */
     void assertNoMoreOfTheStorage(VmOwner worker) throws IOException {
         project.site().guests().tell(worker, "storage");

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** Finds secrets, and each half of them, in a stream of bytes, in whatever form a program could have left them. */
-final class Traces {
+public final class Traces {
     private static final int HASH_BITS = 24;
     private static final int BUFFER = 1 << 20;
     private static final int LONGEST = 1 << 10;
@@ -34,14 +34,14 @@ final class Traces {
     }
 
     /** At least 12 bytes of it, so that no other bytes look like a half of it. */
-    void add(String name, byte[] secret) {
+    public void add(String name, byte[] secret) {
         int half = Math.max(secret.length / 2, 8);
         addHalf(name + ", first half", Arrays.copyOf(secret, half));
         addHalf(name + ", second half", Arrays.copyOfRange(secret, secret.length - half, secret.length));
     }
 
     /** What of all that was added is found, by name and form. */
-    Set<String> in(InputStream in) throws IOException {
+    public Set<String> in(InputStream in) throws IOException {
         Set<String> found = new TreeSet<>();
         byte[] buffer = new byte[BUFFER];
         int kept = 0;
@@ -54,7 +54,7 @@ final class Traces {
         return found;
     }
 
-    Set<String> in(byte[] bytes) {
+    public Set<String> in(byte[] bytes) {
         Set<String> found = new TreeSet<>();
         search(bytes, bytes.length, found);
         return found;
