@@ -181,7 +181,7 @@ final class World implements Giver {
     /** What becomes of a readmission, on its way. */
     volatile UnaryOperator<Readmission> wayBack = readmission -> readmission;
 
-    private Opened openedBy(Authority owner, String opener, Instant now) throws IOException, GeneralSecurityException {
+    Opened openedBy(Authority owner, String opener, Instant now) throws IOException, GeneralSecurityException {
         SigningKey person = SigningKey.of(BootWorld.pair(Curve.P384));
         byte[] theirs = owner.certifyPerson(
                 opener, Set.of(Role.OPENER), SubjectKey.of(person.verificationKey()), now, Duration.ofDays(31));
@@ -278,7 +278,7 @@ final class World implements Giver {
                 }))),
                 controller,
                 new Job(
-                        List.of(new org.cloister.protocol.handover.Node(SLOT, Address.parse("10.64.12.5"))),
+                        List.of(new org.cloister.protocol.handover.Node(place.slot(), Address.parse("10.64.12.5"))),
                         "local",
                         6817),
                 new Accounts(List.of(new User("ann", 1001, 1000, new FolderPath("/home/ann"))), 1000, 1001),
