@@ -188,6 +188,43 @@ class CourseTest {
         assertThat(on(new Event.Closed())).containsExactly(new Act.End(true, "nonce"));
     }
 
+    private void isNotTaken() {
+        long wake = course.wakeNs();
+        assertThat(on(new Event.Heard(handOver))).isEmpty();
+        assertThat(course.wakeNs()).isEqualTo(wake);
+    }
+
+    @Test
+    void a_hand_over_that_nobody_has_asked_for_is_not_taken() {
+        shown();
+        on(new Event.Closed());
+        after(Duration.ofSeconds(1));
+        on(new Event.Opened(Heard.FRESH));
+        isNotTaken();
+        assertThat(on(new Event.Heard(new VerifierMessage.Question(NONCE)))).containsExactly(new Act.AskHost(NONCE));
+    }
+
+    @Test
+    void a_hand_over_that_comes_again_is_not_taken_and_the_worker_goes_on() {
+        given();
+        isNotTaken();
+        on(new Event.Taken(LEASE, RENEWAL, Heard.PLACE));
+        for (Step step : Step.values()) {
+            isNotTaken();
+            on(new Event.Did(step));
+        }
+        assertThat(acts).endsWith(say(new VmMessage.Ready()));
+        isNotTaken();
+        on(new Event.Heard(new VerifierMessage.Release()));
+        isNotTaken();
+        assertThat(leaves()).isEqualTo(backFrom(Step.SLURMD));
+        isNotTaken();
+        assertThat(acts)
+                .endsWith(new Act.End(true, "released"))
+                .filteredOn(Act.Take.class::isInstance)
+                .hasSize(1);
+    }
+
     @Test
     void who_is_denied_goes_off_and_says_nothing() {
         shown();
