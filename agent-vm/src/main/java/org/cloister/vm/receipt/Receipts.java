@@ -132,7 +132,8 @@ public final class Receipts implements Witness, Lives {
         try {
             Allocation given = ClaimCheck.read(envelope, from.identity());
             if (!given.ticket().equals(draft.ticket()) || !given.digest().equals(draft.digest())) {
-                throw new MalformedException("allocation: want that of " + draft.digest() + ", have " + given.digest());
+                throw new MalformedException("allocation: want that of " + draft.ticket() + ", " + draft.digest()
+                        + ", have that of " + given.ticket() + ", " + given.digest());
             }
             Draft with = draft.withAllocation(Binary.of(envelope)).withJob(given.globalJob());
             return newest.map(head -> with.withRelay(head.chain(), head.envelope()))

@@ -23,6 +23,7 @@ import org.cloister.protocol.receipt.Finding;
 import org.cloister.protocol.receipt.ReceiptVerifier;
 import org.cloister.protocol.receipt.ReceiptWorld;
 import org.cloister.protocol.receipt.Verification;
+import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
@@ -240,6 +241,42 @@ class ReceiptsTest {
         assertThat(verified().isVerified()).as("%s", verified().findings()).isTrue();
         assertThat(verified().receipt().slots().get(0).worker()).isPresent();
         assertThat(verified().receipt().slots().get(1).worker()).isEmpty();
+    }
+
+    private void isAllocated(String ticket, Digest digest) throws Exception {
+        Allocation given = world.allocation;
+        Allocation other = new Allocation(
+                given.relay(),
+                given.project(),
+                ticket,
+                digest,
+                given.globalJob() + 1,
+                given.issued(),
+                given.vlan(),
+                given.network(),
+                given.slots());
+        receipts.stands(new OfficeMessage.Update(
+                id,
+                TicketState.RUNNING,
+                Optional.empty(),
+                "",
+                0,
+                ByteString.copyFrom(other.sign(world.world.relay.key()).bytes()),
+                head(7)));
+    }
+
+    @Test
+    void an_allocation_of_another_ticket_or_of_another_payload_is_not_taken_for_the_tickets() throws Exception {
+        ordered();
+        isAllocated(id, Digest.sha256(new byte[] {1}));
+        isAllocated(Ticket.newId(new java.security.SecureRandom()), world.allocation.digest());
+        ran();
+        for (ReceiptWorld.Machine each : world.machines) {
+            says(each);
+            reports(each);
+        }
+        ends(TicketEnd.COMPLETED);
+        assertThat(verified().isVerified()).as("%s", verified().findings()).isTrue();
     }
 
     @Test
