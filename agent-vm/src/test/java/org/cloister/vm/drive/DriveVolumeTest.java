@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.Secrets;
 import org.cloister.luks.volume.Cryptsetup;
 import org.cloister.luks.volume.Format;
 import org.cloister.luks.volume.Volume;
+import org.cloister.luks.volume.VolumeException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 class DriveVolumeTest {
     private static final Format FORMAT = Format.labelled("project/test");
     private static final long BYTES = 128L << 20;
+    /** Where the header's second copy begins. */
+    private static final long COPY = 64L << 10;
+    /** In a copy. */
+    private static final int TEXT = 4096 + 50;
 
     private final Secrets secrets = Secrets.open(Secrets.Locking.RUN_WITHOUT_LOCKED_MEMORY);
     private final Cryptsetup cryptsetup = Cryptsetup.load();
@@ -57,6 +63,13 @@ class DriveVolumeTest {
         try (RandomAccessFile file = new RandomAccessFile(disk.toFile(), "rw")) {
             file.seek(at);
             file.write(1);
+        }
+    }
+
+    /** In the text of one of the header's two copies. */
+    private void damage(long copy) throws IOException {
+        for (int i = 0; i < 10; i++) {
+            write(copy + TEXT + i);
         }
     }
 
@@ -121,5 +134,30 @@ class DriveVolumeTest {
         refused(() -> drive.find(key, 8), DriveRefused.Why.UNFINISHED);
         make(8);
         drive.find(key, 9).close();
+    }
+
+    @Test
+    void a_drive_whose_two_headers_are_damaged_is_neither_found_nor_made_anew_and_nothing_is_changed()
+            throws IOException {
+        make(7);
+        damage(0);
+        damage(COPY);
+        Path before = Files.copy(disk, folder.resolve("before"));
+        assertThatThrownBy(() -> drive.find(key, 8))
+                .isInstanceOf(VolumeException.DamagedHeader.class)
+                .hasMessageContaining("want one whole LUKS2 header, have parts of one");
+        assertThatThrownBy(() -> drive.epoch()).isInstanceOf(VolumeException.DamagedHeader.class);
+        refused(() -> drive.make(FORMAT, key), DriveRefused.Why.NOT_EMPTY);
+        assertThat(Files.mismatch(disk, before)).isEqualTo(-1);
+    }
+
+    @Test
+    void a_drive_whose_first_header_is_damaged_is_found_by_the_second_which_mends_it() throws IOException {
+        make(7);
+        damage(0);
+        drive.find(key, 8).close();
+        damage(COPY);
+        drive.find(key, 8).close();
+        assertThat(drive.epoch()).hasValue(7);
     }
 }
