@@ -65,6 +65,9 @@ abstract class Conversation {
     /** Of the worker's time. */
     final AtomicLong ahead = new AtomicLong();
 
+    /** By which a worker judges before its controlling VM has set it. */
+    InstantSource workersClock = InstantSource.system();
+
     @TempDir
     Path folder;
 
@@ -194,22 +197,19 @@ abstract class Conversation {
     /** From the question what it is, as in a VM. */
     void boot() throws IOException {
         BootStatus status = BootStatus.begin(folder.resolve("run/agent-vm.status"));
-        Beliefs beliefs = new Beliefs(Anchors.none(), RevocationLists.none(), InstantSource.system());
+        Beliefs beliefs = new Beliefs(Anchors.none(), RevocationLists.none(), workersClock);
         EventLoop loop = loops.next();
         Assigning assigning = new Assigning(
                 new Believed(beliefs),
                 assignment -> {
                     try {
                         worker = new Worker(
-                                WorkerLife.begin(assignment, keys, beliefs, InstantSource.system(), new SecureRandom()),
+                                WorkerLife.begin(assignment, keys, beliefs, workersClock, new SecureRandom()),
                                 Course.assigned(Duration.ofSeconds(3), System.nanoTime()),
                                 machine,
                                 Begun.open(folder.resolve("run")),
                                 new Worker.Reports(
-                                        status,
-                                        metrics,
-                                        InstantSource.system(),
-                                        () -> System.nanoTime() + ahead.get()));
+                                        status, metrics, workersClock, () -> System.nanoTime() + ahead.get()));
                         return worker;
                     } catch (IOException e) {
                         throw new java.io.UncheckedIOException(e);

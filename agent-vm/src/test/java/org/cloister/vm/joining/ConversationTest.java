@@ -6,11 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.evidence.Nonce;
@@ -34,6 +36,40 @@ class ConversationTest extends Conversation {
         assertThat(phases(1)).containsExactly("teardown");
         awaitLog("not clock");
         awaitLog("off");
+    }
+
+    @Test
+    void a_worker_whose_clock_is_before_its_controlling_vms_certificate_is_asked_nothing_until_it_is_right()
+            throws Exception {
+        AtomicReference<Duration> behind = new AtomicReference<>(Duration.ofHours(3));
+        workersClock = () -> Instant.now().minus(behind.get());
+        AtomicInteger asked = new AtomicInteger();
+        relay.host = question -> {
+            asked.incrementAndGet();
+            return world.vouch(World.IMAGE, question.claim());
+        };
+        boot();
+        // Long enough for some calls.
+        Thread.sleep(2500);
+        assertThat(asked).hasValue(0);
+        assertThat(machine.log).isEmpty();
+        behind.set(Duration.ZERO);
+        // The list that came first was not to be believed either.
+        relay.deliver(world.revocations);
+        next(WorkerEvent.NodeReady.class);
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void a_worker_whose_clock_is_three_hours_ahead_joins_by_the_time_that_it_is_given() throws Exception {
+        workersClock = () -> Instant.now().plus(Duration.ofHours(3));
+        ready();
+        HandedOver given = machine.given.orElseThrow();
+        assertThat(given.from()).isBetween(Instant.now().minusSeconds(PATIENCE_S), Instant.now());
+        assertThat(given.until())
+                .isBetween(
+                        Instant.now().plus(world.life).minusSeconds(2 * PATIENCE_S),
+                        Instant.now().plus(world.life));
     }
 
     @Test
