@@ -152,6 +152,15 @@ final class Foundation implements AutoCloseable {
 
     private void settle() throws IOException {
         DaemonAccount database = DaemonAccount.of(equipment.etc().resolve("passwd"), "mysql");
+        // What members cannot fill is the database's, too: without room it does not start, and nobody could come to
+        // make some.
+        equipment
+                .programs()
+                .succeed(
+                        "mount",
+                        "-o",
+                        "remount,resgid=" + database.gid(),
+                        layout.root().toString());
         layout.make(0, database.uid(), database.gid());
         PapersFolder folder = new PapersFolder(layout.agent().resolve("papers"));
         Optional<Papers> seen = folder.read();

@@ -61,6 +61,10 @@ record Looks(List<String> lines) {
                 .singleElement()
                 .asString()
                 .matches("/project +/dev/mapper/cloister-drive +ext4");
+        assertThat(at("findmnt -n -o FS-OPTIONS /project"))
+                .singleElement()
+                .asString()
+                .contains("resgid=");
         assertListens();
         assertTellsTheTime();
     }
