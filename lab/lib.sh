@@ -10,15 +10,26 @@ die() { # what, mend
     exit 1
 }
 
-# Runs a command with its output in a log, and says what is done, how long it took, and what to do when it fails.
+# Runs a command with its output in a log, and says what is done, how long it took, and what to do when it fails; on a terminal also
+# how long it has been at it.
 step() { # name, likely mend, command...
     local name=$1 mend=$2 log
     shift 2
     mkdir -p "$LAB_DIR/log"
     log=$LAB_DIR/log/$(printf '%s' "$name" | tr -c 'a-zA-Z0-9' '-').log
-    local from=$EPOCHREALTIME
+    local from=$EPOCHREALTIME ticker='' status=0
     printf '  %-58s ' "$name"
-    if "$@" >"$log" 2>&1 </dev/null; then
+    if [ -t 1 ]; then
+        while sleep 5 && kill -0 $$; do printf '\r  %-58s %4d s so far' "$name" $((EPOCHSECONDS - ${from%.*})); done &
+        ticker=$!
+    fi
+    "$@" >"$log" 2>&1 </dev/null || status=$?
+    if [ -n "$ticker" ]; then
+        kill "$ticker"
+        wait "$ticker" 2>/dev/null || true
+        printf '\r\033[K  %-58s ' "$name"
+    fi
+    if [ "$status" = 0 ]; then
         seconds_since "$from"
         return
     fi

@@ -30,6 +30,9 @@ public final class Main {
                 System.err.println("lab: hint: " + lab.mend());
             } else {
                 failure.printStackTrace();
+                System.err.println("lab: hint: read what its daemons say below "
+                        + LabHome.fromEnvironment().root() + "; what is left of"
+                        + " a lab goes with lab/down --all; report this output if it comes again");
             }
             return EXIT_FAILED;
         });

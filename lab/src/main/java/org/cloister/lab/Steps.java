@@ -35,7 +35,7 @@ public final class Steps {
             Duration time = Duration.ofNanos(System.nanoTime() - from);
             out.println(seconds(time));
             return result;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             out.println("failed");
             throw e;
         }

@@ -29,11 +29,11 @@ final class Claims {
      * Each of some attempts was refused.
      *
      * @param became what became of each
-     * @param refused what it has to contain
+     * @param refused what it has to begin with
      */
     void refused(String claim, Map<String, String> became, String refused) throws LabException {
         require(
-                became.values().stream().allMatch(each -> each.contains(refused)),
+                became.values().stream().allMatch(each -> each.startsWith(refused)),
                 claim,
                 became.isEmpty()
                         ? "nothing was tried"

@@ -64,6 +64,10 @@ public final class Demo {
                 new Page.Fact(
                         "guests ran on", Accelerator.of(home.folder(lab.name())).toString()),
                 new Page.Fact("guest image", manifest.identity().toString()),
+                new Page.Fact(
+                        "not shown",
+                        "what root of a host that the policy names reads in its guests' memory, for that is all of it (level 0,"
+                                + " docs/threat-model.md); packages and enrolment: the daemons ran from this checkout"),
                 new Page.Fact("time of the demo", Steps.seconds(steps.total()).strip()));
     }
 

@@ -75,7 +75,8 @@ final class Neighbours {
                 .said("bash " + REACH + " " + String.join(" ", ends))
                 .lines()
                 .toList()) {
-            became.put(line.substring(0, line.lastIndexOf(':')), line);
+            int end = line.lastIndexOf(": ");
+            became.put(line.substring(0, end), line.substring(end + 2));
         }
         if (became.size() != ends.size()) {
             throw new LabException("reach: want " + ends.size() + " answers, have " + became, "run it by hand");

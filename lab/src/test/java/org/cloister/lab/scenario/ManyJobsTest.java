@@ -75,6 +75,7 @@ class ManyJobsTest {
                 project.first.close(opened.owner().ticket());
             }
             project.awaitNothing();
+            assertThat(lab.slurm().client("squeue", "-h")).isEmpty();
         }
     }
 
@@ -87,7 +88,7 @@ class ManyJobsTest {
             all.add(job);
         }
         List<Submitted> together = new ArrayList<>();
-        for (Kind kind : List.of(Kind.KILLED, Kind.ONE, Kind.TWO, Kind.HOSTS_KILLED, Kind.FAILS)) {
+        for (Kind kind : List.of(Kind.KILLED, Kind.CANCELLED, Kind.TWO, Kind.HOSTS_KILLED, Kind.FAILS)) {
             together.add(submit(kind, all.size() + together.size()));
         }
         for (Submitted job : together) {
