@@ -1,12 +1,12 @@
 package org.cloister.vm.access;
 
-import java.io.BufferedReader;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -32,9 +32,15 @@ import org.slf4j.LoggerFactory;
 final class Export implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Export.class);
     private static final int MAX_COMMAND = 16 * 1024;
+    /** The longest path, with each of its bytes in octal, and what is before it. */
+    private static final int MAX_LOG_LINE = 32 * 1024;
+
     private static final int PIECE_BYTES = 32 * 1024;
     private static final int ENDING_MS = 5000;
     private static final int AGAIN_MS = 20;
+    /** For the disk, and for whoever holds the log open; not for ever. */
+    private static final int LOGGED_MS = 30_000;
+
     private static final List<Path> SFTP_SERVERS = List.of(
             Path.of("/usr/lib/openssh/sftp-server"),
             Path.of("/usr/libexec/openssh/sftp-server"),
@@ -140,7 +146,7 @@ final class Export implements Runnable {
                 records.sent(path, bytes);
             }
         });
-        Process run = start(List.of(server.toString(), "-R", "-d", home().toString()));
+        Process run = start(List.of("--init-groups"), List.of(server.toString(), "-R", "-d", home().toString()));
         say(answer, "ok");
         threads.execute(() -> feed(run, to -> watch.requests(ask, to)));
         watch.answers(run.getInputStream(), answer);
@@ -156,12 +162,21 @@ final class Export implements Runnable {
         words.addAll(command.options());
         words.add(".");
         words.addAll(command.paths());
-        CompletableFuture<Void> logged = CompletableFuture.runAsync(() -> readLog(log), threads);
-        Process run = start(words);
-        say(answer, "ok");
-        threads.execute(() -> feed(run, to -> copy(ask, to)));
-        copy(run.getInputStream(), answer);
-        release(log, logged);
+        // Open at both ends, so that nobody waits for an rsync that does not come to open it.
+        try (RandomAccessFile kept = new RandomAccessFile(log.toFile(), "rw");
+                InputStream from = Files.newInputStream(log)) {
+            CompletableFuture<Void> logged = CompletableFuture.runAsync(() -> readLog(from), threads);
+            try (kept) {
+                Process run = start(List.of("--groups=" + groups() + "," + Session.LOG_GID), words);
+                say(answer, "ok");
+                threads.execute(() -> feed(run, to -> copy(ask, to)));
+                copy(run.getInputStream(), answer);
+            }
+            // What is left in the pipe is recorded, too.
+            logged.copy()
+                    .completeOnTimeout(null, LOGGED_MS, TimeUnit.MILLISECONDS)
+                    .join();
+        }
     }
 
     /** At once: the other side waits for it. */
@@ -189,19 +204,37 @@ final class Export implements Runnable {
         }
     }
 
-    private void readLog(Path log) {
-        try (BufferedReader lines =
-                new BufferedReader(new InputStreamReader(Files.newInputStream(log), StandardCharsets.ISO_8859_1))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                Matcher sent = SENT.matcher(line);
+    private void readLog(InputStream log) {
+        try (InputStream from = new BufferedInputStream(log)) {
+            for (Optional<String> line = logLine(from); line.isPresent(); line = logLine(from)) {
+                Matcher sent = SENT.matcher(line.get());
                 if (sent.matches()) {
                     records.sent(path(sent.group(2)), Long.parseLong(sent.group(1)));
                 }
             }
+        } catch (ClosedChannelException e) {
+            LOG.debug("{}: its log is over", session.who());
         } catch (IOException e) {
             LOG.error("{}: ended, for it is not recorded: {}", session.who(), e.getMessage());
             kill();
         }
+    }
+
+    /** Empty at the end. */
+    private static Optional<String> logLine(InputStream from) throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        int each = from.read();
+        if (each < 0) {
+            return Optional.empty();
+        }
+        for (; each >= 0 && each != '\n'; each = from.read()) {
+            if (line.size() == MAX_LOG_LINE) {
+                throw new IOException(
+                        "rsync's log: want lines of at most " + MAX_LOG_LINE + " bytes, have a longer one");
+            }
+            line.write(each);
+        }
+        return Optional.of(line.toString(StandardCharsets.ISO_8859_1));
     }
 
     private static byte[] path(String logged) {
@@ -218,11 +251,20 @@ final class Export implements Runnable {
         return path.toByteArray();
     }
 
-    private Process start(List<String> command) throws IOException {
+    /** The login's, as setpriv takes them. */
+    private String groups() throws IOException {
+        return place.programs()
+                .succeed("id", "-G", session.who().member().login())
+                .strip()
+                .replace(' ', ',');
+    }
+
+    private Process start(List<String> groups, List<String> command) throws IOException {
         int uid = session.who().member().uid();
         int gid = session.who().member().gid();
-        List<String> argv = new ArrayList<>(place.programs()
-                .argv(List.of("setpriv", "--reuid=" + uid, "--regid=" + gid, "--init-groups", "--inh-caps=-all")));
+        List<String> argv = new ArrayList<>(
+                place.programs().argv(List.of("setpriv", "--reuid=" + uid, "--regid=" + gid, "--inh-caps=-all")));
+        argv.addAll(groups);
         argv.addAll(List.of("/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", home().toString()));
         argv.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(argv).redirectError(ProcessBuilder.Redirect.DISCARD);

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import org.cloister.protocol.access.SshKey;
+import org.cloister.protocol.handover.Login;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 import org.cloister.vm.users.Member;
@@ -27,7 +28,10 @@ final class Session {
     static final String ANSWER = "answer";
     static final String LOG = "log";
 
-    private static final List<String> PIPES = List.of(ASK, ANSWER, LOG);
+    /** Of the one process that writes the log, and of no login: no other of its own reads it or writes there. */
+    static final int LOG_GID = Login.MOST_ID + 1;
+
+    private static final List<String> PIPES = List.of(ASK, ANSWER);
 
     private final Place place;
     private final Who who;
@@ -96,6 +100,8 @@ final class Session {
                 place.programs().succeed("mkfifo", "-m", "600", pipe(name).toString());
                 Files.setAttribute(pipe(name), "unix:uid", who.member().uid(), LinkOption.NOFOLLOW_LINKS);
             }
+            place.programs().succeed("mkfifo", "-m", "620", pipe(LOG).toString());
+            Files.setAttribute(pipe(LOG), "unix:gid", LOG_GID, LinkOption.NOFOLLOW_LINKS);
         }
     }
 
