@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.cloister.protocol.MalformedException;
 
 /**
@@ -22,6 +23,7 @@ final class SftpWatch {
     /** Requests without an answer, and open files; OpenSSH's client has 64, its server 100 or so. */
     private static final int MOST = 4096;
 
+    private static final int INIT = 1;
     private static final int OPEN = 3;
     private static final int CLOSE = 4;
     private static final int READ = 5;
@@ -29,9 +31,13 @@ final class SftpWatch {
     private static final int DATA = 103;
 
     private final Heard heard;
-    private final Map<Integer, byte[]> opening = new HashMap<>();
-    private final Map<Integer, String> reading = new HashMap<>();
+    /** By their ids, which the answers have; each server answers in its own order. */
+    private final Map<Integer, Asked> asked = new HashMap<>();
+
     private final Map<String, Taken> files = new HashMap<>();
+
+    /** What was asked; of a path or a handle. */
+    private record Asked(int type, String what) {}
 
     private static final class Taken {
         final byte[] path;
@@ -69,30 +75,19 @@ final class SftpWatch {
     }
 
     private void request(int type, ByteBuffer fields) throws IOException {
+        if (type == INIT) {
+            return;
+        }
+        int id = fields.getInt();
+        String what = type == OPEN || type == READ || type == CLOSE ? name(string(fields)) : "";
         if (type == OPEN) {
-            int id = fields.getInt();
-            byte[] path = string(fields);
-            heard.opening(path);
-            synchronized (this) {
-                requireRoom(opening.size());
-                opening.put(id, path);
-            }
-        } else if (type == READ) {
-            int id = fields.getInt();
-            String handle = name(string(fields));
-            synchronized (this) {
-                requireRoom(reading.size());
-                reading.put(id, handle);
-            }
-        } else if (type == CLOSE) {
-            fields.getInt();
-            String handle = name(string(fields));
-            Taken taken;
-            synchronized (this) {
-                taken = files.remove(handle);
-            }
-            if (taken != null) {
-                heard.sent(taken.path, taken.bytes);
+            heard.opening(bytes(what));
+        }
+        synchronized (this) {
+            requireRoom(asked.size());
+            if (asked.putIfAbsent(id, new Asked(type, what)) != null) {
+                throw new MalformedException(
+                        "sftp: want requests with ids of their own, have two of " + Integer.toUnsignedString(id));
             }
         }
     }
@@ -104,7 +99,10 @@ final class SftpWatch {
             for (byte[] packet = next(from); packet.length > 0; packet = next(from)) {
                 ByteBuffer fields = ByteBuffer.wrap(packet);
                 try {
-                    answer(fields.get(), fields);
+                    Optional<Taken> closed = answer(fields.get(), fields);
+                    if (closed.isPresent()) {
+                        heard.sent(closed.get().path, closed.get().bytes);
+                    }
                 } catch (BufferUnderflowException e) {
                     throw new MalformedException("sftp: an answer is shorter than it says", e);
                 }
@@ -122,22 +120,27 @@ final class SftpWatch {
         }
     }
 
-    private synchronized void answer(int type, ByteBuffer fields) throws IOException {
+    /** @return the file that is closed now: data for which it was asked before came before */
+    private synchronized Optional<Taken> answer(int type, ByteBuffer fields) throws IOException {
         if (fields.remaining() < Integer.BYTES) {
-            return;
+            return Optional.empty();
         }
-        int id = fields.getInt();
-        byte[] path = opening.remove(id);
-        String handle = reading.remove(id);
-        if (type == HANDLE && path != null) {
+        Asked of = asked.remove(fields.getInt());
+        if (of == null) {
+            return Optional.empty();
+        }
+        if (of.type == OPEN && type == HANDLE) {
             requireRoom(files.size());
-            files.put(name(string(fields)), new Taken(path));
-        } else if (type == DATA && handle != null) {
-            Taken taken = files.get(handle);
+            files.put(name(string(fields)), new Taken(bytes(of.what)));
+        } else if (of.type == READ && type == DATA) {
+            Taken taken = files.get(of.what);
             if (taken != null) {
                 taken.bytes += fields.getInt() & 0xffff_ffffL;
             }
+        } else if (of.type == CLOSE) {
+            return Optional.ofNullable(files.remove(of.what));
         }
+        return Optional.empty();
     }
 
     private static void requireRoom(int size) throws MalformedException {
@@ -146,8 +149,13 @@ final class SftpWatch {
         }
     }
 
-    private static String name(byte[] handle) {
-        return new String(handle, StandardCharsets.ISO_8859_1);
+    /** A handle, or a path, whose bytes no conversion loses. */
+    private static String name(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private static byte[] bytes(String name) {
+        return name.getBytes(StandardCharsets.ISO_8859_1);
     }
 
     private static byte[] string(ByteBuffer fields) {

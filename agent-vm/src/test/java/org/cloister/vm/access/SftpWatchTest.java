@@ -72,6 +72,37 @@ class SftpWatchTest {
     }
 
     @Test
+    void what_was_asked_for_before_a_close_counts_though_it_comes_after_the_request() throws IOException {
+        request(packet(3, 1, text("/data")));
+        for (byte[] each : List.of(
+                packet(5, 2, text("h")),
+                packet(5, 3, text("h")),
+                packet(4, 4, text("h")),
+                packet(3, 5, text("/other")),
+                packet(5, 6, text("h")))) {
+            request(each);
+        }
+        answers(
+                packet(102, 1, text("h")),
+                packet(103, 2, text("12345")),
+                packet(103, 3, text("678")),
+                packet(101, 4),
+                packet(102, 5, text("h")),
+                packet(103, 6, text("90")));
+        assertThat(heard).containsExactly("open /data", "open /other", "sent /data 8", "sent /other 2");
+    }
+
+    @Test
+    void a_second_request_of_an_id_hides_no_answer_to_the_first() throws IOException {
+        request(packet(5, 2, text("h")));
+        assertThatThrownBy(() -> request(packet(17, 2, text("/data"))))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining("two of 2");
+        answers(packet(103, 2, text("12345")));
+        request(packet(17, 2, text("/data")));
+    }
+
+    @Test
     void what_is_not_recorded_does_not_reach_the_server() {
         fails = true;
         ByteArrayOutputStream out = new ByteArrayOutputStream();
