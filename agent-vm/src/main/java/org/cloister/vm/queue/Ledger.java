@@ -48,7 +48,12 @@ public final class Ledger implements AutoCloseable {
     private final Map<String, Integer> owners = new ConcurrentHashMap<>();
 
     private FileChannel out;
+    /** Bytes of the lines that were read. */
+    private long whole;
+
     private int lines;
+    /** From so many lines on the file is written anew. */
+    private int mostLines = SPARE_LINES;
 
     private Ledger(Path file, SoleUse lock, FileChannel out) {
         this.file = file;
@@ -66,7 +71,7 @@ public final class Ledger implements AutoCloseable {
             Ledger ledger =
                     new Ledger(file, lock, FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
             ledger.replay();
-            ledger.rewrite();
+            ledger.tidy();
             return ledger;
         } catch (IOException e) {
             lock.close();
@@ -127,8 +132,8 @@ public final class Ledger implements AutoCloseable {
             write(out, line);
             out.force(false);
             lines++;
-            if (lines > entries.size() + SPARE_LINES) {
-                rewrite();
+            if (lines > mostLines && !rewrite()) {
+                mostLines = lines + SPARE_LINES;
             }
         } catch (IOException e) {
             throw new UncheckedIOException("ledger " + file + ": not written: " + e.getMessage(), e);
@@ -139,6 +144,16 @@ public final class Ledger implements AutoCloseable {
         ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
         while (bytes.hasRemaining()) {
             to.write(bytes);
+        }
+    }
+
+    /** Where no file can be made, as when a member has used up the drive's, it goes on as it is. */
+    private void tidy() throws IOException {
+        if (!rewrite()) {
+            out.truncate(whole);
+            out.position(whole);
+            out.force(true);
+            syncFolder();
         }
     }
 
@@ -160,6 +175,7 @@ public final class Ledger implements AutoCloseable {
                                 + "; move the file away, and every node and ticket is taken back",
                         e);
             }
+            whole += text.substring(from, end + 1).getBytes(StandardCharsets.UTF_8).length;
             from = end + 1;
         }
         if (from < text.length()) {
@@ -179,9 +195,29 @@ public final class Ledger implements AutoCloseable {
         json.requireNothingElse();
     }
 
-    /** One line each, in a new file that takes the old one's place. */
-    private void rewrite() throws IOException {
+    /**
+     * One line each, in a new file that takes the old one's place.
+     *
+     * @return whether it has; else the old one is as it was
+     */
+    private boolean rewrite() throws IOException {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        FileChannel next;
+        try {
+            next = written(fresh);
+        } catch (IOException e) {
+            LOG.warn("the ledger is not written anew and grows on: {}; see what fills the drive", e.toString());
+            return false;
+        }
+        out.close();
+        out = next;
+        lines = entries.size();
+        mostLines = lines + SPARE_LINES;
+        syncFolder();
+        return true;
+    }
+
+    private FileChannel written(Path fresh) throws IOException {
         FileChannel next = FileChannel.open(
                 fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
         try {
@@ -190,16 +226,21 @@ public final class Ledger implements AutoCloseable {
             }
             next.force(true);
             Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            try (FileChannel directory = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
-                directory.force(true);
-            }
+            return next;
         } catch (IOException e) {
-            next.close();
+            try (next) {
+                // Half of it would keep the room that others want.
+                next.truncate(0);
+            }
             throw e;
         }
-        out.close();
-        out = next;
-        lines = entries.size();
+    }
+
+    /** It has the file's name. */
+    private void syncFolder() throws IOException {
+        try (FileChannel directory = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
+            directory.force(true);
+        }
     }
 
     @Override

@@ -105,4 +105,35 @@ class LedgerTest {
             assertThat(ledger.entries()).containsExactly(closed);
         }
     }
+
+    /** As on a drive that has no file left to give. */
+    private void nothingNew() throws IOException {
+        Files.createDirectories(folder.resolve("ledger.new/occupied"));
+    }
+
+    @Test
+    void where_no_file_can_be_made_the_old_one_goes_on() throws Exception {
+        try (Ledger ledger = Ledger.open(file)) {
+            nothingNew();
+            for (int i = 0; i < 2_100; i++) {
+                ledger.put(List.of(entry));
+            }
+            ledger.put(List.of(closed));
+        }
+        assertThat(Files.readAllLines(file)).hasSize(2_101);
+        Files.writeString(file, "{\"put\":[", StandardOpenOption.APPEND);
+        try (Ledger ledger = Ledger.open(file)) {
+            assertThat(ledger.entries()).containsExactly(closed);
+            ledger.put(List.of(Samples.component(Samples.OTHER, Samples.component(9, 0))));
+        }
+        try (Ledger ledger = Ledger.open(file)) {
+            assertThat(ledger.entries()).hasSize(2).contains(closed);
+        }
+        Files.delete(folder.resolve("ledger.new/occupied"));
+        Files.delete(folder.resolve("ledger.new"));
+        try (Ledger ledger = Ledger.open(file)) {
+            assertThat(ledger.entries()).hasSize(2).contains(closed);
+        }
+        assertThat(Files.readAllLines(file)).hasSize(2);
+    }
 }
