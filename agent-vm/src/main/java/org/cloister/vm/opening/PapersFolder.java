@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.protocol.StrictJson;
@@ -61,7 +62,12 @@ public final class PapersFolder {
                 WholeFile.replace(document(number), documents.get(number));
             }
         }
-        WholeFile.replace(folder.resolve(POLICY), papers.envelope().toByteArray());
+        Path policy = folder.resolve(POLICY);
+        byte[] envelope = papers.envelope().toByteArray();
+        // The same again needs no new file, which a drive that a member has filled does not give.
+        if (Files.notExists(policy) || !Arrays.equals(WholeFile.read(policy, MAX_POLICY), envelope)) {
+            WholeFile.replace(policy, envelope);
+        }
     }
 
     private Path document(int number) {
