@@ -60,6 +60,7 @@ public final class Worker implements AgentEvents, AutoCloseable {
             Executors.newSingleThreadScheduledExecutor(work -> thread(work, "worker"));
     private final ExecutorService hands = Executors.newSingleThreadExecutor(work -> thread(work, "worker-hands"));
     private final CountDownLatch over = new CountDownLatch(1);
+    private volatile boolean off;
     private @Nullable Attachment attachment;
     private @Nullable ControllerTalk talk;
     private @Nullable ScheduledFuture<?> wake;
@@ -93,9 +94,14 @@ public final class Worker implements AgentEvents, AutoCloseable {
         }
     }
 
-    /** Nothing is left to do. */
-    public void awaitEnd() throws InterruptedException {
+    /**
+     * Until nothing is left to do.
+     *
+     * @return whether the VM ends, too; else this process alone, and another one begins anew
+     */
+    public boolean awaitEnd() throws InterruptedException {
         over.await();
+        return off;
     }
 
     @Override
@@ -364,6 +370,7 @@ public final class Worker implements AgentEvents, AutoCloseable {
             return;
         }
         LOG.info("worker is gone: {}{}", why, powerOff ? "; the VM goes off" : "");
+        off = powerOff;
         life.close();
         if (powerOff) {
             steps.powerOff();

@@ -65,7 +65,9 @@ public final class Main {
                     new WorkerRole(secrets, config.run(), begun, status, volumes, metrics),
                     new ControllerRole(secrets, config.run(), begun, new Reports(status, volumes), metrics),
                     keys,
-                    off);
+                    off,
+                    // As on SIGTERM; the unit starts another one.
+                    () -> System.exit(0));
             if (begun.isAsked()) {
                 status.reached(BootPhase.LEAVING);
                 roles.endOrphan(begun);

@@ -26,14 +26,17 @@ final class Roles {
     private final ControllerRole controllers;
     private final BootKeyPairs keys;
     private final PowerOff off;
+    private final Runnable anew;
     private volatile @Nullable Worker worker;
     private volatile @Nullable ControllingVm controlling;
 
-    Roles(WorkerRole workers, ControllerRole controllers, BootKeyPairs keys, PowerOff off) {
+    /** @param anew ends this process, so that another one begins; on a thread of its own */
+    Roles(WorkerRole workers, ControllerRole controllers, BootKeyPairs keys, PowerOff off, Runnable anew) {
         this.workers = workers;
         this.controllers = controllers;
         this.keys = keys;
         this.off = off;
+        this.anew = anew;
     }
 
     /**
@@ -57,6 +60,7 @@ final class Roles {
             if (assignment.role() == Role.WORKER) {
                 Worker begun = workers.begin(assignment, keys, believed.beliefs());
                 worker = begun;
+                whenLeft(begun::awaitEnd, anew);
                 return begun;
             }
             ControllingVm begun = controllers.begin(assignment, keys, believed);
@@ -67,6 +71,29 @@ final class Roles {
             off.begin();
             return new Unassigned(off::begin);
         }
+    }
+
+    /** Blocks until its end. @return whether the VM ends, too */
+    interface Life {
+        boolean awaitEnd() throws InterruptedException;
+    }
+
+    /** A worker that nobody has used leaves its VM to the agent after this one. */
+    static void whenLeft(Life life, Runnable anew) {
+        Thread waiting = new Thread(
+                () -> {
+                    try {
+                        if (!life.awaitEnd()) {
+                            LOG.info("this process ends, and another one begins anew");
+                            anew.run();
+                        }
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                "worker-end");
+        waiting.setDaemon(true);
+        waiting.start();
     }
 
     /** The VM leaves its job or its project before this process ends. */
