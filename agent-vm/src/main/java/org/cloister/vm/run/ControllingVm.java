@@ -179,9 +179,12 @@ final class ControllingVm implements AgentEvents {
         if (over.compareAndSet(false, true)) {
             LOG.info("the controlling VM ends: stopped");
             onWork(() -> {
-                release();
-                if (begun.isAsked()) {
-                    ending.end("stopped");
+                try {
+                    release();
+                } finally {
+                    if (begun.isAsked()) {
+                        ending.end("stopped");
+                    }
                 }
             });
         }
@@ -273,23 +276,28 @@ final class ControllingVm implements AgentEvents {
     }
 
     private void conclude(String why) {
-        release();
-        ending.end(why);
+        try {
+            release();
+        } finally {
+            ending.end(why);
+        }
     }
 
     private void release() {
         reports.reached(BootPhase.LEAVING);
+        Parts left = new Parts();
+        Foundation ground = foundation;
+        if (ground != null) {
+            foundation = null;
+            left.push(() -> reports.volumes().closed(VolumeName.DRIVE));
+            left.push(ground::close);
+        }
         RunningProject running = project;
         if (running != null) {
             project = null;
             equipment.metrics().workingEnded();
-            running.close();
+            left.push(running::close);
         }
-        Foundation ground = foundation;
-        if (ground != null) {
-            foundation = null;
-            ground.close();
-            reports.volumes().closed(VolumeName.DRIVE);
-        }
+        left.close();
     }
 }

@@ -135,19 +135,15 @@ final class Foundation implements AutoCloseable {
     /** The drive, then the network. */
     @Override
     public void close() {
-        try {
+        Parts parts = new Parts();
+        parts.push(() -> uplink.down(network));
+        parts.push(() -> {
             var holders = drive.close();
             if (!holders.isEmpty()) {
                 LOG.warn("drive: closed under {}", holders);
             }
-        } catch (IOException e) {
-            LOG.error("drive: not closed: {}", e.getMessage());
-        }
-        try {
-            uplink.down(network);
-        } catch (IOException e) {
-            LOG.error("network: not taken down: {}", e.getMessage());
-        }
+        });
+        parts.close();
     }
 
     private void settle() throws IOException {

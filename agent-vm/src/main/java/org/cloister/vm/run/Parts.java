@@ -29,6 +29,8 @@ final class Parts implements AutoCloseable {
                 begun.pop().end();
             } catch (IOException e) {
                 LOG.error("not ended in good order: {}", e.getMessage());
+            } catch (RuntimeException e) {
+                LOG.error("not ended in good order: a defect", e);
             }
         }
     }

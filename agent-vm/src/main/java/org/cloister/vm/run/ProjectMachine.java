@@ -205,6 +205,8 @@ final class ProjectMachine implements AutoCloseable {
             tunnels.renew(own.ike(new LockedKey(pkcs8)));
         } catch (IOException e) {
             LOG.error("own certificate: not renewed, and tried again: {}", e.getMessage());
+        } catch (RuntimeException e) {
+            LOG.error("own certificate: not renewed, and tried again: a defect", e);
         }
     }
 

@@ -248,11 +248,7 @@ final class RunningProject implements AutoCloseable {
 
     private void keep(Provisioner provisioner, Receipts receipts) {
         decisions.scheduleWithFixedDelay(
-                () -> {
-                    provisioner.retry();
-                    receipts.look();
-                    foundation.lost().ifPresent(ending::cut);
-                },
+                new Rounds(List.of(() -> foundation.lost().ifPresent(ending::cut), provisioner::retry, receipts::look)),
                 RETRY.toSeconds(),
                 RETRY.toSeconds(),
                 TimeUnit.SECONDS);
