@@ -14,7 +14,7 @@ import org.cloister.protocol.receipt.Binary;
 import org.cloister.vm.ticket.Site;
 
 /** An audit head of a relay that was verified, and by whose chain. */
-record Head(VerificationKey key, List<Binary> chain, Binary envelope) {
+record Head(VerificationKey key, List<Binary> chain, AuditHead said, Binary envelope) {
     Head {
         chain = List.copyOf(chain);
     }
@@ -23,7 +23,28 @@ record Head(VerificationKey key, List<Binary> chain, Binary envelope) {
     static Head verify(Site.Relay from, ByteString signed) throws IOException {
         VerificationKey key = from.identity().key();
         SignedHead head = AuditHead.verify(Envelope.parse(signed.toByteArray(), AuditHead.MAX_BYTES), List.of(key));
-        return new Head(key, Binary.all(from.chain()), Binary.of(head.envelope().bytes()));
+        return new Head(
+                key,
+                Binary.all(from.chain()),
+                head.head(),
+                Binary.of(head.envelope().bytes()));
+    }
+
+    /** Whether it goes on from one that was shown before. Of another log nobody can say. */
+    boolean isAfter(Head before) {
+        AuditHead want = before.said;
+        return said.count() > want.count()
+                || (said.count() == want.count() && said.hash().equals(want.hash()))
+                || isOfAnotherLog(before);
+    }
+
+    boolean isOfAnotherLog(Head before) {
+        return !said.log().equals(before.said.log()) || !said.relay().equals(before.said.relay());
+    }
+
+    @Override
+    public String toString() {
+        return "record " + said.count() + " of log " + said.log() + " of " + said.relay() + " with hash " + said.hash();
     }
 
     /** Whether whoever this chain is of has signed it. */

@@ -122,7 +122,17 @@ public final class Receipts implements Witness, Lives {
 
     private void witness(Site.Relay from, ByteString head) {
         try {
-            newest = Optional.of(Head.verify(from, head));
+            Head shown = Head.verify(from, head);
+            Optional<Head> before = newest;
+            if (before.isEmpty() || shown.isAfter(before.get())) {
+                newest = Optional.of(shown);
+            }
+            if (before.isPresent() && (shown.isOfAnotherLog(before.get()) || !shown.isAfter(before.get()))) {
+                LOG.warn(
+                        "relay: audit head: want one after {}, have {}; ask the site for its audit log",
+                        before.get(),
+                        shown);
+            }
         } catch (IOException e) {
             LOG.warn("relay: audit head: {}", e.getMessage());
         }

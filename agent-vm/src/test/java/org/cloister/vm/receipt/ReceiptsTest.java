@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.audit.AuditHead;
 import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Role;
@@ -46,6 +48,8 @@ class ReceiptsTest {
     private Instant now = ReceiptWorld.at(0);
     private Optional<Site.Relay> relay = Optional.empty();
     private Receipts receipts;
+    private long count = 7;
+    private String content = "head";
 
     ReceiptsTest() throws Exception {}
 
@@ -74,7 +78,7 @@ class ReceiptsTest {
                         world.world.relay.name().toString(),
                         "h4x2mq7tq3b5zgk6d2nvp7yaou",
                         count,
-                        Digest.sha256("head".getBytes(java.nio.charset.StandardCharsets.UTF_8)),
+                        Digest.sha256(content.getBytes(StandardCharsets.UTF_8)),
                         now)
                 .sign(world.world.relay.key())
                 .envelope()
@@ -94,7 +98,7 @@ class ReceiptsTest {
                         ? ByteString.copyFrom(
                                 world.allocation.sign(world.world.relay.key()).bytes())
                         : ByteString.EMPTY,
-                head(7)));
+                head(count)));
     }
 
     private void ends(TicketEnd end) throws Exception {
@@ -299,5 +303,35 @@ class ReceiptsTest {
         Path draft = folder.resolve("drafts").resolve(id + ".draft");
         Files.copy(draft, folder.resolve("drafts").resolve(Ticket.newId(new java.security.SecureRandom()) + ".draft"));
         assertThatThrownBy(() -> open(1, world.world.controller)).hasMessageContaining("want the file's name");
+    }
+
+    private AuditHead audit() throws Exception {
+        return AuditHead.verify(
+                        Envelope.parse(verified().receipt().audit().bytes(), AuditHead.MAX_BYTES),
+                        List.of(world.world.relay.key().verificationKey()))
+                .head();
+    }
+
+    @Test
+    void a_relay_that_shows_less_of_its_log_than_before_or_another_one_is_held_to_what_it_has_shown() throws Exception {
+        ordered();
+        count = 9;
+        stands(TicketState.QUEUED, Optional.empty());
+        count = 8;
+        stands(TicketState.QUEUED, Optional.empty());
+        count = 9;
+        content = "forked";
+        ends(TicketEnd.REFUSED);
+        assertThat(audit().count()).isEqualTo(9);
+        assertThat(audit().hash()).isEqualTo(Digest.sha256("head".getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Test
+    void a_relay_whose_log_goes_on_is_quoted_with_its_newest_head() throws Exception {
+        ordered();
+        stands(TicketState.QUEUED, Optional.empty());
+        count = 12;
+        ends(TicketEnd.REFUSED);
+        assertThat(audit().count()).isEqualTo(12);
     }
 }
