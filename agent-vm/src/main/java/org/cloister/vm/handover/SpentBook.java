@@ -93,13 +93,27 @@ public final class SpentBook {
             WholeFile.create(file, new byte[0]);
         }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.APPEND)) {
-            ByteBuffer line = ByteBuffer.wrap((slot + " " + nonce + "\n").getBytes(StandardCharsets.US_ASCII));
+            append(channel, ByteBuffer.wrap((slot + " " + nonce + "\n").getBytes(StandardCharsets.US_ASCII)));
+        }
+        spent.computeIfAbsent(ticket, id -> new HashSet<>()).add(slot);
+    }
+
+    /** Whole or not at all, for the next line comes behind it. */
+    private static void append(FileChannel channel, ByteBuffer line) throws IOException {
+        long before = channel.size();
+        try {
             while (line.hasRemaining()) {
                 channel.write(line);
             }
             channel.force(true);
+        } catch (IOException e) {
+            try {
+                channel.truncate(before);
+            } catch (IOException second) {
+                e.addSuppressed(second);
+            }
+            throw e;
         }
-        spent.computeIfAbsent(ticket, id -> new HashSet<>()).add(slot);
     }
 
     /** Of a ticket that has ended: no worker of it is listened to any more. */

@@ -2,6 +2,7 @@ package org.cloister.vm.handover;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -78,5 +79,34 @@ class SpentBookTest {
         Files.delete(folder.resolve("x.spent"));
         Files.writeString(folder.resolve("releases"), "{}");
         assertThatThrownBy(() -> SpentBook.open(folder)).hasMessageContaining("releases");
+    }
+
+    @Test
+    void a_line_that_a_full_disk_cut_off_is_taken_back() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "a mount is root's to make");
+        Path disk = Files.createDirectory(folder.resolve("disk"));
+        assertThat(run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk.toString()))
+                .isZero();
+        try {
+            Path file = Files.createSymbolicLink(folder.resolve(TICKET + ".spent"), disk.resolve("spent"));
+            // 61 lines of 67 bytes: nine are left of a page.
+            Files.writeString(file, ("0 " + NONCE + "\n").repeat(61));
+            Path other = disk.resolve("other");
+            assertThatThrownBy(() -> Files.write(other, new byte[1 << 20])).hasMessageContaining("No space");
+            SpentBook book = SpentBook.open(folder);
+            assertThatThrownBy(() -> book.spend(TICKET, 1, NONCE, 7)).hasMessageContaining("No space");
+            assertThat(book.isSpent(TICKET, 1)).isFalse();
+            Files.delete(other);
+            book.spend(TICKET, 2, NONCE, 7);
+            SpentBook anew = SpentBook.open(folder);
+            assertThat(anew.isSpent(TICKET, 1)).isFalse();
+            assertThat(anew.isSpent(TICKET, 2)).isTrue();
+        } finally {
+            run("umount", disk.toString());
+        }
+    }
+
+    private static int run(String... command) throws Exception {
+        return new ProcessBuilder(command).inheritIO().start().waitFor();
     }
 }
