@@ -3,6 +3,7 @@ package org.cloister.vm.machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,9 +14,15 @@ public final class PowerOff {
     private static final Path TRIGGER = Path.of("/proc/sysrq-trigger");
 
     private final Programs programs;
+    private final Path trigger;
 
     public PowerOff(Programs programs) {
+        this(programs, TRIGGER);
+    }
+
+    PowerOff(Programs programs, Path trigger) {
         this.programs = programs;
+        this.trigger = trigger;
     }
 
     /**
@@ -24,7 +31,26 @@ public final class PowerOff {
      */
     public void atOnce() {
         try {
-            Files.writeString(TRIGGER, "o");
+            Files.writeString(trigger, "o", StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            LOG.error("VM: not cut off by its kernel, but by systemd: {}", e.toString());
+            cutBySystemd();
+        }
+    }
+
+    /** Below systemd, for we have not the capability; it asks the kernel at once and neither syncs nor writes what it does. */
+    private void cutBySystemd() {
+        try {
+            programs.succeed(
+                    "systemd-run",
+                    "--quiet",
+                    "--collect",
+                    "--wait",
+                    "halt",
+                    "--force",
+                    "--poweroff",
+                    "--no-sync",
+                    "--no-wtmp");
         } catch (IOException e) {
             LOG.error("VM: not cut off, it goes off in its own time: {}", e.getMessage());
             begin();
