@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
@@ -75,11 +75,21 @@ final class LockedDrive implements AutoCloseable {
         WholeFile.replace(lease, next.write());
     }
 
-    boolean hasImage() {
-        return Files.exists(image, LinkOption.NOFOLLOW_LINKS);
+    /** @throws IOException if that is not known */
+    boolean hasImage() throws IOException {
+        try {
+            Files.readAttributes(image, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            return true;
+        } catch (NoSuchFileException e) {
+            return false;
+        }
     }
 
-    /** Sparse; whole or not at all, and on disk when this returns. */
+    /**
+     * Sparse; whole or not at all, and on disk when this returns.
+     *
+     * @throws IOException also if there is one: whatever it is, it stays
+     */
     void makeImage(long mib) throws IOException {
         Path fresh = image.resolveSibling(image.getFileName() + ".new");
         Files.deleteIfExists(fresh);
@@ -88,7 +98,9 @@ final class LockedDrive implements AutoCloseable {
             channel.write(ByteBuffer.allocate(1), mib * MIB - 1);
             channel.force(true);
         }
-        Files.move(fresh, image, StandardCopyOption.ATOMIC_MOVE);
+        // A rename would take the place of a drive that is there.
+        Files.createLink(image, fresh);
+        Files.delete(fresh);
         sync(image.resolveSibling("."));
     }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -91,6 +93,37 @@ class DrivesTest {
         letGo(second, 2);
         assertThat(take(first, 3, new Clock())).isTrue();
         assertThat(first.image(DRIVE)).hasContent("what a VM wrote");
+    }
+
+    @Test
+    void no_drive_is_made_in_the_place_of_one_that_is_there() throws Exception {
+        take(first, 1, new Clock());
+        Path image = first.image(DRIVE);
+        Files.writeString(image, "what a VM wrote");
+        try (LockedDrive locked = LockedDrive.of(folder, DRIVE)) {
+            assertThatThrownBy(() -> locked.makeImage(Samples.MIB)).isInstanceOf(FileAlreadyExistsException.class);
+        }
+        assertThat(image).hasContent("what a VM wrote");
+        Files.delete(image);
+        letGo(first, 1);
+        assertThat(take(second, 2, new Clock())).isTrue();
+        assertThat(image).hasSize(Samples.MIB << 20);
+        assertThat(image.resolveSibling("main.img.new")).doesNotExist();
+    }
+
+    @Test
+    void a_drive_that_cannot_be_looked_for_is_not_an_absent_one() throws Exception {
+        take(first, 1, new Clock());
+        try (LockedDrive locked = LockedDrive.of(folder, DRIVE)) {
+            assertThat(locked.hasImage()).isTrue();
+            Path project = folder.resolve(DRIVE.project());
+            Files.move(project, folder.resolve("away"));
+            assertThat(locked.hasImage()).isFalse();
+            Files.createFile(project);
+            assertThatThrownBy(locked::hasImage)
+                    .isInstanceOf(FileSystemException.class)
+                    .hasMessageContaining("Not a directory");
+        }
     }
 
     @Test
