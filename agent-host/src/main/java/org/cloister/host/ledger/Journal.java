@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.zip.CRC32C;
+import org.cloister.daemon.Fatal;
 import org.cloister.daemon.SoleUse;
 import org.cloister.protocol.MalformedException;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,7 @@ final class Journal implements AutoCloseable {
 
     private final Path file;
     private final SoleUse lock;
+    private final Fatal fatal;
     private FileChannel out;
     /** Bytes of the lines that were read. */
     private long whole;
@@ -43,9 +45,10 @@ final class Journal implements AutoCloseable {
     private int lines;
     private boolean broken;
 
-    private Journal(Path file, SoleUse lock, FileChannel out) {
+    private Journal(Path file, SoleUse lock, FileChannel out, Fatal fatal) {
         this.file = file;
         this.lock = lock;
+        this.fatal = fatal;
         this.out = out;
     }
 
@@ -53,11 +56,12 @@ final class Journal implements AutoCloseable {
      * Then {@link #read}, then {@link #rewrite} or {@link #continueAfterRead}, then {@link #append}.
      *
      * @param file is made if it is not there; beside it are {@code file.lock} and, for a moment, {@code file.new}
+     * @param fatal ends the process when nobody can say what is on disk
      */
-    static Journal open(Path file) throws IOException {
+    static Journal open(Path file, Fatal fatal) throws IOException {
         SoleUse lock = SoleUse.of(beside(file, ".lock"), "ledger " + file);
         try {
-            return new Journal(file, lock, channel(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
+            return new Journal(file, lock, channel(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE), fatal);
         } catch (IOException e) {
             lock.close();
             throw e;
@@ -155,14 +159,13 @@ final class Journal implements AutoCloseable {
 
     /**
      * @throws IOException if it was not written, as on a full disk, and is not there either: nothing was begun
-     * @throws UncheckedIOException if nobody can say what is on disk; then the process has to end
+     * @throws UncheckedIOException if nobody can say what is on disk; then the process ends
      */
     void append(Line line) throws IOException {
         if (broken) {
-            throw new UncheckedIOException(
-                    new IOException("ledger " + file + ": failed before; start the daemon again"));
+            throw broken(new IOException("it failed before"));
         }
-        long before = out.position();
+        long before = position();
         try {
             write(out, line(line.text()));
         } catch (IOException e) {
@@ -177,6 +180,15 @@ final class Journal implements AutoCloseable {
         lines++;
     }
 
+    /** It fails on a file that was closed, as by an interrupt: then nothing is written any more either. */
+    private long position() {
+        try {
+            return out.position();
+        } catch (IOException e) {
+            throw broken(e);
+        }
+    }
+
     private void takeBack(long length) {
         try {
             out.truncate(length);
@@ -187,7 +199,10 @@ final class Journal implements AutoCloseable {
 
     private UncheckedIOException broken(IOException e) {
         broken = true;
-        return new UncheckedIOException("ledger " + file + ": unknown what is on disk: " + e.getMessage(), e);
+        String why = "ledger " + file + ": unknown what is on disk: "
+                + (e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage());
+        fatal.end(why);
+        return new UncheckedIOException(why, e);
     }
 
     private static void write(FileChannel to, String text) throws IOException {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.cloister.daemon.Fatal;
 import org.cloister.host.vm.VmOwner;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,9 +38,17 @@ public final class Ledger implements AutoCloseable {
         this.journal = journal;
     }
 
-    /** @throws IOException if it cannot be read or written, another process has it, or a line that is whole does not parse */
+    /** For a process that ends soon anyway. */
     public static Ledger open(Path file) throws IOException {
-        Journal journal = Journal.open(file);
+        return open(file, why -> {});
+    }
+
+    /**
+     * @param fatal ends the process when a change may be on disk or not: without that, no VM would end any more
+     * @throws IOException if it cannot be read or written, another process has it, or a line that is whole does not parse
+     */
+    public static Ledger open(Path file, Fatal fatal) throws IOException {
+        Journal journal = Journal.open(file, fatal);
         try {
             Ledger ledger = new Ledger(journal);
             journal.read().forEach(ledger::apply);

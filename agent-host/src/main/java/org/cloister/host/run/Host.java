@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.cloister.daemon.Fatal;
 import org.cloister.daemon.http.HttpListener;
 import org.cloister.host.HostConfig;
 import org.cloister.host.HostMetrics;
@@ -89,6 +90,8 @@ final class Host implements AutoCloseable {
     private final Name name;
     /** In the order in which it was made. */
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
+
+    private volatile boolean closing;
 
     private Host(HostConfig config, Name name) {
         this.config = config;
@@ -182,7 +185,7 @@ final class Host implements AutoCloseable {
     }
 
     private Here here(Path state, SigningKey key, Entrance entrance, InstantSource clock) throws IOException {
-        Ledger ledger = keep(Ledger.open(state.resolve("ledger")));
+        Ledger ledger = keep(Ledger.open(state.resolve("ledger"), this::broken));
         Duration undo = UNDO.plus(config.vm().times().powerOff());
         HostMetrics metrics = new HostMetrics(ledger::entries, undo, clock);
         SecureBridge bridge = keep(SecureBridge.open(config.bridge(), metrics.registry()));
@@ -198,6 +201,13 @@ final class Host implements AutoCloseable {
                 keep(new Rounds(round, machine.ports()::tell, config.vm().round(), clock));
         Ender ender = new Ender(ledger, metrics, rounds, clock);
         return new Here(ledger, metrics, hypervisor, machine, receipts, building, rounds, ender);
+    }
+
+    /** VMs live on. A stop of this process is under way to the same end, and interrupts who writes. */
+    private void broken(String why) {
+        if (!closing) {
+            Fatal.halting(SOFTWARE).end(why);
+        }
     }
 
     private DriveWatch drives(Path folder, Here here) {
@@ -321,6 +331,7 @@ final class Host implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
+        closing = true;
         while (!made.isEmpty()) {
             try {
                 made.pop().close();

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.cloister.host.vm.VmOwner;
@@ -185,6 +187,23 @@ class LedgerTest {
             assertThat(ledger.entries()).isEmpty();
         }
         Ledger.open(file).close();
+    }
+
+    @Test
+    void a_ledger_of_which_nobody_knows_what_is_on_disk_ends_the_process() throws Exception {
+        List<String> fatal = new ArrayList<>();
+        try (Ledger ledger = Ledger.open(file, fatal::add)) {
+            ledger.claim(ENTRY);
+            assertThat(fatal).isEmpty();
+            // It closes the file under the one who writes.
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> ledger.end(OWNER.uuid(), END)).hasMessageContaining("ClosedByInterruptException");
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(fatal)
+                    .containsExactly("ledger " + file + ": unknown what is on disk: ClosedByInterruptException");
+            assertThatThrownBy(() -> ledger.end(OWNER.uuid(), END)).isInstanceOf(UncheckedIOException.class);
+            assertThat(fatal).hasSize(2);
+        }
     }
 
     @Test
