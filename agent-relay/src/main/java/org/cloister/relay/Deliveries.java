@@ -73,7 +73,9 @@ final class Deliveries implements AutoCloseable {
         Files.createDirectories(folder.resolve(LISTS));
         Files.createDirectories(folder.resolve(PROJECTS));
         for (Path project : entries(folder.resolve(PROJECTS))) {
-            readProject(project);
+            if (!isUnbegun(project)) {
+                readProject(project);
+            }
         }
         this.served = served(clock.instant());
         this.beliefs = new Beliefs(anchors(clock.instant()), keptLists(), clock);
@@ -286,6 +288,15 @@ final class Deliveries implements AutoCloseable {
         List<VerificationKey> keys = new ArrayList<>(site);
         projects.values().forEach(project -> keys.addAll(project.ownerKeys()));
         return keys;
+    }
+
+    /** Of a kill between the folder and its first document, which nobody was told is here: it is taken away. */
+    private static boolean isUnbegun(Path project) throws IOException {
+        if (!Files.isDirectory(project) || !entries(project).isEmpty()) {
+            return false;
+        }
+        Files.delete(project);
+        return true;
     }
 
     private void readProject(Path project) throws IOException {

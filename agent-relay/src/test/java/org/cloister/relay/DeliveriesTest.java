@@ -97,6 +97,22 @@ class DeliveriesTest {
     }
 
     @Test
+    void a_project_whose_first_document_was_not_written_stops_nobody() throws Exception {
+        deliverAll();
+        Path empty = Files.createDirectory(folder.resolve("projects/empty"));
+        Path half = Files.createDirectory(folder.resolve("projects/half"));
+        Files.write(half.resolve("document-0.json.new"), new byte[3]);
+        try (Deliveries again = open()) {
+            assertThat(again.projects()).isEqualTo(2);
+        }
+        assertThat(empty).doesNotExist();
+        assertThat(half).doesNotExist();
+        Files.delete(approvalFile().resolveSibling("document-0.json"));
+        assertThatThrownBy(this::open).hasMessageContaining("remove it and deliver it again");
+        assertThat(approvalFile()).exists();
+    }
+
+    @Test
     void a_project_is_served_while_its_approval_holds() throws Exception {
         deliverAll();
         try (Deliveries deliveries = open()) {
