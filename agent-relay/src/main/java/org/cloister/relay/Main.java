@@ -9,6 +9,7 @@ import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.concurrent.TimeUnit;
 import org.cloister.daemon.CommandLine;
+import org.cloister.daemon.Fatal;
 import org.cloister.daemon.StopSignal;
 import org.cloister.daemon.Systemd;
 import org.cloister.daemon.http.HttpListener;
@@ -42,8 +43,13 @@ public final class Main {
                 AutoCloseable loopsEnd = () -> end(loops);
                 AutoCloseable operatorsEnd = () -> end(operators);
                 Deliveries deliveries = Deliveries.open(config.state(), self.site(), InstantSource.system());
-                Records records =
-                        Records.open(config.state(), name, self.own(), config.pool(), InstantSource.system());
+                Records records = Records.open(
+                        config.state(),
+                        name,
+                        self.own(),
+                        config.pool(),
+                        InstantSource.system(),
+                        Fatal.halting("agent-relay"));
                 Relay relay = Relay.serve(terms, deliveries, records, new RelayMetrics(), loops);
                 OwnRenewal certificate = new OwnRenewal(renewal, relay, operators.next());
                 HttpListener socket = AdminRequests.on(config.socket(), relay, operators);

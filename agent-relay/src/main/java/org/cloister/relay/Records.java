@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.InstantSource;
+import org.cloister.daemon.Fatal;
 import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Name;
@@ -20,11 +21,14 @@ record Records(State state, AuditLog log, SigningKey key, InstantSource clock) i
     private static final String DATABASE = "relay.db";
     private static final String AUDIT = "audit";
 
-    /** @param own the relay's */
-    static Records open(Path folder, Name relay, Credential own, NetworkPool pool, InstantSource clock)
+    /**
+     * @param own the relay's
+     * @param fatal as the state has it
+     */
+    static Records open(Path folder, Name relay, Credential own, NetworkPool pool, InstantSource clock, Fatal fatal)
             throws IOException {
         SigningKey key = SigningKey.of(new KeyPair(own.chain().get(0).getPublicKey(), own.key()));
-        State state = State.open(folder.resolve(DATABASE), pool);
+        State state = State.open(folder.resolve(DATABASE), pool, fatal);
         try {
             return new Records(state, AuditLog.open(folder.resolve(AUDIT), relay.toString(), key, clock), key, clock);
         } catch (IOException | RuntimeException e) {

@@ -127,7 +127,7 @@ final class Cast implements AutoCloseable {
 
     private Records records() throws IOException {
         if (!tinySegments) {
-            return Records.open(state, RELAY, relayOwn(), NetworkPool.DEFAULT, InstantSource.system());
+            return Records.open(state, RELAY, relayOwn(), NetworkPool.DEFAULT, InstantSource.system(), why -> {});
         }
         SigningKey key = SigningKey.of(
                 new KeyPair(relayOwn().chain().get(0).getPublicKey(), relayOwn().key()));

@@ -75,6 +75,10 @@ final class Sql implements AutoCloseable {
         }
     }
 
+    boolean isDoubtful() {
+        return doubtful;
+    }
+
     void rollback() {
         began = false;
         try {

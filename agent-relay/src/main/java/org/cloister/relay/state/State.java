@@ -7,27 +7,42 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.cloister.daemon.Fatal;
 import org.cloister.relay.state.StateException.Trouble;
 
 /** The relay's database, open. Work is done in transactions, one at a time; each that returned is on the disk. */
 public final class State implements AutoCloseable {
     private final Sql sql;
     private final Transaction transaction;
+    private final Fatal fatal;
 
-    private State(Sql sql, NetworkPool pool, RunningTime time) {
+    private State(Sql sql, NetworkPool pool, RunningTime time, Fatal fatal) {
         this.sql = sql;
+        this.fatal = fatal;
         this.transaction = new Transaction(sql, new Numbers(sql, pool, time));
+    }
+
+    /** For a process that ends soon anyway. */
+    public static State open(Path file, NetworkPool pool) throws StateException {
+        return open(file, pool, why -> {});
     }
 
     /**
      * Opens the file for this process alone, makes it if there is none, checks it, and brings it to this release's
      * version.
+     *
+     * @param fatal ends the process when a transaction may be on disk or not, which the next opening finds out
      */
-    public static State open(Path file, NetworkPool pool) throws StateException {
-        return open(file, pool, Dialect.SQLITE, System::nanoTime);
+    public static State open(Path file, NetworkPool pool, Fatal fatal) throws StateException {
+        return open(file, pool, Dialect.SQLITE, System::nanoTime, fatal);
     }
 
     static State open(Path file, NetworkPool pool, Dialect dialect, LongSupplier nanoTime) throws StateException {
+        return open(file, pool, dialect, nanoTime, why -> {});
+    }
+
+    private static State open(Path file, NetworkPool pool, Dialect dialect, LongSupplier nanoTime, Fatal fatal)
+            throws StateException {
         create(file);
         Sql sql = Sql.connect(file, dialect);
         boolean done = false;
@@ -39,7 +54,7 @@ public final class State implements AutoCloseable {
             new Plan(sql, pool).fit(time);
             sql.commit();
             done = true;
-            return new State(sql, pool, time);
+            return new State(sql, pool, time, fatal);
         } finally {
             if (!done) {
                 sql.rollback();
@@ -87,6 +102,11 @@ public final class State implements AutoCloseable {
             sql.commit();
             done = true;
             return result;
+        } catch (StateException e) {
+            if (sql.isDoubtful()) {
+                fatal.end(String.valueOf(e.getMessage()));
+            }
+            throw e;
         } finally {
             if (!done) {
                 sql.rollback();

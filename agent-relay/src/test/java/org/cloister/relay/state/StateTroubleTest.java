@@ -132,6 +132,25 @@ class StateTroubleTest {
     }
 
     @Test
+    void a_commit_of_which_nobody_knows_whether_it_holds_ends_the_process() throws Exception {
+        List<String> fatal = new ArrayList<>();
+        try (State state = State.open(folder.resolve("relay.db"), Samples.SMALL, fatal::add)) {
+            assertThat(list(state, t -> t.tickets().open())).isEmpty();
+            assertThat(fatal).isEmpty();
+            // Closed under the transaction: the commit finds no answer.
+            State same = state;
+            StateException unknown = catchThrowableOfType(
+                    StateException.class,
+                    () -> list(state, t -> {
+                        same.close();
+                        return List.of();
+                    }));
+            assertThat(unknown.trouble()).isEqualTo(Trouble.UNREADABLE);
+            assertThat(fatal).containsExactly(unknown.getMessage());
+        }
+    }
+
+    @Test
     void a_file_or_folder_that_may_not_be_written_is_refused() throws Exception {
         Path file = filled();
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
