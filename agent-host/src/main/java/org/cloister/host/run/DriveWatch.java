@@ -143,12 +143,25 @@ final class DriveWatch implements AutoCloseable {
         Holder holder = drives.holder(use.epoch(), owner.ticket());
         Kept mine = new Kept(use, holder, State.TAKING, nowNs.getAsLong());
         kept.put(owner.uuid(), mine);
-        if (!drives.take(use.drive(), holder, mib, patience)) {
+        if (!drives.take(use.drive(), holder, mib, new Dated(patience, mine, nowNs))) {
             return false;
         }
-        mine.seenNs = nowNs.getAsLong();
         mine.state = State.TAKEN;
         return true;
+    }
+
+    /** Drives ask for the time right before each question; the answer may be as old. */
+    private record Dated(Patience patience, Kept mine, LongSupplier clock) implements Patience {
+        @Override
+        public long nowNs() {
+            mine.seenNs = clock.getAsLong();
+            return patience.nowNs();
+        }
+
+        @Override
+        public boolean pause(Duration time) throws InterruptedException {
+            return patience.pause(time);
+        }
     }
 
     /** From here on the ledger says whether there is a VM, also if none was made. */
@@ -237,6 +250,8 @@ final class DriveWatch implements AutoCloseable {
     }
 
     private void hold(String uuid, Kept each) throws IOException {
+        // An answer may be as old as its question.
+        long askedNs = nowNs.getAsLong();
         if (!drives.isHeld(each.use.drive(), each.holder)) {
             if (!each.isLost) {
                 LOG.warn("drive {}: want it for {}, have it taken; VM {} ends", each.use.drive(), each.holder, uuid);
@@ -246,7 +261,7 @@ final class DriveWatch implements AutoCloseable {
                 ends.end(uuid, End.Why.DRIVE_TAKEN);
             }
         } else {
-            each.seenNs = nowNs.getAsLong();
+            each.seenNs = askedNs;
         }
     }
 

@@ -46,6 +46,7 @@ class DriveWatchTest {
     private final List<Why> ends = new ArrayList<>();
     private boolean plans = true;
     private long nowNs = 5;
+    private BooleanSupplier answered = () -> true;
     private Drives drives;
     private Drives elsewhere;
     private DriveWatch watch;
@@ -60,7 +61,12 @@ class DriveWatchTest {
 
     /** Of a daemon that was just started. */
     private DriveWatch watch() {
-        return new DriveWatch(drives, () -> List.copyOf(ledger), this::plan, this::end, AGE, () -> nowNs);
+        return new DriveWatch(drives, () -> List.copyOf(ledger), this::plan, this::end, AGE, this::now);
+    }
+
+    /** An answer takes a third of the age. */
+    private long now() {
+        return answered.getAsBoolean() ? nowNs : nowNs - AGE.toNanos() / 3;
     }
 
     private VmPlan plan(VmOwner owner) throws IOException {
@@ -181,6 +187,28 @@ class DriveWatchTest {
         nowNs += AGE.toNanos() / 2;
         watch.judgeOnce();
         assertThat(ends).isEmpty();
+    }
+
+    @Test
+    void an_answer_is_as_old_as_its_question() throws Exception {
+        Path image = drives.image(USE.drive());
+        answered = () -> Files.exists(image);
+        assertThat(take(() -> true)).isTrue();
+        ledger.add(Entry.claim(OWNER, false, 1));
+        watch.built(OWNER);
+        nowNs += AGE.toNanos() / 4;
+        watch.judgeOnce();
+        assertThat(ends).as("taken").containsExactly(Why.DRIVE_SILENT);
+        ledger.replaceAll(each -> Entry.claim(OWNER, false, 1));
+        Path lock = image.resolveSibling(image.getFileName().toString().replace(".img", ".lock"));
+        Files.delete(lock);
+        answered = () -> Files.exists(lock);
+        watch.look();
+        watch.judgeOnce();
+        assertThat(ends).hasSize(1);
+        nowNs += AGE.toNanos() / 4;
+        watch.judgeOnce();
+        assertThat(ends).as("held").containsExactly(Why.DRIVE_SILENT, Why.DRIVE_SILENT);
     }
 
     @Test
