@@ -64,7 +64,7 @@ final class DriveWatch implements AutoCloseable {
         VmPlan plan(VmOwner owner) throws IOException;
     }
 
-    /** As {@link Ender} does it. */
+    /** As {@link Ender#fence} does it. */
     @FunctionalInterface
     interface Ends {
         void end(String uuid, End.Why why) throws IOException;

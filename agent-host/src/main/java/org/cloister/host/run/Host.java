@@ -34,6 +34,7 @@ import org.cloister.host.health.SlurmNode;
 import org.cloister.host.ledger.Building;
 import org.cloister.host.ledger.Entry;
 import org.cloister.host.ledger.Ledger;
+import org.cloister.host.ledger.Part;
 import org.cloister.host.ledger.Round;
 import org.cloister.host.ledger.Step;
 import org.cloister.host.libvirt.Hypervisor;
@@ -199,7 +200,7 @@ final class Host implements AutoCloseable {
         Round round = new Round(ledger, building, witnessed, config.vm().times(), clock);
         Rounds rounds =
                 keep(new Rounds(round, machine.ports()::tell, config.vm().round(), clock));
-        Ender ender = new Ender(ledger, metrics, rounds, clock);
+        Ender ender = new Ender(ledger, metrics, rounds::ring, owner -> witnessed.remove(owner, Part.DOMAIN), clock);
         return new Here(ledger, metrics, hypervisor, machine, receipts, building, rounds, ender);
     }
 
@@ -216,7 +217,7 @@ final class Host implements AutoCloseable {
                 new Drives(folder, name.toString(), age),
                 here.ledger::entries,
                 here.machine.folders()::plan,
-                here.ender::end,
+                here.ender::fence,
                 age,
                 System::nanoTime);
     }
