@@ -33,12 +33,18 @@ public final class Building {
      * @throws ClaimRefused with nothing written or made
      */
     public void build(Entry entry, Maker maker) throws ClaimRefused, BuildFailed, IOException {
+        build(entry, maker, () -> {});
+    }
+
+    /** @param claimed is run once the ledger has the entry, before anything is made; it may end it */
+    public void build(Entry entry, Maker maker, Runnable claimed) throws ClaimRefused, BuildFailed, IOException {
         String uuid = entry.owner().uuid();
         if (!building.add(uuid)) {
             throw new ClaimRefused("VM " + uuid + ": built: want once, have the second call; make a new UUID");
         }
         try {
             ledger.claim(entry);
+            claimed.run();
             for (Step step : STEPS) {
                 if (step != Step.SCRATCH || entry.scratch()) {
                     doStep(entry, step, maker);

@@ -201,9 +201,17 @@ final class VmRun implements Work.Run {
                         new TimedMaker(
                                 planned.maker(plan),
                                 parts.metrics(),
-                                (made, took) -> Phase.of(made).ifPresent(this::reached)));
+                                (made, took) -> Phase.of(made).ifPresent(this::reached)),
+                        this::claimed);
         // Its channel is opened after a look that has seen it.
         parts.rounds().ring();
+    }
+
+    /** What wished before that it ends had nothing in the ledger to write it to. */
+    private void claimed() {
+        if (stopped.getCount() == 0) {
+            stop();
+        }
     }
 
     /** @return false if it was ended before anything was made */

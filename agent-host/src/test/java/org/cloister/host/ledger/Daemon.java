@@ -48,6 +48,17 @@ final class Daemon {
         building.build(Entry.claim(owner, scratch, nowMs), maker);
     }
 
+    /** As by somebody who asked before the ledger had it. */
+    void buildAsked(VmOwner owner) throws ClaimRefused, BuildFailed, IOException {
+        building.build(Entry.claim(owner, false, nowMs), machine.maker(owner), () -> {
+            try {
+                ask(owner);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
     void register(VmOwner owner) throws IOException {
         ledger.begin(owner.uuid(), Step.REGISTERED);
     }

@@ -72,6 +72,17 @@ class RoundTest {
     }
 
     @Test
+    void a_vm_that_was_to_end_before_it_was_claimed_makes_no_step() throws Exception {
+        Daemon daemon = daemon();
+        VmOwner other = Owners.owner(2);
+        assertThatThrownBy(() -> daemon.buildAsked(other))
+                .isInstanceOf(BuildFailed.class)
+                .hasMessageContaining("OVERLAY: want a VM that goes on, have one that is to end");
+        assertThat(machine.of(other)).isEmpty();
+        assertThat(daemon.round().isClean()).isTrue();
+    }
+
+    @Test
     void a_vm_that_is_to_end_while_it_is_built_makes_no_further_step() throws Exception {
         Daemon daemon = daemon();
         VmOwner other = Owners.owner(2);
