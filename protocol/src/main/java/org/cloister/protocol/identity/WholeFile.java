@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -22,8 +24,7 @@ public final class WholeFile {
 
     /** When this returns, content and name are on the disk. */
     public static void replace(Path file, byte[] content) throws IOException {
-        Path beside = file.resolveSibling(file.getFileName() + ".new");
-        Files.deleteIfExists(beside);
+        Path beside = beside(file);
         write(beside, content);
         Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         sync(file);
@@ -31,8 +32,34 @@ public final class WholeFile {
 
     /** @throws java.nio.file.FileAlreadyExistsException if there is one of that name, which stays as it is */
     public static void create(Path file, byte[] content) throws IOException {
-        write(file, content);
+        Path beside = beside(file);
+        try {
+            write(beside, content);
+            try {
+                Files.createLink(file, beside);
+            } catch (FileAlreadyExistsException e) {
+                throw e;
+            } catch (FileSystemException | UnsupportedOperationException e) {
+                claim(file, beside);
+            }
+        } finally {
+            Files.deleteIfExists(beside);
+        }
         sync(file);
+    }
+
+    /** Where a file system has no links, as on many a stick: a kill in between leaves an empty file, never a part of one. */
+    static void claim(Path file, Path beside) throws IOException {
+        Files.createFile(file, PRIVATE);
+        boolean moved = false;
+        try {
+            Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            moved = true;
+        } finally {
+            if (!moved) {
+                Files.deleteIfExists(file);
+            }
+        }
     }
 
     /** @throws IOException if it has more than {@code most} bytes, too */
@@ -46,7 +73,13 @@ public final class WholeFile {
         }
     }
 
+    private static Path beside(Path file) {
+        return file.resolveSibling(file.getFileName() + ".new");
+    }
+
+    /** In the place of what a kill left, and of a link to elsewhere; it may be a link of the whole file, so nothing opens it. */
     private static void write(Path file, byte[] content) throws IOException {
+        Files.deleteIfExists(file);
         try (FileChannel channel =
                 FileChannel.open(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
             ByteBuffer bytes = ByteBuffer.wrap(content);
