@@ -2,6 +2,7 @@ package org.cloister.luks.volume;
 
 import static org.cloister.luks.volume.LibCryptsetup.CRYPT_ACTIVE;
 import static org.cloister.luks.volume.LibCryptsetup.CRYPT_BUSY;
+import static org.cloister.luks.volume.LibCryptsetup.CRYPT_INACTIVE;
 
 import java.nio.file.Path;
 import java.util.Optional;
@@ -71,11 +72,14 @@ public final class Cryptsetup {
         }
     }
 
-    /** The mapping of that name, if there is one. */
+    /**
+     * The mapping of that name, if there is one.
+     *
+     * @throws VolumeException.Unanswered when the kernel does not say
+     */
     public Optional<Mapping> status(MappingName name) throws VolumeException {
-        int status =
-                library.call("crypt_status", name.text(), () -> library.lib().crypt_status(null, name.text()));
-        if (status != CRYPT_ACTIVE && status != CRYPT_BUSY) {
+        int status = state(name);
+        if (status == CRYPT_INACTIVE) {
             return Optional.empty();
         }
         Pointer cd =
@@ -90,11 +94,10 @@ public final class Cryptsetup {
      *
      * @return whether there was one
      * @throws VolumeException.DeviceBusy when it is mounted or open
+     * @throws VolumeException.Unanswered when the kernel does not say whether there is one
      */
     public boolean close(MappingName name) throws VolumeException {
-        int status =
-                library.call("crypt_status", name.text(), () -> library.lib().crypt_status(null, name.text()));
-        if (status != CRYPT_ACTIVE && status != CRYPT_BUSY) {
+        if (state(name) == CRYPT_INACTIVE) {
             return false;
         }
         library.call(
@@ -102,6 +105,27 @@ public final class Cryptsetup {
                 name.text(),
                 () -> library.lib().crypt_deactivate_by_name(null, name.text(), 0));
         return true;
+    }
+
+    private int state(MappingName name) throws VolumeException {
+        int status =
+                library.call("crypt_status", name.text(), () -> library.lib().crypt_status(null, name.text()));
+        return state(name, status, Library.isDeviceMapperThere());
+    }
+
+    /** Without device-mapper, where the library says CRYPT_INVALID as well, nothing can be mapped. */
+    static int state(MappingName name, int status, boolean deviceMapper) throws VolumeException {
+        return switch (status) {
+            case CRYPT_INACTIVE, CRYPT_ACTIVE, CRYPT_BUSY -> status;
+            default -> {
+                if (deviceMapper) {
+                    // Its key may be in the kernel all the same.
+                    throw new VolumeException.Unanswered(
+                            VolumeException.Fault.own("crypt_status", name.text()), status);
+                }
+                yield CRYPT_INACTIVE;
+            }
+        };
     }
 
     /**

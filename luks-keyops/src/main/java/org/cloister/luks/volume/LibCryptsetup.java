@@ -29,7 +29,9 @@ public interface LibCryptsetup {
     int CRYPT_ACTIVATE_PRIVATE = 1 << 4;
     int CRYPT_ACTIVATE_NO_JOURNAL = 1 << 12;
 
-    /** crypt_status_info. */
+    /** crypt_status_info; 0, CRYPT_INVALID, is that device-mapper did not answer. */
+    int CRYPT_INACTIVE = 1;
+
     int CRYPT_ACTIVE = 2;
 
     int CRYPT_BUSY = 3;

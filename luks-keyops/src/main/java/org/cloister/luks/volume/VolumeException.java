@@ -198,6 +198,19 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
+    /** Whether a mapping is there is unknown: device-mapper refused to say, or failed. */
+    public static final class Unanswered extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        Unanswered(Fault fault, int had) {
+            super(
+                    fault,
+                    "device-mapper's word on whether it is mapped",
+                    "status " + had,
+                    "run as root; dmsetup info tells what is mapped, and the key may still be there");
+        }
+    }
+
     /** A token or label in the header is not what it should be. */
     public static final class BadMetadata extends VolumeException {
         private static final long serialVersionUID = 1;

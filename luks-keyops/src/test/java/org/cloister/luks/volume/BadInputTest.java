@@ -267,6 +267,18 @@ class BadInputTest {
     }
 
     @Test
+    void a_mapping_that_device_mapper_does_not_answer_for_is_not_called_absent() throws IOException {
+        for (int status : new int[] {0, 4}) {
+            VolumeException e = refused(VolumeException.Unanswered.class, () -> Cryptsetup.state(NAME, status, true));
+            assertThat(e).hasMessageContaining("have status " + status + "; run as root");
+            assertThat(Cryptsetup.state(NAME, status, false)).isEqualTo(LibCryptsetup.CRYPT_INACTIVE);
+        }
+        for (int status = LibCryptsetup.CRYPT_INACTIVE; status <= LibCryptsetup.CRYPT_BUSY; status++) {
+            assertThat(Cryptsetup.state(NAME, status, true)).isEqualTo(status);
+        }
+    }
+
+    @Test
     void dm_integrity_without_device_mapper_leaves_no_header() throws IOException {
         Assumptions.assumeFalse(
                 Files.readString(Path.of("/proc/misc")).contains("device-mapper"), "there is a device-mapper");
