@@ -10,6 +10,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -76,6 +77,12 @@ final class Desk implements RenewalDesk.Office, AutoCloseable {
     @Override
     public Optional<RevocationList> newest() {
         return newest;
+    }
+
+    @Override
+    public boolean hasUnlisted(Instant now) throws IOException {
+        Set<BigInteger> listed = newest.map(RevocationList::serials).orElse(Set.of());
+        return !listed.containsAll(enrolments.withdrawn(now));
     }
 
     @Override

@@ -53,6 +53,13 @@ final class SiteDesk implements RenewalDesk.Office {
     }
 
     @Override
+    public boolean hasUnlisted(Instant now) throws IOException {
+        try (SiteFolder held = folder.again()) {
+            return held.hasUnlisted(now);
+        }
+    }
+
+    @Override
     public RevocationList sign(Instant now) throws IOException {
         try (SiteFolder held = folder.again()) {
             RevocationList list = held.list(now);

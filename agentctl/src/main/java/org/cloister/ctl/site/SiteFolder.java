@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
@@ -104,6 +105,12 @@ final class SiteFolder implements AutoCloseable {
         byte[] der = desk().list(number, now, Authority.LEAF);
         WholeFile.replace(listFile(), der);
         return read(der);
+    }
+
+    /** Whether something was withdrawn that the list lacks: it could not be signed then. */
+    boolean hasUnlisted(Instant now) throws IOException {
+        Set<BigInteger> listed = newest().map(RevocationList::serials).orElse(Set.of());
+        return !listed.containsAll(desk().withdrawn(now));
     }
 
     /** The list that was signed last; also without the lock, for it is replaced whole. */

@@ -45,6 +45,10 @@ final class SiteIssueCommand implements Callable<Integer> {
         Instant now = Instant.now();
         Facts facts = new Facts();
         try (SiteFolder site = of.open(keys)) {
+            if (site.hasUnlisted(now)) {
+                // An earlier alarm's list could not be signed.
+                site.list(now);
+            }
             for (Path file : requests) {
                 EnrolmentRequest request = EnrolmentRequest.parse(Pem.bytes(file, EnrolmentRequest.MAX_BYTES));
                 Path answer = file.resolveSibling(file.getFileName() + ".pem");

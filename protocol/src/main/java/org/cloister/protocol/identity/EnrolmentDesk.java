@@ -4,9 +4,10 @@ import java.io.IOException;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.bouncycastle.cert.X509CertificateHolder;
 import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -106,11 +107,19 @@ public final class EnrolmentDesk {
 
     /** The site's list: everything that was withdrawn. */
     public byte[] list(BigInteger number, Instant now, Duration lifetime) throws IOException {
-        List<Authority.Revocation> revoked = new ArrayList<>();
+        List<Authority.Revocation> revoked = withdrawn(now).stream()
+                .map(serial -> new Authority.Revocation(serial, now))
+                .toList();
+        return site.revoke(revoked, number, now, lifetime);
+    }
+
+    /** What a list that is signed now has. */
+    public Set<BigInteger> withdrawn(Instant now) throws IOException {
+        Set<BigInteger> serials = new LinkedHashSet<>();
         for (Enrolment each : store.all()) {
-            each.at(now).withdrawn().forEach(issued -> revoked.add(new Authority.Revocation(issued.serial(), now)));
+            each.at(now).withdrawn().forEach(issued -> serials.add(issued.serial()));
         }
-        return site.revoke(revoked.stream().distinct().toList(), number, now, lifetime);
+        return serials;
     }
 
     private static Enrolment.Issued issued(byte[] certificate) throws IOException {

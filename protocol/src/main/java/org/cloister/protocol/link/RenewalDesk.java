@@ -30,6 +30,9 @@ public final class RenewalDesk implements AutoCloseable {
     static final Duration LIST_AGE = Duration.ofHours(6);
 
     private static final Duration LOOK = Duration.ofSeconds(1);
+    /** Between two looks at all that was withdrawn. */
+    private static final Duration COMPARE = Duration.ofSeconds(30);
+
     private static final Duration DELIVER_AGAIN = Duration.ofSeconds(30);
     /** A relay takes none sooner after another. */
     private static final Duration DELIVER_NEXT = LinkLimits.RENEWAL_PAUSE.plusSeconds(1);
@@ -40,6 +43,8 @@ public final class RenewalDesk implements AutoCloseable {
     private final ScheduledExecutorService worker = Executors.newSingleThreadScheduledExecutor();
     private final AtomicInteger waiting = new AtomicInteger();
     private final List<Counter> counters = new CopyOnWriteArrayList<>();
+    /** When the newest list had all that was withdrawn; the worker's. */
+    private Instant compared = Instant.EPOCH;
 
     /** What the CA's machine does for the desk. */
     public interface Office {
@@ -48,6 +53,9 @@ public final class RenewalDesk implements AutoCloseable {
 
         /** The newest list that was signed, by whatever program. */
         Optional<RevocationList> newest() throws IOException;
+
+        /** Whether something was withdrawn that the newest list lacks: whoever withdrew it could not sign one. */
+        boolean hasUnlisted(Instant now) throws IOException;
 
         /** Signs the next list. */
         RevocationList sign(Instant now) throws IOException;
@@ -80,21 +88,51 @@ public final class RenewalDesk implements AutoCloseable {
     private void look() {
         Instant now = clock.instant();
         try {
-            Optional<RevocationList> newest = office.newest();
-            boolean old = newest.map(list -> !now.isBefore(list.from().plus(LIST_AGE)))
-                    .orElse(true);
-            if (old) {
-                newest = Optional.of(office.sign(now));
-                journal.accept("list " + newest.get().number() + " signed, holds until "
-                        + newest.get().until());
-            }
+            Optional<RevocationList> kept = office.newest();
+            Optional<RevocationList> newest = isDue(kept, now) ? sign(now).or(() -> kept) : kept;
             for (Counter counter : counters) {
-                counter.deliver(newest.get(), now);
+                newest.ifPresent(list -> counter.deliver(list, now));
             }
         } catch (IOException | RuntimeException e) {
-            // A token that was pulled out fails unchecked. The next look may find it again.
-            journal.accept("error: revocation list: " + e.getMessage());
+            failed(e);
         }
+    }
+
+    private boolean isDue(Optional<RevocationList> newest, Instant now) {
+        if (newest.isEmpty() || !now.isBefore(newest.get().from().plus(LIST_AGE))) {
+            return true;
+        }
+        if (now.isBefore(compared.plus(COMPARE))) {
+            return false;
+        }
+        try {
+            if (office.hasUnlisted(now)) {
+                return true;
+            }
+        } catch (IOException | RuntimeException e) {
+            // What is signed is delivered all the same.
+            failed(e);
+        }
+        compared = now;
+        return false;
+    }
+
+    /** Empty if it failed; then the next look compares again. */
+    private Optional<RevocationList> sign(Instant now) {
+        try {
+            RevocationList list = office.sign(now);
+            journal.accept("list " + list.number() + " signed, holds until " + list.until());
+            return Optional.of(list);
+        } catch (IOException | RuntimeException e) {
+            compared = Instant.EPOCH;
+            failed(e);
+            return Optional.empty();
+        }
+    }
+
+    /** A token that was pulled out fails unchecked. The next look may find it again. */
+    private void failed(Exception e) {
+        journal.accept("error: revocation list: " + e.getMessage());
     }
 
     private RenewalOutcome answer(RelayMessage.RenewalAsked asked) {
@@ -112,7 +150,7 @@ public final class RenewalDesk implements AutoCloseable {
         } catch (IdentityRefused e) {
             journal.accept((e.clause() == Clause.COPIED ? "ALARM: " : "") + e.getMessage());
             if (e.clause() == Clause.COPIED) {
-                signNow(now);
+                sign(now);
             }
             return RenewalOutcome.refused(e.clause());
         } catch (MalformedException e) {
@@ -125,12 +163,20 @@ public final class RenewalDesk implements AutoCloseable {
         }
     }
 
-    private void signNow(Instant now) {
-        try {
-            office.sign(now);
-        } catch (IOException e) {
-            journal.accept("error: revocation list: " + e.getMessage());
+    /** @param to hears it on the worker's thread, or at once if too many wait */
+    void take(RelayMessage.RenewalAsked asked, Consumer<RenewalOutcome> to) {
+        if (waiting.incrementAndGet() > LinkLimits.RENEWALS) {
+            waiting.decrementAndGet();
+            to.accept(RenewalOutcome.refused(RenewalOutcome.LIMIT));
+            return;
         }
+        worker.execute(() -> {
+            try {
+                to.accept(answer(asked));
+            } finally {
+                waiting.decrementAndGet();
+            }
+        });
     }
 
     /** The desk at one relay. */
@@ -162,18 +208,7 @@ public final class RenewalDesk implements AutoCloseable {
 
         @Override
         public void asked(Attachment from, RelayMessage.RenewalAsked renewal) {
-            if (waiting.incrementAndGet() > LinkLimits.RENEWALS) {
-                waiting.decrementAndGet();
-                from.answer(renewal, RenewalOutcome.refused(RenewalOutcome.LIMIT));
-                return;
-            }
-            worker.execute(() -> {
-                try {
-                    from.answer(renewal, answer(renewal));
-                } finally {
-                    waiting.decrementAndGet();
-                }
-            });
+            take(renewal, outcome -> from.answer(renewal, outcome));
         }
 
         @Override
