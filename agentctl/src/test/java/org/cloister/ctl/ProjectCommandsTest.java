@@ -64,6 +64,10 @@ class ProjectCommandsTest {
         assertThat(OwnedProject.out(
                         project.cli.run("project", "show", "--list", project.at("ann.crl"), project.at("genesis"))))
                 .contains("list of ann", "number 2, revokes 1, until " + list.until());
+        Path loop = Files.createSymbolicLink(folder.resolve("loop.crl"), folder.resolve("loop.crl"));
+        revoke[5] = loop.toString();
+        OwnedProject.refused(project.cli.runWithSecret(revoke), "loop.crl");
+        assertThat(loop).as("no list that begins anew").isSymbolicLink();
     }
 
     @Test

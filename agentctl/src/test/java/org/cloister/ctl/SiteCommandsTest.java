@@ -109,6 +109,35 @@ class SiteCommandsTest {
     }
 
     @Test
+    void a_list_that_failed_at_the_alarm_is_signed_by_the_next_issue() throws Exception {
+        site();
+        request("h1.key", "h1.req");
+        request("thief.key", "thief.req");
+        out(cli.runWithSecret("site", "issue", "--site", at("ca"), at("h1.req")));
+        Path way = Files.createDirectories(folder.resolve("ca/revocations.crl.new/in-the-way"));
+        assertThat(cli.runWithSecret("site", "issue", "--site", at("ca"), at("thief.req"))
+                        .err())
+                .contains("refused (copied)", "revocations.crl.new");
+        Files.delete(way);
+        Cli.Result again = cli.runWithSecret("site", "issue", "--site", at("ca"), at("thief.req"));
+        assertThat(again.err()).contains("refused (revoked)");
+        assertThat(program("openssl", "crl", "-in", at("ca/revocations.crl"), "-noout", "-text"))
+                .contains("Serial Number:");
+    }
+
+    @Test
+    void a_list_that_cannot_be_read_is_not_begun_anew() throws Exception {
+        site();
+        Path list = folder.resolve("ca/revocations.crl");
+        Files.deleteIfExists(list);
+        Files.createSymbolicLink(list, list);
+        Cli.Result result = cli.runWithSecret("site", "revoke", "--site", at("ca"));
+        assertThat(result.status()).isEqualTo(2);
+        assertThat(result.err()).contains("revocations.crl");
+        assertThat(list).isSymbolicLink();
+    }
+
+    @Test
     void secrets_lie_in_private_files_and_are_printed_nowhere() throws Exception {
         site();
         request("h1.key", "h1.req");

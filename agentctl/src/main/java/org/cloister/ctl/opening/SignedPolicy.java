@@ -36,7 +36,7 @@ record SignedPolicy(ByteString envelope, Policy policy, Digest hash) {
      */
     static SignedPolicy take(Path kept, @Nullable Path named, ProjectHistory owners, Instant now) throws IOException {
         if (named == null) {
-            if (!Files.exists(kept)) {
+            if (!WholeFile.isThere(kept)) {
                 throw new IOException(kept + ": want the owners' policy, have none; name it once with --policy");
             }
             SignedPolicy own = read(kept, owners);
@@ -47,7 +47,7 @@ record SignedPolicy(ByteString envelope, Policy policy, Digest hash) {
             return own;
         }
         SignedPolicy next = read(named, owners);
-        Optional<byte[]> before = Files.exists(kept) ? Optional.of(claimed(kept)) : Optional.empty();
+        Optional<byte[]> before = WholeFile.isThere(kept) ? Optional.of(claimed(kept)) : Optional.empty();
         if (before.isPresent() && Policy.hash(before.get()).equals(next.hash)) {
             return take(kept, null, owners, now);
         }

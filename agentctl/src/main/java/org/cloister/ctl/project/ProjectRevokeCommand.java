@@ -2,7 +2,6 @@ package org.cloister.ctl.project;
 
 import java.io.IOException;
 import java.math.BigInteger;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -64,7 +63,7 @@ final class ProjectRevokeCommand implements Callable<Integer> {
         List<VerificationKey> own = List.of(key.verificationKey());
         BigInteger number = BigInteger.ONE;
         Set<BigInteger> serials = new TreeSet<>();
-        if (Files.exists(list)) {
+        if (WholeFile.isThere(list)) {
             RevocationList before = RevocationList.read(Pem.bytes(list, RevocationList.MAX_BYTES), own);
             number = before.number().add(BigInteger.ONE);
             serials.addAll(before.serials());

@@ -115,7 +115,7 @@ final class SiteFolder implements AutoCloseable {
 
     /** The list that was signed last; also without the lock, for it is replaced whole. */
     Optional<RevocationList> newest() throws IOException {
-        return Files.exists(listFile())
+        return WholeFile.isThere(listFile())
                 ? Optional.of(read(Pem.bytes(listFile(), RevocationList.MAX_BYTES)))
                 : Optional.empty();
     }

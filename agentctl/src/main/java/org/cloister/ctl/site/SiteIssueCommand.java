@@ -65,9 +65,20 @@ final class SiteIssueCommand implements Callable<Integer> {
             return site.desk().answer(request, now);
         } catch (IdentityRefused e) {
             if (e.clause() == Clause.COPIED) {
-                site.list(now);
+                list(site, e, now);
             }
             throw e;
+        }
+    }
+
+    private static void list(SiteFolder site, IdentityRefused alarm, Instant now) throws IOException {
+        try {
+            site.list(now);
+        } catch (IOException | RuntimeException e) {
+            throw new IOException(
+                    alarm.getMessage() + "; the revocation list is not signed, try agentctl site revoke: "
+                            + e.getMessage(),
+                    e);
         }
     }
 }

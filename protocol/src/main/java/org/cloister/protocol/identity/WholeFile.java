@@ -7,9 +7,11 @@ import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -59,6 +61,15 @@ public final class WholeFile {
             if (!moved) {
                 Files.deleteIfExists(file);
             }
+        }
+    }
+
+    /** @throws IOException if nobody can tell, which {@link Files#exists} takes for absent */
+    public static boolean isThere(Path file) throws IOException {
+        try {
+            return Files.readAttributes(file, BasicFileAttributes.class) != null;
+        } catch (NoSuchFileException e) {
+            return false;
         }
     }
 

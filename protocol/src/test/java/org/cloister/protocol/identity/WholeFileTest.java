@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -96,5 +97,16 @@ class WholeFileTest {
         Files.writeString(beside, "other");
         assertThatThrownBy(() -> WholeFile.claim(file, beside)).isInstanceOf(FileAlreadyExistsException.class);
         assertThat(file).hasBinaryContent(CONTENT);
+    }
+
+    @Test
+    void what_cannot_be_looked_at_is_not_called_absent() throws IOException {
+        assertThat(WholeFile.isThere(file)).isFalse();
+        Files.write(file, CONTENT);
+        assertThat(WholeFile.isThere(file)).isTrue();
+        Files.delete(file);
+        Files.createSymbolicLink(file, file);
+        assertThat(Files.exists(file)).isFalse();
+        assertThatThrownBy(() -> WholeFile.isThere(file)).isInstanceOf(FileSystemException.class);
     }
 }
