@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.key.Secret;
 import org.cloister.ctl.output.Facts;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.luks.key.Argon2;
@@ -109,15 +110,11 @@ public final class DriveKeyCommand implements Callable<Integer> {
 
     private SecretMemory chosen(Vault vault, Path file) throws IOException {
         String what = "new passphrase for " + file;
-        SecretMemory first = vault.secret(descriptor, what);
-        if (descriptor == null) {
-            try (SecretMemory again = vault.secret(null, "the same again")) {
-                if (!first.sameAs(again)) {
-                    first.close();
-                    throw new IOException(what + ": the two differ; type it again");
-                }
-            }
+        if (descriptor != null) {
+            return vault.secret(descriptor, what);
         }
-        return first;
+        try (Secret typed = Secret.askTwice(what)) {
+            return vault.secrets().take(typed.bytes());
+        }
     }
 }

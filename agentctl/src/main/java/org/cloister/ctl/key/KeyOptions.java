@@ -92,16 +92,8 @@ public final class KeyOptions {
     }
 
     private Secret chosen(Path file) throws IOException {
-        Secret first = secret("new passphrase for " + file);
-        if (descriptor == null) {
-            try (Secret again = Secret.ask("the same again")) {
-                if (!first.sameAs(again)) {
-                    first.close();
-                    throw new IOException("new passphrase for " + file + ": the two differ; type it again");
-                }
-            }
-        }
-        return first;
+        String what = "new passphrase for " + file;
+        return descriptor == null ? Secret.askTwice(what) : Secret.read(descriptor, what);
     }
 
     private Secret secret(String what) throws IOException {

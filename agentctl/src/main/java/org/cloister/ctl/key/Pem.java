@@ -1,6 +1,5 @@
 package org.cloister.ctl.key;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -91,16 +90,21 @@ public final class Pem {
         if (to < 0 || find(text, begin, to) >= 0) {
             throw new MalformedException("want one block " + label + " of PEM, have none or more");
         }
-        ByteArrayOutputStream base64 = new ByteArrayOutputStream();
+        byte[] lines = new byte[to - from - begin.length];
+        int length = 0;
         for (int i = from + begin.length; i < to; i++) {
             if (text[i] != '\n' && text[i] != '\r') {
-                base64.write(text[i]);
+                lines[length++] = text[i];
             }
         }
+        byte[] base64 = Arrays.copyOf(lines, length);
         try {
-            return Base64.getDecoder().decode(base64.toByteArray());
+            return Base64.getDecoder().decode(base64);
         } catch (IllegalArgumentException e) {
             throw new MalformedException("want base64 between the lines of " + label + ", have something else");
+        } finally {
+            Arrays.fill(lines, (byte) 0);
+            Arrays.fill(base64, (byte) 0);
         }
     }
 

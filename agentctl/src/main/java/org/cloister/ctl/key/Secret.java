@@ -37,6 +37,32 @@ public final class Secret implements AutoCloseable {
         return of(typed);
     }
 
+    /** A new one, typed twice. */
+    public static Secret askTwice(String what) throws IOException {
+        return twice(what, Secret::ask);
+    }
+
+    static Secret twice(String what, Prompt prompt) throws IOException {
+        Secret first = prompt.ask(what);
+        boolean same = false;
+        try (Secret again = prompt.ask("the same again")) {
+            same = first.sameAs(again);
+            if (!same) {
+                throw new IOException(what + ": the two differ; type it again");
+            }
+            return first;
+        } finally {
+            if (!same) {
+                first.close();
+            }
+        }
+    }
+
+    @FunctionalInterface
+    interface Prompt {
+        Secret ask(String what) throws IOException;
+    }
+
     private static boolean hasTerminal() {
         try (InputStream terminal = Files.newInputStream(Path.of("/dev/tty"))) {
             return terminal != null;

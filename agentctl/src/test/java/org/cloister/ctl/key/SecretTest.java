@@ -1,0 +1,41 @@
+package org.cloister.ctl.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+class SecretTest {
+    private final Secret first = Secret.of("first passphrase".toCharArray());
+    private final Secret second = Secret.of("second passphrase".toCharArray());
+
+    @Test
+    void a_first_passphrase_is_zeroed_when_the_second_is_not_typed() {
+        assertThatThrownBy(() -> Secret.twice("key", what -> {
+                    if (what.equals("key")) {
+                        return first;
+                    }
+                    throw new IOException("the terminal was closed");
+                }))
+                .hasMessage("the terminal was closed");
+        assertThat(first.bytes()).containsOnly(0);
+    }
+
+    @Test
+    void both_are_zeroed_when_they_differ() {
+        assertThatThrownBy(() -> Secret.twice("key", what -> what.equals("key") ? first : second))
+                .hasMessage("key: the two differ; type it again");
+        assertThat(first.bytes()).containsOnly(0);
+        assertThat(second.bytes()).containsOnly(0);
+    }
+
+    @Test
+    void the_first_is_returned_when_the_second_is_the_same() throws IOException {
+        Secret same = Secret.of("first passphrase".toCharArray());
+        assertThat(Secret.twice("key", what -> what.equals("key") ? first : same))
+                .isSameAs(first);
+        assertThat(first.bytes()).asString().isEqualTo("first passphrase");
+        assertThat(same.bytes()).containsOnly(0);
+    }
+}
