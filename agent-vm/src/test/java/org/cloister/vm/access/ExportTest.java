@@ -126,6 +126,8 @@ class ExportTest {
             assertThat(left).succeedsWithin(20, TimeUnit.SECONDS);
             ask.flush();
         }
+        // The answer is closed before the end is recorded.
+        session.end(() -> {});
         assertThat(records).last().extracting(AuditEvent::kind).isEqualTo("export.ended");
     }
 
