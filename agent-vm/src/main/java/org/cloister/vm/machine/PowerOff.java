@@ -33,25 +33,6 @@ public final class PowerOff {
         try {
             Files.writeString(trigger, "o", StandardOpenOption.WRITE);
         } catch (IOException e) {
-            LOG.error("VM: not cut off by its kernel, but by systemd: {}", e.toString());
-            cutBySystemd();
-        }
-    }
-
-    /** Below systemd, for we have not the capability; it asks the kernel at once and neither syncs nor writes what it does. */
-    private void cutBySystemd() {
-        try {
-            programs.succeed(
-                    "systemd-run",
-                    "--quiet",
-                    "--collect",
-                    "--wait",
-                    "halt",
-                    "--force",
-                    "--poweroff",
-                    "--no-sync",
-                    "--no-wtmp");
-        } catch (IOException e) {
             LOG.error("VM: not cut off, it goes off in its own time: {}", e.getMessage());
             begin();
         }
