@@ -30,23 +30,6 @@ record Head(VerificationKey key, List<Binary> chain, AuditHead said, Binary enve
                 Binary.of(head.envelope().bytes()));
     }
 
-    /** Whether it goes on from one that was shown before. Of another log nobody can say. */
-    boolean isAfter(Head before) {
-        AuditHead want = before.said;
-        return said.count() > want.count()
-                || (said.count() == want.count() && said.hash().equals(want.hash()))
-                || isOfAnotherLog(before);
-    }
-
-    boolean isOfAnotherLog(Head before) {
-        return !said.log().equals(before.said.log()) || !said.relay().equals(before.said.relay());
-    }
-
-    @Override
-    public String toString() {
-        return "record " + said.count() + " of log " + said.log() + " of " + said.relay() + " with hash " + said.hash();
-    }
-
     /** Whether whoever this chain is of has signed it. */
     boolean isOf(List<Binary> signer) {
         try {

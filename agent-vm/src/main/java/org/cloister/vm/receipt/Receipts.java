@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.cloister.protocol.Digest;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.audit.HeadKeeper;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.evidence.Statement;
@@ -123,15 +124,11 @@ public final class Receipts implements Witness, Lives {
     private void witness(Site.Relay from, ByteString head) {
         try {
             Head shown = Head.verify(from, head);
-            Optional<Head> before = newest;
-            if (before.isEmpty() || shown.isAfter(before.get())) {
+            Optional<HeadKeeper.Alarm> alarm = newest.flatMap(before -> HeadKeeper.alarm(before.said(), shown.said()));
+            alarm.ifPresent(each -> LOG.warn("relay: {}", each.text()));
+            // Whoever signs allocations now may not have signed the head of another log.
+            if (alarm.isEmpty() || alarm.get().reason() == HeadKeeper.Reason.OTHER_LOG) {
                 newest = Optional.of(shown);
-            }
-            if (before.isPresent() && (shown.isOfAnotherLog(before.get()) || !shown.isAfter(before.get()))) {
-                LOG.warn(
-                        "relay: audit head: want one after {}, have {}; ask the site for its audit log",
-                        before.get(),
-                        shown);
             }
         } catch (IOException e) {
             LOG.warn("relay: audit head: {}", e.getMessage());

@@ -140,19 +140,29 @@ public final class HeadKeeper {
         Optional<SignedHead> before = newest();
         if (before.isPresent()) {
             AuditHead want = before.get().head();
-            AuditHead have = offered.head();
-            if (!want.log().equals(have.log()) || !want.relay().equals(have.relay())) {
-                return alarm(Reason.OTHER_LOG, want, have);
+            Optional<Alarm> alarm = alarm(want, offered.head());
+            if (alarm.isPresent()) {
+                return alarm.get();
             }
-            if (have.count() < want.count()) {
-                return alarm(Reason.OLDER, want, have);
-            }
-            if (have.count() == want.count()) {
-                return have.hash().equals(want.hash()) ? new Known() : alarm(Reason.FORKED, want, have);
+            if (offered.head().count() == want.count()) {
+                return new Known();
             }
         }
         keep(offered);
         return new Kept(offered);
+    }
+
+    /** What is wrong with a head that comes after another; nothing if its log goes on from there, or is where it was. */
+    public static Optional<Alarm> alarm(AuditHead want, AuditHead have) {
+        if (!want.log().equals(have.log()) || !want.relay().equals(have.relay())) {
+            return Optional.of(alarm(Reason.OTHER_LOG, want, have));
+        }
+        if (have.count() < want.count()) {
+            return Optional.of(alarm(Reason.OLDER, want, have));
+        }
+        return have.count() == want.count() && !have.hash().equals(want.hash())
+                ? Optional.of(alarm(Reason.FORKED, want, have))
+                : Optional.empty();
     }
 
     private static Alarm alarm(Reason reason, AuditHead want, AuditHead have) {
