@@ -110,7 +110,10 @@ final class ProjectMachine implements AutoCloseable {
                 event -> LOG.info("tunnel {}", event));
         parts.push(tunnels::close);
         decisions.scheduleWithFixedDelay(
-                () -> renew(tunnels, pkcs8), RENEWAL.toSeconds(), RENEWAL.toSeconds(), TimeUnit.SECONDS);
+                new Rounds(List.of(() -> renew(tunnels, pkcs8))),
+                RENEWAL.toSeconds(),
+                RENEWAL.toSeconds(),
+                TimeUnit.SECONDS);
         return tunnels;
     }
 
@@ -205,8 +208,6 @@ final class ProjectMachine implements AutoCloseable {
             tunnels.renew(own.ike(new LockedKey(pkcs8)));
         } catch (IOException e) {
             LOG.error("own certificate: not renewed, and tried again: {}", e.getMessage());
-        } catch (RuntimeException e) {
-            LOG.error("own certificate: not renewed, and tried again: a defect", e);
         }
     }
 
