@@ -9,7 +9,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
@@ -77,12 +76,7 @@ final class LockedDrive implements AutoCloseable {
 
     /** @throws IOException if that is not known */
     boolean hasImage() throws IOException {
-        try {
-            Files.readAttributes(image, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-            return true;
-        } catch (NoSuchFileException e) {
-            return false;
-        }
+        return WholeFile.isThere(image, LinkOption.NOFOLLOW_LINKS);
     }
 
     /**

@@ -7,6 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -65,9 +66,9 @@ public final class WholeFile {
     }
 
     /** @throws IOException if nobody can tell, which {@link Files#exists} takes for absent */
-    public static boolean isThere(Path file) throws IOException {
+    public static boolean isThere(Path file, LinkOption... links) throws IOException {
         try {
-            return Files.readAttributes(file, BasicFileAttributes.class) != null;
+            return Files.readAttributes(file, BasicFileAttributes.class, links) != null;
         } catch (NoSuchFileException e) {
             return false;
         }
