@@ -2,7 +2,6 @@ package org.cloister.vm.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -21,36 +20,13 @@ import org.cloister.protocol.access.AccessAnswer.Refused;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.Fact;
 import org.cloister.protocol.identity.Role;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** OpenSSH at both ends, circuits between them, and a login of this machine's. */
 @Timeout(300)
-class AccessDeskTest {
+class AccessDeskTest extends OneLogin {
     private static final int BIG = 50 << 20;
-
-    @TempDir
-    private Path folder;
-
-    private AccessWorld world;
-    private AccessWorld.Person ada;
-
-    @BeforeEach
-    void begin() throws Exception {
-        assumeTrue("root".equals(System.getProperty("user.name")), "a login of somebody else is root's to give");
-        world = new AccessWorld(folder);
-        ada = world.new Person("ada7", Role.MEMBER, Role.EXPORTER);
-    }
-
-    @AfterEach
-    void end() {
-        if (world != null) {
-            world.close();
-        }
-    }
 
     @Test
     void a_member_logs_in_with_the_circuits_key_and_hears_how_a_command_ended() throws Exception {

@@ -1,47 +1,22 @@
 package org.cloister.vm.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.cloister.protocol.identity.Role;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What OpenSSH forwards for whom, with something that listens on two addresses of the VM's. */
 @Timeout(120)
-class AccessForwardingTest {
+class AccessForwardingTest extends OneLogin {
     /** Of the loopback device too, and none that may be forwarded to. */
     private static final String OTHER = "127.0.0.2";
-
-    @TempDir
-    private Path folder;
-
-    private AccessWorld world;
-    private AccessWorld.Person ada;
-
-    @BeforeEach
-    void begin() throws Exception {
-        assumeTrue("root".equals(System.getProperty("user.name")), "a login of somebody else is root's to give");
-        world = new AccessWorld(folder);
-        ada = world.new Person("ada7", Role.MEMBER, Role.EXPORTER);
-    }
-
-    @AfterEach
-    void end() {
-        if (world != null) {
-            world.close();
-        }
-    }
 
     /** Says a word to whoever comes. */
     private static final class Listening implements AutoCloseable {
