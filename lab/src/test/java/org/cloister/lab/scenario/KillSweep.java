@@ -7,12 +7,10 @@ import java.util.HashSet;
 import java.util.Set;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
+import org.cloister.protocol.handover.SlotName;
 
 /** Kills, each under a job of its own that is to end as documented, of which the site keeps nothing, and of a worker's agent its logs. */
 final class KillSweep {
-    /** As many of its ticket as a node's name has. */
-    private static final int NODE_DIGITS = 16;
-
     private final ProjectStage project;
     private final ProjectStage.Opened opened;
     private final MemberDevice member;
@@ -65,7 +63,7 @@ final class KillSweep {
 
     /** In the home of the job's user, by the agent that came after the one that was killed. */
     private void assertLogs(String ticket) throws IOException {
-        String logs = "cloister-" + ticket.substring(0, NODE_DIGITS) + "-*/";
+        String logs = "cloister-" + SlotName.label(ticket, 0) + "-*/";
         assertThat(member.said("cat " + logs + "journal")).contains("code=killed", " kernel: ");
         assertThat(member.said("cat " + logs + "slurmd")).contains("slurmd started");
     }

@@ -8,10 +8,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.interfaces.ECPrivateKey;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Command;
 import org.cloister.lab.Lab;
@@ -48,8 +48,6 @@ class ProjectJobTest {
     private static final Path JOBS = Path.of("src/test/resources/jobs");
     static final Path DEMO = Path.of("src/main/resources/org/cloister/lab/demo");
 
-    private static final int SCRATCH_MIB = 40;
-
     /** munged's, in each VM. */
     private static final String MUNGE_KEY = "/run/cloister/munge/munge.key";
 
@@ -77,8 +75,7 @@ class ProjectJobTest {
     private static Wiretap trunk;
     // Each runs from one test into a later one: limits are whole minutes, and a script has many things to try.
     private static LimitedJob limited;
-    private static String hostile;
-    private static final List<String> withScratch = new ArrayList<>();
+    private static HostileJob hostile;
 
     @BeforeAll
     static void begin(Lab of) throws Exception {
@@ -179,7 +176,6 @@ class ProjectJobTest {
         project.explained(() -> {
             bob.put(DEMO.resolve("reach.sh"));
             limited = LimitedJob.submit(project, opened);
-            withScratch.add(limited.id());
             String cancelled = bob.submit("--wrap='sleep 1800'");
             member.awaitRunning(limited.id());
             limited.disturb();
@@ -209,11 +205,8 @@ class ProjectJobTest {
     @InTurn(2)
     void a_job_ends_as_documented_whatever_is_killed() throws Exception {
         project.explained(() -> {
-            for (String file : List.of("hostile.sh", "go.sh", "phase.sh")) {
-                member.put(JOBS.resolve(file));
-            }
-            hostile = member.submit("--tmp=" + SCRATCH_MIB + " --output=hostile.txt hostile.sh");
-            withScratch.add(hostile);
+            member.put(JOBS.resolve("go.sh"), JOBS.resolve("phase.sh"));
+            hostile = HostileJob.submit(project, opened);
             assertAll(Kill.draw().stream().map(kill -> () -> kills.assertEnds(kill)));
         });
     }
@@ -223,31 +216,7 @@ class ProjectJobTest {
     @InTurn(2)
     void what_a_script_tries_against_its_worker_is_refused() throws Exception {
         project.explained(() -> {
-            member.awaitEnd(hostile);
-            String said = member.said("cat hostile.txt");
-            System.out.println(said);
-            assertThat(said)
-                    .contains("hostile: done", "fill /scratch: refused", "insmod ", "daemons' folders: refused")
-                    .doesNotContain("NOT REFUSED");
-            // Beside the daemons themselves, in the controlling VM.
-            assertThat(member.ssh("cd /project/cloister && ls agent slurm mariadb nfs")
-                            .run()
-                            .err()
-                            .lines()
-                            .filter(line -> line.startsWith("ls: ")))
-                    .hasSize(4)
-                    .allMatch(line -> line.endsWith("Permission denied"));
-            // A shell in the controlling VM is beside the project's queue and storage.
-            String there = member.ssh("bash hostile.sh fork memory kill").run().out();
-            System.out.println(there);
-            assertThat(there)
-                    .contains("memory: refused", "hostile: done")
-                    .containsPattern("fork: (refused after|the kernel ended it)")
-                    .doesNotContain("NOT REFUSED");
-            assertThat(member.said("ulimit -u")).isEqualTo("2048\n");
-            assertThat(member.said("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
-                    .endsWith("after\n");
-            assertThat(project.said(opened)).doesNotContain("Main process exited");
+            hostile.assertRefused();
             project.awaitNoWorker();
         });
     }
@@ -308,12 +277,19 @@ class ProjectJobTest {
                     assertThat(verified.exit()).as(name + ": " + verified).isZero();
                 }
             }
-            for (String job : withScratch) {
+            for (String job : withScratch()) {
                 assertThat(receipt(member.ticket(job) + ".json").out())
                         .contains("volume erased ")
                         .doesNotContain("NOT known to be erased");
             }
         });
+    }
+
+    private static List<String> withScratch() {
+        return Stream.concat(
+                        Stream.ofNullable(limited).map(LimitedJob::id),
+                        Stream.ofNullable(hostile).map(HostileJob::id))
+                .toList();
     }
 
     private static Command.Output receipt(String name) throws IOException {
