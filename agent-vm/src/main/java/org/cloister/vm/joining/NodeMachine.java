@@ -304,7 +304,6 @@ final class NodeMachine implements Steps {
         try {
             Map<String, Path> files = Map.of(
                     "charon", base.run.resolve("charon/charon.log"),
-                    "slurmd", Path.of("/var/log/slurm/slurmd.log"),
                     "munged", Path.of("/var/log/munge/munged.log"));
             new KeptLogs(base.programs, base.clock, files).keep(folder, label);
         } catch (IOException e) {

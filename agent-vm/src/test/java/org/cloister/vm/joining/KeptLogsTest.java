@@ -28,18 +28,18 @@ class KeptLogsTest {
     private Path folder;
 
     private Path home;
-    private Path slurmd;
+    private Path charon;
     private Path munged;
 
     @BeforeEach
     void logs() throws IOException {
         home = Files.createDirectory(folder.resolve("home"));
-        slurmd = Files.writeString(folder.resolve("slurmd.log"), "slurmd ended\n");
+        charon = Files.writeString(folder.resolve("charon.log"), "charon ended\n");
         munged = Files.writeString(folder.resolve("munged.log"), "munged ended\n");
     }
 
     private void keep() throws IOException {
-        new KeptLogs(programs, () -> NOW, Map.of("slurmd", slurmd, "munged", munged)).keep(home, "mfrggzdfmztwq2lk-3");
+        new KeptLogs(programs, () -> NOW, Map.of("charon", charon, "munged", munged)).keep(home, "mfrggzdfmztwq2lk-3");
     }
 
     private List<String> kept() throws IOException {
@@ -55,8 +55,8 @@ class KeptLogsTest {
     @Test
     void the_named_logs_and_the_journal_are_kept_in_a_new_folder() throws IOException {
         keep();
-        assertThat(kept()).containsExactly("journal", "munged", "slurmd");
-        assertThat(home.resolve(FOLDER).resolve("slurmd")).hasContent("slurmd ended\n");
+        assertThat(kept()).containsExactly("charon", "journal", "munged");
+        assertThat(home.resolve(FOLDER).resolve("charon")).hasContent("charon ended\n");
         assertThat(home.resolve(FOLDER).resolve("munged")).hasContent("munged ended\n");
         assertThat(home.resolve(FOLDER).resolve("journal")).hasContent("journal --boot --lines=5000 --no-pager\n");
     }
@@ -64,8 +64,8 @@ class KeptLogsTest {
     @Test
     void a_log_that_is_not_there_is_left_out_and_so_is_a_link() throws IOException {
         Files.delete(munged);
-        Files.move(slurmd, folder.resolve("secret"));
-        Files.createSymbolicLink(slurmd, folder.resolve("secret"));
+        Files.move(charon, folder.resolve("secret"));
+        Files.createSymbolicLink(charon, folder.resolve("secret"));
         keep();
         assertThat(kept()).containsExactly("journal");
     }
@@ -90,9 +90,9 @@ class KeptLogsTest {
         String all = IntStream.range(0, 200_000)
                 .mapToObj(i -> String.format(java.util.Locale.ROOT, "%08d%n", i))
                 .collect(Collectors.joining());
-        Files.writeString(slurmd, all);
+        Files.writeString(charon, all);
         keep();
-        assertThat(Files.readString(home.resolve(FOLDER).resolve("slurmd")))
+        assertThat(Files.readString(home.resolve(FOLDER).resolve("charon")))
                 .isEqualTo(all.substring(all.length() - 1_000_000));
     }
 }
