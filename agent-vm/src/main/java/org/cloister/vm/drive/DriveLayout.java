@@ -65,6 +65,11 @@ public final class DriveLayout {
         return root.resolve("receipts");
     }
 
+    /** The log of what was taken out, for everybody to read: who, when, which path, how many bytes. */
+    public Path exports() {
+        return root.resolve("exports");
+    }
+
     /** {@link org.cloister.vm.opening.ProjectFolder}'s. */
     public Path project() {
         return agent().resolve("project");
@@ -85,6 +90,7 @@ public final class DriveLayout {
             folder(software(), OPEN, us, -1);
         }
         folder(receipts(), OPEN, us, -1);
+        folder(exports(), OPEN, us, -1);
         folder(daemons(), PASSABLE, us, -1);
         folder(agent(), CLOSED, us, -1);
         folder(slurm(), CLOSED, us, -1);

@@ -14,13 +14,13 @@ import org.cloister.ipsec.Certificate;
 import org.cloister.ipsec.Identity;
 import org.cloister.ipsec.Plan;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.IkeAnchors;
 import org.cloister.protocol.identity.Name;
 import org.cloister.vm.ControllerConfig;
 import org.cloister.vm.access.AccessDesk;
+import org.cloister.vm.access.ExportLog;
 import org.cloister.vm.access.Place;
 import org.cloister.vm.access.UnitLauncher;
 import org.cloister.vm.boot.BootKeyPairs;
@@ -182,8 +182,7 @@ final class ProjectMachine implements AutoCloseable {
 
     /** Persons come when all is there that they would work with. */
     AccessDesk access(Beliefs beliefs, Members members, SigningKey signing) throws IOException {
-        AuditLog exports =
-                AuditLog.open(foundation.layout().agent().resolve("exports"), name.toString(), signing, clock);
+        ExportLog exports = ExportLog.open(foundation.layout().exports(), name, signing, own.chain(), clock);
         parts.push(exports::close);
         equipment.services().start(SESSIONS, "");
         parts.push(() -> equipment.services().stop(SESSIONS));
@@ -196,7 +195,7 @@ final class ProjectMachine implements AutoCloseable {
                         SESSION_SCRIPTS,
                         foundation.layout().homes()),
                 new UnitLauncher(equipment.run().resolve("sessions.socket")),
-                event -> exports.append(List.of(event)),
+                exports,
                 equipment.metrics());
         parts.push(desk::close);
         return desk;

@@ -40,6 +40,7 @@ class DriveLayoutTest {
         }
         assertThat(mode(layout.homes())).isEqualTo("rwxr-xr-x");
         assertThat(mode(layout.receipts())).isEqualTo("rwxr-xr-x");
+        assertThat(mode(layout.exports())).isEqualTo("rwxr-xr-x");
     }
 
     @Test

@@ -14,6 +14,7 @@ import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.output.Answer;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.output.Table;
+import org.cloister.ctl.project.ProjectOption;
 import org.cloister.protocol.audit.AuditHead;
 import org.cloister.protocol.audit.AuditVerifier;
 import org.cloister.protocol.audit.Finding;
@@ -22,11 +23,12 @@ import org.cloister.protocol.audit.Segment;
 import org.cloister.protocol.audit.SignedHead;
 import org.cloister.protocol.audit.Verification;
 import org.cloister.protocol.audit.WitnessedHead;
+import org.cloister.protocol.dsse.VerificationKey;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl audit verify}: whether a log is what its relay signed and its witnesses saw. */
+/** {@code agentctl audit verify}: whether a log is what its relay, or its project's VM, signed and its witnesses saw. */
 @Command(
         name = "verify",
         description =
@@ -42,6 +44,13 @@ final class AuditVerifyCommand implements Callable<Integer> {
             description =
                     "The relay's certificate or public key in PEM; may be given more than once, for a relay that changed its key.")
     private List<Path> relay = List.of();
+
+    @Option(
+            names = "--project",
+            paramLabel = "FILE",
+            description =
+                    "For a project's log of exports, a folder: the project's genesis, then its successor documents in order, each with the option before it. They say which of the certificates in the folder hold.")
+    private List<Path> documents = List.of();
 
     @Option(
             names = "--head",
@@ -124,8 +133,21 @@ final class AuditVerifyCommand implements Callable<Integer> {
             }
             witnessed.addAll(kept);
         }
-        Verification verification = new AuditVerifier(RelayKeys.read(relay), from).verify(segments, witnessed);
+        Verification verification = new AuditVerifier(signers(), from).verify(segments, witnessed);
         output.print(new Verified(verification));
         return (verification.holds() ? ExitCode.OK : ExitCode.FAILURE).code();
+    }
+
+    private List<VerificationKey> signers() throws IOException {
+        List<VerificationKey> keys = new ArrayList<>(SignerKeys.ofRelay(relay));
+        if (!documents.isEmpty()) {
+            List<Path> chains = files.signers();
+            if (chains.isEmpty()) {
+                throw new IOException("certificates: want signer-KEY.pem beside the segments, have none; give the whole"
+                        + " folder of the project's log");
+            }
+            keys.addAll(SignerKeys.ofProject(ProjectOption.read(documents), chains));
+        }
+        return keys;
     }
 }

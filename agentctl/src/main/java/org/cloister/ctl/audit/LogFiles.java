@@ -5,12 +5,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.cloister.protocol.audit.SegmentStart;
 import picocli.CommandLine.Parameters;
 
 /** The segments that a command is given. */
 final class LogFiles {
+    private static final Pattern SIGNER = Pattern.compile("signer-[a-z2-7]{52}\\.pem");
+
     @Parameters(
             paramLabel = "LOG",
             arity = "1..*",
@@ -23,7 +26,7 @@ final class LogFiles {
         List<Path> segments = new ArrayList<>();
         for (Path each : given) {
             if (Files.isDirectory(each)) {
-                List<Path> inside = segmentsOf(each);
+                List<Path> inside = inside(each, SegmentStart.FILE);
                 if (inside.isEmpty()) {
                     throw new IOException(each + ": want segments named " + SegmentStart.FILE
                             + ", have none; give the folder of an audit log");
@@ -36,11 +39,21 @@ final class LogFiles {
         return segments;
     }
 
-    private static List<Path> segmentsOf(Path folder) throws IOException {
+    /** Certificates beside the segments, of who signed them, as who wrote them says. */
+    List<Path> signers() throws IOException {
+        List<Path> signers = new ArrayList<>();
+        for (Path each : given) {
+            if (Files.isDirectory(each)) {
+                signers.addAll(inside(each, SIGNER));
+            }
+        }
+        return signers;
+    }
+
+    private static List<Path> inside(Path folder, Pattern names) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> SegmentStart.FILE
-                            .matcher(String.valueOf(file.getFileName()))
-                            .matches())
+            return files.filter(file ->
+                            names.matcher(String.valueOf(file.getFileName())).matches())
                     .sorted()
                     .toList();
         }

@@ -25,6 +25,11 @@ public final class ProjectOption {
     }
 
     public ProjectHistory read() throws IOException {
-        return Documents.history(history);
+        return read(history);
+    }
+
+    /** @param documents as the option takes them */
+    public static ProjectHistory read(List<Path> documents) throws IOException {
+        return Documents.history(documents);
     }
 }

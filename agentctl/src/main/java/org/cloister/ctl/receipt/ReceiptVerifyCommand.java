@@ -12,9 +12,9 @@ import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.project.ProjectOption;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.ProjectDocument;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.receipt.Receipt;
 import org.cloister.protocol.receipt.ReceiptVerifier;
@@ -54,7 +54,8 @@ final class ReceiptVerifyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Optional<ProjectHistory> project = documents.isEmpty() ? Optional.empty() : Optional.of(history());
+        Optional<ProjectHistory> project =
+                documents.isEmpty() ? Optional.empty() : Optional.of(ProjectOption.read(documents));
         List<VerificationKey> keys = new ArrayList<>();
         for (Path site : sites) {
             keys.add(siteKey(site));
@@ -71,14 +72,6 @@ final class ReceiptVerifyCommand implements Callable<Integer> {
             case UNKNOWN -> ExitCode.WARNING.code();
             case WRONG -> ExitCode.FAILURE.code();
         };
-    }
-
-    private ProjectHistory history() throws IOException {
-        List<byte[]> envelopes = new ArrayList<>();
-        for (Path each : documents) {
-            envelopes.add(Pem.bytes(each, ProjectDocument.MAX_BYTES));
-        }
-        return ProjectHistory.of(envelopes);
     }
 
     private static VerificationKey siteKey(Path file) throws IOException {

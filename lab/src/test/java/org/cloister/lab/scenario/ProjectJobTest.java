@@ -296,6 +296,15 @@ class ProjectJobTest {
         return project.verify(Files.writeString(folder.resolve(name), member.said("cat /project/receipts/" + name)));
     }
 
+    /** Whose certificates lie beside it. Any member may look. */
+    @Test
+    @Order(9)
+    void what_was_taken_out_is_in_a_log_that_holds() throws Exception {
+        project.explained(() -> {
+            new TakenOut(project, bob).assertHolds(Files.createDirectory(folder.resolve("taken-out")));
+        });
+    }
+
     @Test
     @Order(9)
     void keys_are_in_their_files_alone() throws Exception {

@@ -114,9 +114,19 @@ public final class AuditLog implements AutoCloseable {
         return open(folder, relay, key, clock, SEGMENT_BYTES);
     }
 
+    /** The same of a log that every user of the machine may read. */
+    public static AuditLog openForAll(Path folder, String writer, SigningKey key, InstantSource clock)
+            throws IOException {
+        return open(LogFolder.lock(folder, LogFolder.Readers.ALL), writer, key, clock, SEGMENT_BYTES);
+    }
+
     static AuditLog open(Path path, String relay, SigningKey key, InstantSource clock, long segmentBytes)
             throws IOException {
-        LogFolder folder = LogFolder.lock(path);
+        return open(LogFolder.lock(path, LogFolder.Readers.GROUP), relay, key, clock, segmentBytes);
+    }
+
+    private static AuditLog open(LogFolder folder, String relay, SigningKey key, InstantSource clock, long segmentBytes)
+            throws IOException {
         try {
             LogFolder.Found found = folder.recover(relay);
             AuditLog log = new AuditLog(folder, relay, key, clock, segmentBytes, found);

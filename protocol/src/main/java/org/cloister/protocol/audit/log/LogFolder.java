@@ -26,6 +26,21 @@ final class LogFolder implements AutoCloseable {
 
     private final Path path;
     private final FileChannel lock;
+    private final Readers readers;
+
+    /** Who, beside its writer, reads a log. */
+    enum Readers {
+        GROUP("rwxr-x---", "rw-r-----"),
+        ALL("rwxr-xr-x", "rw-r--r--");
+
+        private final String folder;
+        private final String segment;
+
+        Readers(String folder, String segment) {
+            this.folder = folder;
+            this.segment = segment;
+        }
+    }
 
     /**
      * What the folder has.
@@ -44,15 +59,16 @@ final class LogFolder implements AutoCloseable {
             Optional<SignedHead> head,
             long cut) {}
 
-    private LogFolder(Path path, FileChannel lock) {
+    private LogFolder(Path path, FileChannel lock, Readers readers) {
         this.path = path;
         this.lock = lock;
+        this.readers = readers;
     }
 
     /** @throws IOException if another has it */
-    static LogFolder lock(Path path) throws IOException {
+    static LogFolder lock(Path path, Readers readers) throws IOException {
         Files.createDirectories(
-                path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-x---")));
+                path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(readers.folder)));
         FileChannel lock = FileChannel.open(
                 path.resolve("lock"),
                 Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
@@ -68,7 +84,7 @@ final class LogFolder implements AutoCloseable {
         if (!ours) {
             throw new IOException("audit log " + path + ": want it alone, another process has it; stop that one");
         }
-        return new LogFolder(path, lock);
+        return new LogFolder(path, lock, readers);
     }
 
     private static boolean isFree(FileChannel lock) throws IOException {
@@ -132,7 +148,7 @@ final class LogFolder implements AutoCloseable {
     /** A new segment with its first group; on disk when it returns, gone when it throws, if the disk lets it go. */
     SegmentFile begin(String name, byte[] group) throws IOException {
         Path file = path.resolve(name);
-        SegmentFile segment = SegmentFile.create(file);
+        SegmentFile segment = SegmentFile.create(file, PosixFilePermissions.fromString(readers.segment));
         try {
             segment.append(group);
             SegmentFile.syncFolder(path);

@@ -6,7 +6,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 
 /**
  * A segment that is appended to. Not a {@link FileChannel}: an interrupt of the thread that writes would close that, and
@@ -22,11 +24,11 @@ final class SegmentFile implements AutoCloseable {
     }
 
     /** In place of what a failed try left under this name. Its name is on disk once {@link #syncFolder} returns. */
-    static SegmentFile create(Path path) throws IOException {
+    static SegmentFile create(Path path, Set<PosixFilePermission> mode) throws IOException {
         Files.deleteIfExists(path);
         Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        // Again, for the mask of the process: the operators' group reads it.
-        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-r-----"));
+        // Again, for the mask of the process.
+        Files.setPosixFilePermissions(path, mode);
         return new SegmentFile(new RandomAccessFile(path.toFile(), "rw"), 0);
     }
 

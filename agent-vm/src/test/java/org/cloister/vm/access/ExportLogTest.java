@@ -1,0 +1,102 @@
+package org.cloister.vm.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPair;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.stream.Stream;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.audit.AuditVerifier;
+import org.cloister.protocol.audit.Segment;
+import org.cloister.protocol.audit.SegmentStart;
+import org.cloister.protocol.audit.Verification;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.vm.opening.OpeningWorld;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ExportLogTest {
+    private static final AuditEvent SENT = AuditEvent.of(OpeningWorld.NOW, "export.begun");
+
+    @TempDir
+    private Path folder;
+
+    private OpeningWorld world;
+    private SigningKey key;
+    private List<byte[]> chain;
+
+    @BeforeEach
+    void boot() throws Exception {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        world = new OpeningWorld();
+        key = SigningKey.of(new KeyPair(world.keys.shown().signing().publicKey(), world.keys.signing()));
+        chain = world.unlocked().authority().certify(world.controller, key.verificationKey(), OpeningWorld.NOW);
+    }
+
+    private ExportLog open() throws IOException {
+        return ExportLog.open(folder, world.controller, key, chain, InstantSource.fixed(OpeningWorld.NOW));
+    }
+
+    private Path signer() {
+        return folder.resolve("signer-" + key.verificationKey().id() + ".pem");
+    }
+
+    private Verification verify(VerificationKey by) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            List<Segment> segments = files.filter(file -> SegmentStart.FILE
+                            .matcher(file.getFileName().toString())
+                            .matches())
+                    .map(file -> new Segment(file.toString(), () -> Files.newInputStream(file)))
+                    .toList();
+            return new AuditVerifier(List.of(by), 1).verify(segments, List.of());
+        }
+    }
+
+    @Test
+    void everybody_reads_it_and_the_certificates_of_who_signs() throws Exception {
+        try (ExportLog log = open()) {
+            log.append(SENT);
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files.filter(file -> !file.endsWith("lock")).toList())
+                    .hasSize(2)
+                    .allSatisfy(file -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                            .isEqualTo("rw-r--r--"));
+        }
+        List<Certificate> read;
+        try (InputStream in = Files.newInputStream(signer())) {
+            read = List.copyOf(CertificateFactory.getInstance("X.509").generateCertificates(in));
+        }
+        assertThat(read).hasSameSizeAs(chain);
+        assertThat(read.get(0).getEncoded()).isEqualTo(chain.get(0));
+        assertThat(VerificationKey.of(read.get(0).getPublicKey())).isEqualTo(key.verificationKey());
+        assertThat(verify(key.verificationKey()).holds()).isTrue();
+        assertThat(verify(key.verificationKey()).records()).isEqualTo(2);
+    }
+
+    @Test
+    void nothing_is_recorded_while_its_certificates_cannot_be_laid() throws Exception {
+        Path inTheWay = folder.resolve("." + signer().getFileName() + ".new").resolve("file");
+        Files.createDirectories(inTheWay.getParent());
+        Files.createFile(inTheWay);
+        try (ExportLog log = open()) {
+            assertThatThrownBy(() -> log.append(SENT)).isInstanceOf(IOException.class);
+            assertThat(verify(key.verificationKey()).records()).isEqualTo(1);
+            Files.delete(inTheWay);
+            log.append(SENT);
+        }
+        assertThat(signer()).exists();
+        assertThat(verify(key.verificationKey()).records()).isEqualTo(2);
+    }
+}

@@ -1,0 +1,36 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.cloister.lab.Command;
+import org.cloister.lab.project.MemberDevice;
+import org.cloister.lab.project.ProjectStage;
+
+/** The project's log of what was taken out, as any member reads it. */
+record TakenOut(ProjectStage project, MemberDevice reader) {
+    /**
+     * When the first member has taken {@code out.txt}.
+     *
+     * @param copy an empty folder
+     */
+    void assertHolds(Path copy) throws IOException {
+        for (String name :
+                reader.said("cd /project/exports; ls *.jsonl *.pem").lines().toList()) {
+            Files.writeString(copy.resolve(name), reader.said("cat /project/exports/" + name));
+        }
+        String genesis = project.site().parties().genesis().toString();
+        Command.Output verified = project.first
+                .agentctl(ProjectStage.words("audit", "verify", copy.toString(), "--project", genesis))
+                .run();
+        assertThat(verified.exit()).as(verified.toString()).isZero();
+        assertThat(project.first
+                        .agentctl(ProjectStage.words("audit", "show", copy.toString()))
+                        .succeed())
+                .containsPattern("export\\.opened .*path=\\S*out\\.txt ")
+                .containsPattern("login=" + ProjectStage.LOGIN + " ")
+                .containsPattern("person=p1\\.exporter\\.");
+    }
+}
