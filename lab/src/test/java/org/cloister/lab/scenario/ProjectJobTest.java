@@ -169,6 +169,18 @@ class ProjectJobTest {
         });
     }
 
+    /** Its logs say so, in the home of the job's user; the next worker has the right one. */
+    @Test
+    @Order(3)
+    @InTurn(5)
+    void a_worker_with_another_munge_key_joins_nothing() throws Exception {
+        project.explained(() -> {
+            member.put(JOBS.resolve("phase.sh"));
+            OtherMungeKey.assertJoinsNothing(project);
+            project.awaitNoWorker();
+        });
+    }
+
     @Test
     @Order(3)
     @InTurn(1)

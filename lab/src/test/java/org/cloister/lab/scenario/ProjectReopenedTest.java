@@ -3,16 +3,19 @@ package org.cloister.lab.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.cloister.host.vm.VmOwner;
 import org.cloister.lab.Command;
 import org.cloister.lab.Lab;
+import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
 import org.cloister.lab.site.Search;
@@ -56,6 +59,9 @@ class ProjectReopenedTest {
      * forgotten is done again, on a plain cluster too.
      */
     private static final int SAVED_S = 30;
+
+    /** The kernel sends what was written five seconds ago. */
+    private static final int DEAD_S = 10;
 
     private static final Path JOBS = Path.of("src/test/resources/jobs");
     private static final String RUNNING = "running";
@@ -192,8 +198,36 @@ class ProjectReopenedTest {
         });
     }
 
+    /** The controlling VM's cable is out, and the job writes without a pause. */
     @Test
     @Order(2)
+    void a_worker_whose_storage_is_dead_ends_in_good_order() throws Exception {
+        project.explained(() -> {
+            MemberDevice member = project.member;
+            String job = member.submit("--no-requeue --output=dead.txt --wrap='while echo on; do sleep 0.1; done'");
+            member.awaitRunning(job);
+            VmOwner worker = project.worker(job);
+            CompletableFuture<Void> cut = CompletableFuture.runAsync(() -> {
+                try {
+                    project.site().guests().unplug(opened.owner(), AgentHostFiles.ORDERLY.multipliedBy(4));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            // What it has written waits for the storage.
+            TimeUnit.SECONDS.sleep(DEAD_S);
+            lab.slurm().client("scancel", Long.toString(worker.globalJob()));
+            VmEnd.of(project.site().hosts(), worker).assertOrderly();
+            assertThat(cut).as("the cable").isNotDone();
+            cut.join();
+            member.awaitEnd(job);
+            assertThat(member.state(job)).startsWith("NODE_FAIL");
+            project.awaitNoWorker();
+        });
+    }
+
+    @Test
+    @Order(3)
     void a_project_that_is_closed_ends_in_good_order() throws Exception {
         project.explained(() -> {
             assertThat(opened.wire().clear()).isZero();
@@ -211,7 +245,7 @@ class ProjectReopenedTest {
 
     /** It starts the VM, whose opener gives it nothing. */
     @Test
-    @Order(3)
+    @Order(4)
     void a_host_that_the_owners_do_not_name_has_nothing_of_their_project() throws Exception {
         project.explained(() -> {
             opened = project.openUnnamed(

@@ -1,0 +1,33 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.LabException;
+import org.cloister.lab.project.MemberDevice;
+import org.cloister.lab.project.ProjectStage;
+import org.cloister.protocol.handover.SlotName;
+
+/** A worker whose munged has another key than its Local Slurm. */
+final class OtherMungeKey {
+    private OtherMungeKey() {}
+
+    /** It is told before its hand-over; the member's home has {@code phase.sh}. Its logs are kept, and the next worker does the job. */
+    static void assertJoinsNothing(ProjectStage project) throws IOException {
+        MemberDevice member = project.member;
+        String job = member.submit("--output=/dev/null --wrap=true");
+        String ticket = member.said("bash phase.sh " + job + " boot").strip().split(" ", 2)[1];
+        project.site().hosts().awaitRunning(ticket);
+        VmOwner worker = project.vms().stream()
+                .filter(vm -> vm.ticket().equals(ticket))
+                .findAny()
+                .orElseThrow(() -> new LabException("ticket " + ticket + ": no VM", "read agent-host's log"));
+        project.site().guests().tell(worker, "munge other");
+        member.awaitEnd(job);
+        assertThat(member.state(job)).isEqualTo("COMPLETED|0:0");
+        assertThat(member.ticket(job)).isNotEqualTo(ticket);
+        String logs = "cloister-" + SlotName.label(ticket, 0) + "-*/";
+        assertThat(member.said("cat " + logs + "journal")).contains("no-slurmd");
+    }
+}
