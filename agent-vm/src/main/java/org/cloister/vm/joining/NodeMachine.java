@@ -79,6 +79,8 @@ final class NodeMachine implements Steps {
     private @Nullable IkeAnchors anchors;
     private boolean munging;
     private boolean scratched;
+    /** It did not answer when it was to be taken away. */
+    private boolean storageDead;
 
     /**
      * What it stands on.
@@ -278,22 +280,32 @@ final class NodeMachine implements Steps {
         }
     }
 
-    /** Whatever is mounted of a project's storage, whoever mounted it. */
+    /**
+     * Whatever is mounted of a project's storage, whoever mounted it. When that does not answer nothing waits for it: scratch is
+     * to be erased in the time that the host gives.
+     */
     private void unmount(boolean failed) throws IOException {
-        Optional<String> worker = begun.note(Step.STORAGE.toString());
-        if (failed && worker.isPresent()) {
-            String[] labelAndHome = worker.get().split(" ", 2);
-            keepLogs(Path.of(labelAndHome[1]), labelAndHome[0]);
-        }
+        Unmounting unmounting = new Unmounting(base.programs, UNMOUNT_PATIENCE);
         List<Mount> mounts = new ArrayList<>(Mount.list(base.programs).stream()
                 .filter(mount -> mount.type().equals(NFS))
                 .toList());
         mounts.sort(
                 Comparator.comparing((Mount mount) -> mount.at().getNameCount()).reversed());
+        storageDead = !mounts.isEmpty() && !unmounting.answers(mounts.get(0).at());
+        if (storageDead) {
+            LOG.warn("storage: does not answer; no logs are kept, and what the job has not synced may be lost");
+            for (Mount mount : mounts) {
+                unmounting.abandon(mount.at());
+            }
+            return;
+        }
+        Optional<String> worker = begun.note(Step.STORAGE.toString());
+        if (failed && worker.isPresent()) {
+            String[] labelAndHome = worker.get().split(" ", 2);
+            keepLogs(Path.of(labelAndHome[1]), labelAndHome[0]);
+        }
         for (Mount mount : mounts) {
-            List<Holder> holders = new Unmounting(base.programs, UNMOUNT_PATIENCE)
-                    .unmount(mount.at())
-                    .holders();
+            List<Holder> holders = unmounting.unmount(mount.at()).holders();
             if (!holders.isEmpty()) {
                 LOG.warn("storage {}: taken away under {}", mount.at(), holders);
             }
@@ -330,8 +342,14 @@ final class NodeMachine implements Steps {
         return erased;
     }
 
+    /** systemd would sync first, and wait for a storage that is dead; what there is else is in RAM. */
     @Override
     public void powerOff() {
-        new PowerOff(base.programs).begin();
+        PowerOff off = new PowerOff(base.programs);
+        if (storageDead) {
+            off.atOnce();
+        } else {
+            off.begin();
+        }
     }
 }

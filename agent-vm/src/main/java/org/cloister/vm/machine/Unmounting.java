@@ -10,6 +10,10 @@ import java.util.concurrent.TimeUnit;
 /** Takes mounts away. It ends no process: what still uses a file system is said, and keeps it out of sight. */
 public final class Unmounting {
     private static final Duration ONCE = Duration.ofSeconds(10);
+    /** For a server that is alive, however busy. */
+    private static final Duration ANSWER = Duration.ofSeconds(3);
+
+    private static final Duration ABANDON = Duration.ofSeconds(2);
     private static final long PAUSE_MS = 100;
 
     private final Programs programs;
@@ -55,6 +59,36 @@ public final class Unmounting {
             programs.succeed("umount", "--lazy", "--no-canonicalize", place.toString());
         }
         return new Outcome(clean, holders);
+    }
+
+    /** Whether who serves what is mounted there still does. */
+    public boolean answers(Path place) {
+        try {
+            return programs.run("", List.of("stat", "--file-system", place.toString()), ANSWER)
+                            .exit()
+                    == 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Takes away, without waiting, what nobody serves any more: what was to be written to it is lost.
+     *
+     * @throws IOException if it is still there
+     */
+    public void abandon(Path place) throws IOException {
+        List<String> umount = List.of("umount", "--force", "--lazy", "--no-canonicalize", place.toString());
+        String complaint;
+        try {
+            complaint = programs.run("", umount, ABANDON).complaint();
+        } catch (IOException e) {
+            // It is out of sight first, and then waits for what was to be written.
+            complaint = String.valueOf(e.getMessage());
+        }
+        if (!Mount.at(programs, place).isEmpty()) {
+            throw new IOException(place + ": want it abandoned, have it mounted: " + complaint);
+        }
     }
 
     private boolean tryOnce(Path place) {

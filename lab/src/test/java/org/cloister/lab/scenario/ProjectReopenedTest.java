@@ -219,6 +219,7 @@ class ProjectReopenedTest {
             lab.slurm().client("scancel", Long.toString(worker.globalJob()));
             VmEnd.of(project.site().hosts(), worker).assertOrderly();
             assertThat(cut).as("the cable").isNotDone();
+            assertThat(project.site().consoles().of(worker.name().domain())).contains("storage: does not answer");
             cut.join();
             member.awaitEnd(job);
             assertThat(member.state(job)).startsWith("NODE_FAIL");

@@ -1,0 +1,73 @@
+package org.cloister.vm.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** With mounts of its own, and a file system that somebody is in. */
+class UnmountingTest {
+    @TempDir
+    private Path folder;
+
+    private Process machine;
+    private Process inside;
+    private Programs programs;
+    private Unmounting unmounting;
+
+    @BeforeEach
+    void mount() throws Exception {
+        machine = new ProcessBuilder("unshare", "--mount", "sh", "-c", "echo in; exec sleep 120").start();
+        assertThat(machine.inputReader().readLine()).isEqualTo("in");
+        List<String> enter = List.of("nsenter", "--target", Long.toString(machine.pid()), "--mount");
+        programs = Programs.behind(enter);
+        unmounting = new Unmounting(programs, Duration.ofMillis(200));
+        programs.succeed("mount", "-t", "tmpfs", "none", folder.toString());
+        inside = new ProcessBuilder(programs.argv(List.of("sh", "-c", "cd " + folder + "; echo in; exec sleep 120")))
+                .start();
+        assertThat(inside.inputReader().readLine()).isEqualTo("in");
+    }
+
+    @AfterEach
+    void end() throws InterruptedException {
+        for (Process each : List.of(inside, machine)) {
+            each.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void what_somebody_is_in_is_out_of_sight_and_they_are_named() throws IOException {
+        Unmounting.Outcome outcome = unmounting.unmount(folder);
+        assertThat(outcome.clean()).isFalse();
+        assertThat(outcome.holders()).extracting(Holder::pid).contains(inside.pid());
+        assertThat(Mount.at(programs, folder)).isEmpty();
+    }
+
+    @Test
+    void what_is_abandoned_is_out_of_sight_whoever_is_in_it() throws IOException {
+        assertThat(unmounting.answers(folder)).isTrue();
+        unmounting.abandon(folder);
+        assertThat(Mount.at(programs, folder)).isEmpty();
+        assertThat(inside.isAlive()).isTrue();
+        unmounting.abandon(folder);
+    }
+
+    /** As stat and umount do on a file system whose server is dead: they wait for it. */
+    @Test
+    void who_waits_for_a_dead_server_is_not_waited_for() throws IOException {
+        Programs waiting = Programs.behind(
+                List.of("sh", "-c", "case $1 in stat|umount) \"$@\" >&2; exec sleep 60 ;; esac; exec \"$@\"", "sh"));
+        Unmounting stuck = new Unmounting(waiting, Duration.ofMillis(200));
+        assertThat(stuck.answers(folder)).isFalse();
+        Path plain = Files.createDirectories(folder.resolve("plain"));
+        stuck.abandon(plain);
+    }
+}
