@@ -14,6 +14,10 @@ public final class JobProcesses {
     private static final String STEP = "slurmstepd";
 
     private static final int ROUNDS = 50;
+    /** In which nothing is left but what a signal does not reach: more of them change nothing. */
+    private static final int STUCK_ROUNDS = 10;
+
+    private static final String UNINTERRUPTIBLE = "D";
     private static final long PAUSE_MS = 100;
 
     private final int leastUid;
@@ -38,11 +42,13 @@ public final class JobProcesses {
      * @throws IOException if one stays, as in the kernel's hands
      */
     public void end() throws IOException {
-        for (int round = 0; round < ROUNDS; round++) {
+        int stuck = 0;
+        for (int round = 0; round < ROUNDS && stuck < STUCK_ROUNDS; round++) {
             List<ProcessHandle> left = running();
             if (left.isEmpty()) {
                 return;
             }
+            stuck = left.stream().allMatch(JobProcesses::isStuck) ? stuck + 1 : 0;
             left.forEach(ProcessHandle::destroyForcibly);
             pause();
         }
@@ -69,6 +75,17 @@ public final class JobProcesses {
             int uid = Integer.parseInt(field(status, "Uid").split("\\s+", 2)[0]);
             return (uid >= leastUid && uid <= mostUid)
                     || (uid == 0 && field(status, "Name").equals(step));
+        } catch (IOException e) {
+            // It has ended.
+            return false;
+        }
+    }
+
+    private static boolean isStuck(ProcessHandle process) {
+        try {
+            Path status = PROC.resolve(Long.toString(process.pid())).resolve("status");
+            return field(Files.readString(status, StandardCharsets.ISO_8859_1), "State")
+                    .startsWith(UNINTERRUPTIBLE);
         } catch (IOException e) {
             // It has ended.
             return false;
