@@ -1,81 +1,77 @@
 package org.cloister.vm.access;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.time.InstantSource;
-import java.util.Base64;
 import java.util.List;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.PemCredential;
 import org.cloister.vm.SharedFile;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The project's log of what was taken out, a folder that all its persons may read: docs/protocol.md, section 14. Each start of
- * the VM signs with a key of its own, whose certificates lie beside the segments.
+ * the VM signs with a key of its own, whose certificates lie beside the segments before it signs anything.
  */
 public final class ExportLog implements Records, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExportLog.class);
-    private static final int LINE = 64;
 
-    private final Path signer;
+    private final Path folder;
+    private final Name vm;
+    private final SigningKey key;
     private final byte[] pem;
-    private final AuditLog log;
-    private boolean vouched;
+    private final InstantSource clock;
+    private @Nullable AuditLog log;
 
-    private ExportLog(Path signer, byte[] pem, AuditLog log) {
-        this.signer = signer;
+    private ExportLog(Path folder, Name vm, SigningKey key, byte[] pem, InstantSource clock) {
+        this.folder = folder;
+        this.vm = vm;
+        this.key = key;
         this.pem = pem;
-        this.log = log;
+        this.clock = clock;
     }
 
     /**
-     * @param chain of that key, in DER, the leaf first
-     * @throws IOException if what is there does not hold
+     * While it cannot be written, or what is there does not hold, jobs go on, and nothing goes out.
+     *
+     * @param chain of that key, the leaf first
      */
-    public static ExportLog open(Path folder, Name vm, SigningKey key, List<byte[]> chain, InstantSource clock)
+    public static ExportLog open(Path folder, Name vm, SigningKey key, List<X509Certificate> chain, InstantSource clock)
             throws IOException {
-        Path signer = folder.resolve("signer-" + key.verificationKey().id() + ".pem");
-        ExportLog opened = new ExportLog(signer, pem(chain), AuditLog.openForAll(folder, vm.toString(), key, clock));
+        ExportLog opened = new ExportLog(folder, vm, key, PemCredential.pem(chain), clock);
         try {
-            opened.vouch();
+            opened.begun();
         } catch (IOException e) {
-            // A full drive: jobs go on, and nothing goes out.
-            LOG.warn("log of exports: {}", e.getMessage());
+            LOG.error("log of exports: nothing goes out: {}", e.getMessage());
         }
         return opened;
     }
 
-    private static byte[] pem(List<byte[]> chain) {
-        Base64.Encoder base64 = Base64.getMimeEncoder(LINE, new byte[] {'\n'});
-        StringBuilder text = new StringBuilder();
-        for (byte[] each : chain) {
-            text.append("-----BEGIN CERTIFICATE-----\n")
-                    .append(base64.encodeToString(each))
-                    .append("\n-----END CERTIFICATE-----\n");
+    private synchronized AuditLog begun() throws IOException {
+        AuditLog begun = log;
+        if (begun == null) {
+            SharedFile.replace(folder.resolve("signer-" + key.verificationKey().id() + ".pem"), pem);
+            begun = AuditLog.openForAll(folder, vm.toString(), key, clock);
+            log = begun;
         }
-        return text.toString().getBytes(StandardCharsets.US_ASCII);
-    }
-
-    private synchronized void vouch() throws IOException {
-        if (!vouched) {
-            SharedFile.replace(signer, pem);
-            vouched = true;
-        }
+        return begun;
     }
 
     @Override
     public void append(AuditEvent event) throws IOException {
-        vouch();
-        log.append(List.of(event));
+        begun().append(List.of(event));
     }
 
     @Override
-    public void close() throws IOException {
-        log.close();
+    public synchronized void close() throws IOException {
+        if (log != null) {
+            log.close();
+        }
     }
 }

@@ -182,7 +182,8 @@ final class ProjectMachine implements AutoCloseable {
 
     /** Persons come when all is there that they would work with. */
     AccessDesk access(Beliefs beliefs, Members members, SigningKey signing) throws IOException {
-        ExportLog exports = ExportLog.open(foundation.layout().exports(), name, signing, own.chain(), clock);
+        ExportLog exports = ExportLog.open(
+                foundation.layout().exports(), name, signing, own.credential().chain(), clock);
         parts.push(exports::close);
         equipment.services().start(SESSIONS, "");
         parts.push(() -> equipment.services().stop(SESSIONS));

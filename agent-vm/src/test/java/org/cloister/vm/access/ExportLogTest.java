@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.Stream;
@@ -21,6 +19,8 @@ import org.cloister.protocol.audit.SegmentStart;
 import org.cloister.protocol.audit.Verification;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.PemCredential;
 import org.cloister.vm.opening.OpeningWorld;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,14 +34,17 @@ class ExportLogTest {
 
     private OpeningWorld world;
     private SigningKey key;
-    private List<byte[]> chain;
+    private List<X509Certificate> chain;
 
     @BeforeEach
     void boot() throws Exception {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
         world = new OpeningWorld();
         key = SigningKey.of(new KeyPair(world.keys.shown().signing().publicKey(), world.keys.signing()));
-        chain = world.unlocked().authority().certify(world.controller, key.verificationKey(), OpeningWorld.NOW);
+        chain = Credential.of(
+                        world.keys.signing(),
+                        world.unlocked().authority().certify(world.controller, key.verificationKey(), OpeningWorld.NOW))
+                .chain();
     }
 
     private ExportLog open() throws IOException {
@@ -74,29 +77,34 @@ class ExportLogTest {
                     .allSatisfy(file -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                             .isEqualTo("rw-r--r--"));
         }
-        List<Certificate> read;
-        try (InputStream in = Files.newInputStream(signer())) {
-            read = List.copyOf(CertificateFactory.getInstance("X.509").generateCertificates(in));
-        }
-        assertThat(read).hasSameSizeAs(chain);
-        assertThat(read.get(0).getEncoded()).isEqualTo(chain.get(0));
-        assertThat(VerificationKey.of(read.get(0).getPublicKey())).isEqualTo(key.verificationKey());
+        assertThat(PemCredential.certificates(signer())).isEqualTo(chain);
         assertThat(verify(key.verificationKey()).holds()).isTrue();
         assertThat(verify(key.verificationKey()).records()).isEqualTo(2);
     }
 
     @Test
-    void nothing_is_recorded_while_its_certificates_cannot_be_laid() throws Exception {
+    void nothing_is_signed_while_its_certificates_cannot_be_laid() throws Exception {
         Path inTheWay = folder.resolve("." + signer().getFileName() + ".new").resolve("file");
         Files.createDirectories(inTheWay.getParent());
         Files.createFile(inTheWay);
         try (ExportLog log = open()) {
             assertThatThrownBy(() -> log.append(SENT)).isInstanceOf(IOException.class);
-            assertThat(verify(key.verificationKey()).records()).isEqualTo(1);
+            assertThat(folder).isDirectoryNotContaining("glob:**.jsonl");
             Files.delete(inTheWay);
             log.append(SENT);
         }
         assertThat(signer()).exists();
         assertThat(verify(key.verificationKey()).records()).isEqualTo(2);
+    }
+
+    @Test
+    void a_log_that_does_not_hold_lets_nothing_out_and_is_left_as_it_is() throws Exception {
+        Path segment = Files.writeString(folder.resolve(SegmentStart.fileName(2)), "nonsense\n");
+        try (ExportLog log = open()) {
+            assertThatThrownBy(() -> log.append(SENT))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(segment.toString());
+        }
+        assertThat(segment).hasContent("nonsense\n");
     }
 }

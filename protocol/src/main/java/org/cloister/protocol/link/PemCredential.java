@@ -60,6 +60,11 @@ public final class PemCredential {
 
     /** Puts certificates in the place of a file's, whole; the leaf first. */
     public static void replace(Path file, List<X509Certificate> chain) throws IOException {
+        WholeFile.replace(file, pem(chain));
+    }
+
+    /** Certificates in that order. */
+    public static byte[] pem(List<X509Certificate> chain) throws IOException {
         StringBuilder pem = new StringBuilder();
         try {
             for (X509Certificate each : chain) {
@@ -68,9 +73,9 @@ public final class PemCredential {
                         .append("\n-----END CERTIFICATE-----\n");
             }
         } catch (CertificateException e) {
-            throw new IOException(file + ": a certificate has no DER", e);
+            throw new IOException("certificate of " + chain.get(0).getSubjectX500Principal() + ": has no DER", e);
         }
-        WholeFile.replace(file, pem.toString().getBytes(StandardCharsets.US_ASCII));
+        return pem.toString().getBytes(StandardCharsets.US_ASCII);
     }
 
     private static PrivateKey key(Path file) throws IOException {
