@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** What a job has left running in its VM: all that runs as a member, and slurmd's own processes for the job's steps. */
@@ -14,11 +16,12 @@ public final class JobProcesses {
     private static final String STEP = "slurmstepd";
 
     private static final int ROUNDS = 50;
-    /** In which nothing is left but what a signal does not reach: more of them change nothing. */
-    private static final int STUCK_ROUNDS = 10;
-
-    private static final String UNINTERRUPTIBLE = "D";
     private static final long PAUSE_MS = 100;
+    /** For as long nothing was left but what a signal does not reach: to go on changes nothing. */
+    private static final Duration STUCK = Duration.ofSeconds(2);
+
+    private static final String ENDED = "Z";
+    private static final String UNINTERRUPTIBLE = "D";
 
     private final int leastUid;
     private final int mostUid;
@@ -42,53 +45,49 @@ public final class JobProcesses {
      * @throws IOException if one stays, as in the kernel's hands
      */
     public void end() throws IOException {
-        int stuck = 0;
-        for (int round = 0; round < ROUNDS && stuck < STUCK_ROUNDS; round++) {
-            List<ProcessHandle> left = running();
-            if (left.isEmpty()) {
-                return;
+        List<Left> left = running();
+        long killable = System.nanoTime();
+        for (int round = 0; round < ROUNDS && !left.isEmpty(); round++) {
+            if (!left.stream().allMatch(Left::stuck)) {
+                killable = System.nanoTime();
+            } else if (System.nanoTime() - killable > STUCK.toNanos()) {
+                break;
             }
-            stuck = left.stream().allMatch(JobProcesses::isStuck) ? stuck + 1 : 0;
-            left.forEach(ProcessHandle::destroyForcibly);
+            left.forEach(each -> each.process().destroyForcibly());
             pause();
+            left = running();
         }
-        List<ProcessHandle> left = running();
         if (!left.isEmpty()) {
             throw new IOException("processes of the job: want none, have "
-                    + left.stream().map(ProcessHandle::pid).toList() + "; see what holds them in the kernel");
+                    + left.stream().map(each -> each.process().pid()).toList() + "; see what holds them in the kernel");
         }
     }
 
-    List<ProcessHandle> running() {
+    /** @param stuck in the kernel, where signals wait */
+    record Left(ProcessHandle process, boolean stuck) {}
+
+    List<Left> running() {
         long own = ProcessHandle.current().pid();
         return ProcessHandle.allProcesses()
-                .filter(process -> process.pid() != own && isJobs(PROC.resolve(Long.toString(process.pid()))))
+                .filter(process -> process.pid() != own)
+                .flatMap(process -> ofJob(process).stream())
                 .toList();
     }
 
-    private boolean isJobs(Path process) {
+    private Optional<Left> ofJob(ProcessHandle process) {
         try {
-            String status = Files.readString(process.resolve("status"), StandardCharsets.ISO_8859_1);
-            if (field(status, "State").startsWith("Z")) {
-                return false;
-            }
+            String status = Files.readString(
+                    PROC.resolve(Long.toString(process.pid())).resolve("status"), StandardCharsets.ISO_8859_1);
+            String state = field(status, "State");
             int uid = Integer.parseInt(field(status, "Uid").split("\\s+", 2)[0]);
-            return (uid >= leastUid && uid <= mostUid)
+            boolean jobs = (uid >= leastUid && uid <= mostUid)
                     || (uid == 0 && field(status, "Name").equals(step));
+            return jobs && !state.startsWith(ENDED)
+                    ? Optional.of(new Left(process, state.startsWith(UNINTERRUPTIBLE)))
+                    : Optional.empty();
         } catch (IOException e) {
             // It has ended.
-            return false;
-        }
-    }
-
-    private static boolean isStuck(ProcessHandle process) {
-        try {
-            Path status = PROC.resolve(Long.toString(process.pid())).resolve("status");
-            return field(Files.readString(status, StandardCharsets.ISO_8859_1), "State")
-                    .startsWith(UNINTERRUPTIBLE);
-        } catch (IOException e) {
-            // It has ended.
-            return false;
+            return Optional.empty();
         }
     }
 
