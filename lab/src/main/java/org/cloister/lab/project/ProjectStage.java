@@ -355,6 +355,11 @@ public final class ProjectStage implements AutoCloseable {
                 .toList();
     }
 
+    /** Of one ticket. */
+    public List<VmOwner> vms(String ticket) throws IOException {
+        return vms().stream().filter(vm -> vm.ticket().equals(ticket)).toList();
+    }
+
     /** The VM of a member's job that runs on one. */
     public VmOwner worker(String job) throws IOException {
         String name = "cloister-" + member.node(job);

@@ -99,10 +99,10 @@ record Kill(Victim victim, List<String> phases, boolean requeue) {
         if (!phases.contains(TEARDOWN)) {
             project.site().hosts().awaitRunning(ticket);
         }
-        for (VmOwner vm : project.vms()) {
-            if (vm.ticket().equals(ticket) && victim == Victim.WORKER) {
+        for (VmOwner vm : project.vms(ticket)) {
+            if (victim == Victim.WORKER) {
                 project.site().guests().kill(vm);
-            } else if (vm.ticket().equals(ticket)) {
+            } else {
                 project.site().guests().killAgent(vm);
             }
         }

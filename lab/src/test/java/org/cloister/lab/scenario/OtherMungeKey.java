@@ -3,8 +3,6 @@ package org.cloister.lab.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.LabException;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
 import org.cloister.protocol.handover.SlotName;
@@ -19,11 +17,7 @@ final class OtherMungeKey {
         String job = member.submit("--output=/dev/null --wrap=true");
         String ticket = member.said("bash phase.sh " + job + " boot").strip().split(" ", 2)[1];
         project.site().hosts().awaitRunning(ticket);
-        VmOwner worker = project.vms().stream()
-                .filter(vm -> vm.ticket().equals(ticket))
-                .findAny()
-                .orElseThrow(() -> new LabException("ticket " + ticket + ": no VM", "read agent-host's log"));
-        project.site().guests().tell(worker, "munge other");
+        project.site().guests().tell(project.vms(ticket).get(0), "munge other");
         member.awaitEnd(job);
         assertThat(member.state(job)).isEqualTo("COMPLETED|0:0");
         assertThat(member.ticket(job)).isNotEqualTo(ticket);

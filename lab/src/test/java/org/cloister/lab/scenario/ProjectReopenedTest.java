@@ -204,7 +204,8 @@ class ProjectReopenedTest {
     void a_worker_whose_storage_is_dead_ends_in_good_order() throws Exception {
         project.explained(() -> {
             MemberDevice member = project.member;
-            String job = member.submit("--no-requeue --output=dead.txt --wrap='while echo on; do sleep 0.1; done'");
+            String job = member.submit("--no-requeue --tmp=40 --output=dead.txt"
+                    + " --wrap='while echo on | tee -a /scratch/file; do sleep 0.1; done'");
             member.awaitRunning(job);
             VmOwner worker = project.worker(job);
             CompletableFuture<Void> cut = CompletableFuture.runAsync(() -> {
@@ -223,6 +224,12 @@ class ProjectReopenedTest {
             cut.join();
             member.awaitEnd(job);
             assertThat(member.state(job)).startsWith("NODE_FAIL");
+            String receipt = "/project/receipts/" + worker.ticket() + ".json";
+            Command.Output verified = project.verify(Files.writeString(
+                    folder.resolve("dead.json"),
+                    member.said("until [ -e " + receipt + " ]; do sleep 1; done; cat " + receipt)));
+            assertThat(verified.exit()).as(verified.toString()).isZero();
+            assertThat(verified.out()).contains("volume erased ").doesNotContain("NOT known to be erased");
             project.awaitNoWorker();
         });
     }
