@@ -113,6 +113,9 @@ public record LocalConfiguration(
                 # Slurm takes no node for dead because it is silent: a worker goes on without slurmctld for as long as its lease,
                 # and comes back after an opening anew. agent-vm says which have ended. Who is silent is asked every 100 s.
                 SlurmdTimeout=0
+                # There is no second slurmctld to take over. An srun that is told that its nodes are busy, as they are until one that
+                # was silent has answered, asks again after this time and 0 to 9 s more; less than 60 it does not take.
+                SlurmctldTimeout=60
                 # A node of the block never answers; should anything do so, it stays out.
                 ReturnToService=0
                 # Sets start by backfill alone; a start that the prolog refuses waits for another ticket, not for a person.

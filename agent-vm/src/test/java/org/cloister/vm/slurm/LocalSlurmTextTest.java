@@ -80,7 +80,7 @@ class LocalSlurmTextTest {
         assertThat(text.lines().filter(line -> line.startsWith("NodeName=")))
                 .containsExactly("NodeName=waiting-for-vm-[0001-0005] CPUs=8 RealMemory=9000 TmpDisk=4000"
                         + " Feature=unplaced State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9");
-        assertThat(text.lines()).contains("SlurmdTimeout=0", "ReturnToService=0");
+        assertThat(text.lines()).contains("SlurmdTimeout=0", "SlurmctldTimeout=60", "ReturnToService=0");
         assertThat(text).doesNotContain("=\n").contains("EpilogSlurmctld=/usr/lib/cloister/slurm/epilog-slurmctld\n");
         assertThatThrownBy(() -> new LocalConfiguration(
                         "local",
