@@ -45,7 +45,7 @@ public final class Main {
         Steps steps = new Steps(out);
         out.println("lab " + name + ": up");
         Lab.up(home, new LabName(name), steps);
-        out.println("lab " + name + ": up in" + Steps.seconds(steps.total()) + "; lab/status shows it");
+        out.println("lab " + name + ": up in " + Steps.seconds(steps.total()) + "; lab/status shows it");
     }
 
     @Command(name = "down", description = "Removes every trace of a lab.")

@@ -33,7 +33,7 @@ public final class Steps {
         try {
             T result = work.run();
             Duration time = Duration.ofNanos(System.nanoTime() - from);
-            out.println(seconds(time));
+            out.printf("%8s%n", seconds(time));
             return result;
         } catch (IOException | RuntimeException e) {
             out.println("failed");
@@ -58,6 +58,6 @@ public final class Steps {
     }
 
     public static String seconds(Duration time) {
-        return String.format(Locale.ROOT, "%6.2f s", time.toNanos() / 1e9);
+        return String.format(Locale.ROOT, "%.2f s", time.toNanos() / 1e9);
     }
 }

@@ -54,7 +54,7 @@ public final class Demo {
         Path file = home.root().resolve("demo").resolve("index.html");
         page.write(file);
         out.println("\nthe same as a page: " + file);
-        out.println("demo: passed in" + Steps.seconds(steps.total()));
+        out.println("demo: passed in " + Steps.seconds(steps.total()));
     }
 
     private List<Page.Fact> facts(ImageManifest manifest, Lab lab, Steps steps) throws IOException {
@@ -68,7 +68,7 @@ public final class Demo {
                         "not shown",
                         "what root of a host that the policy names reads in its guests' memory, for that is all of it (level 0,"
                                 + " docs/threat-model.md); packages and enrolment: the daemons ran from this checkout"),
-                new Page.Fact("time of the demo", Steps.seconds(steps.total()).strip()));
+                new Page.Fact("time of the demo", Steps.seconds(steps.total())));
     }
 
     private static void requireIntact(Path image, ImageManifest manifest) throws IOException {

@@ -14,6 +14,7 @@ import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.link.CircuitException;
 import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.Trust;
 
@@ -41,6 +42,9 @@ record Stranger(RelaySite parties, int relay) {
                     Trust.inParties(beliefs),
                     (pipeline, circuit) -> {});
             opened.await(LIMIT_S, TimeUnit.SECONDS);
+            if (opened.cause() instanceof CircuitException refused) {
+                return String.valueOf(refused.getMessage());
+            }
             return opened.isSuccess() ? "open" : String.valueOf(opened.cause());
         } catch (ExecutionException | TimeoutException e) {
             throw new IOException("a link to the relay: " + e, e);
