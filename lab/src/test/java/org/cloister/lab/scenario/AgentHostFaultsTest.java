@@ -62,7 +62,7 @@ class AgentHostFaultsTest {
     }
 
     @Test
-    @InTurn(2)
+    @InTurn(8)
     void without_a_relay_vms_go_on_until_their_time_is_over_and_no_new_ones_begin() throws Exception {
         String first = hosts.order(1);
         int number = hosts.all.awaitRunning(first);
@@ -116,7 +116,7 @@ class AgentHostFaultsTest {
     }
 
     @Test
-    @InTurn(3)
+    @InTurn(9)
     void a_guest_that_never_speaks_ends_and_its_host_is_not_to_blame() throws Exception {
         // From the claim on: too early for a guest under emulation whose agent is to speak.
         hosts.all.restartWith("register = 10");
@@ -141,7 +141,7 @@ class AgentHostFaultsTest {
     }
 
     @Test
-    @InTurn(0)
+    @InTurn(6)
     void a_host_whose_folder_of_scratch_disks_is_gone_is_drained_for_it_and_works_again_with_it() throws Exception {
         List<Path> folders = new ArrayList<>();
         for (Host host : lab.hosts()) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("host")
 @Timeout(600)
-@InTurn(4)
+@InTurn(10)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class AgentHostTest {

@@ -23,7 +23,7 @@ class BridgeTest {
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(20);
 
     @Test
-    @InTurn(2)
+    @InTurn(8)
     void carries_a_vlan_between_hosts_and_keeps_another_apart(Lab lab) throws IOException {
         Path image = LabHome.fromEnvironment().image("lab");
         try (Vm one = lab.host(1).boot(VmSpec.of("one", image).withVlan(101));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A change against the design's arrows fails the build, and says which rule it broke. */
 @Tag("scenario")
 @Tag("ground")
-@InTurn(5)
+@InTurn(11)
 class BuildRulesTest {
     private static final Path ROOT = Path.of(System.getProperty("cloister.root"));
 

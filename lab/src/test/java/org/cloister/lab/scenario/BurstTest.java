@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(1200)
-@InTurn(3)
+@InTurn(9)
 @ExtendWith(SharedStage.class)
 class BurstTest {
     private static final int WHOLE = 1000;

@@ -79,7 +79,7 @@ class ChannelTest {
 
     @Test
     @SuppressWarnings("try") // the relay is there to be used by others
-    @InTurn(0)
+    @InTurn(6)
     void a_circuit_reaches_a_guest_also_after_its_hosts_agent_was_killed(Lab lab) throws Exception {
         Path image = LabHome.fromEnvironment().image("lab");
         RelaySite site = RelaySite.make(folder, 0);

@@ -110,7 +110,7 @@ class ChaosTest {
     }
 
     @Test
-    @InTurn(2)
+    @InTurn(8)
     void jobs_end_as_on_a_quiet_cluster_whatever_is_killed() throws Exception {
         long from = System.nanoTime();
         try (ControllerProcess controller = stage.startController(QUOTA)) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(180)
-@InTurn(5)
+@InTurn(11)
 @ExtendWith(SharedStage.class)
 class ControllerProgramTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Each row of docs/slurm.md, "What differs from a plain cluster", on both. */
 @Tag("scenario")
 @Tag("slurm")
-@InTurn(3)
+@InTurn(9)
 @ExtendWith(SharedStage.class)
 class DifferencesTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);

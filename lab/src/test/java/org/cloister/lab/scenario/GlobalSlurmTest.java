@@ -39,7 +39,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(120)
-@InTurn(4)
+@InTurn(7)
 @ExtendWith(SharedLab.class)
 class GlobalSlurmTest extends GlobalSlurmContract {
     private static final String ACCOUNT = "climate";

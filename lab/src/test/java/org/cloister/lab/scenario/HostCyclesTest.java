@@ -45,7 +45,7 @@ class HostCyclesTest {
     }
 
     @Test
-    @InTurn(0)
+    @InTurn(6)
     void vms_that_come_and_go_leave_nothing_and_the_agent_does_not_grow() throws IOException {
         List<Long> built = new ArrayList<>();
         List<Count> counts = new ArrayList<>();

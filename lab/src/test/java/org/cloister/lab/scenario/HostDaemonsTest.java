@@ -78,7 +78,7 @@ class HostDaemonsTest {
     }
 
     @Test
-    @InTurn(3)
+    @InTurn(9)
     void a_vm_is_all_right_or_all_gone_whoever_is_killed_whenever() throws IOException {
         Random random = new Random(Seed.of("HostDaemonsTest"));
         for (int number = FIRST; number < FIRST + rounds; number++) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("host")
 @Timeout(300)
-@InTurn(2)
+@InTurn(8)
 @ExtendWith(SharedLab.class)
 class HostLossTest {
     private static final AtomicInteger NUMBERS = new AtomicInteger(30_000);

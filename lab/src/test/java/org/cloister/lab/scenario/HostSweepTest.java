@@ -68,7 +68,7 @@ class HostSweepTest {
     }
 
     @Test
-    @InTurn(0)
+    @InTurn(6)
     void a_vm_on_its_way_up_is_all_gone_or_all_right_wherever_the_agent_is_killed() throws IOException {
         int right = 0;
         for (String point : Points.up()) {
@@ -96,7 +96,7 @@ class HostSweepTest {
     }
 
     @Test
-    @InTurn(2)
+    @InTurn(8)
     void a_vm_that_is_to_end_is_all_gone_wherever_the_agent_is_killed() throws IOException {
         List<String> points = new ArrayList<>(Points.both("askOff"));
         points.addAll(Points.down());
@@ -117,7 +117,7 @@ class HostSweepTest {
     }
 
     @Test
-    @InTurn(4)
+    @InTurn(10)
     void a_vm_whose_step_has_ended_is_all_gone_wherever_the_agent_is_killed() throws IOException {
         // The domain has gone with its step, by Slurm's hand.
         for (String point :
@@ -136,7 +136,7 @@ class HostSweepTest {
     }
 
     @Test
-    @InTurn(3)
+    @InTurn(9)
     void an_agent_that_is_killed_again_and_again_while_it_mends_comes_to_an_end() throws IOException {
         try (PlainStep step = next()) {
             VmOwner owner = halfBuilt(step, "before " + Step.MOVED);

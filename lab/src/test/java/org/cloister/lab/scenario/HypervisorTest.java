@@ -48,7 +48,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("host")
 @Timeout(180)
-@InTurn(2)
+@InTurn(8)
 @ExtendWith(SharedLab.class)
 class HypervisorTest extends HypervisorContract {
     private static final Duration LIMIT = Duration.ofSeconds(20);

@@ -32,7 +32,7 @@ class ImageBuildTest {
 
     /** By default our own layers over the base that is kept; with {@code --all} from Debian's packages up. */
     @Test
-    @InTurn(1)
+    @InTurn(7)
     void gives_the_same_bytes_for_the_same_inputs() throws IOException {
         Path cache = Boolean.getBoolean("cloister.sweep.all") ? cacheWithoutBase() : home.cache("image");
         Path again = folder.resolve("again");

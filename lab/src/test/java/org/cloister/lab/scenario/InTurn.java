@@ -11,14 +11,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A scenario that takes long: of six whole runs of {@code lab/test} one or some have it, which {@code CLOISTER_SEED} says. With
+ * A scenario that takes long: of twelve whole runs of {@code lab/test} one or some have it, which {@code CLOISTER_SEED} says. With
  * {@code --all}, by a tag or by Maven alone it always runs.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(InTurn.Condition.class)
 @interface InTurn {
-    /** The turns that have it, each 0 to 5; none should take much longer than the others. */
+    /** The turns that have it, each 0 to 11; none should take much longer than the others. Those with VMs of a project are 0 to 5. */
     int[] value();
 
     /** Reads {@code cloister.turn}. */

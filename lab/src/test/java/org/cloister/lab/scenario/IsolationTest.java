@@ -146,7 +146,7 @@ class IsolationTest {
     }
 
     @Test
-    @InTurn(2)
+    @InTurn(8)
     void no_frame_goes_astray_while_everything_is_killed() throws IOException {
         bridges.forEach(SecureBridge::close);
         bridges.clear();

@@ -68,7 +68,7 @@ class KernelTunnelTest {
     KernelTunnelTest() throws IOException {}
 
     @Test
-    @InTurn(5)
+    @InTurn(11)
     void no_packet_is_clear_through_a_tunnels_whole_life_and_the_guard_does_it(Lab lab) throws Exception {
         Host host = lab.host(1);
         Path image = LabHome.fromEnvironment().image("lab");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Labs come and go, side by side, and leave nothing, however they end. */
 @Tag("scenario")
 @Tag("ground")
-@InTurn(3)
+@InTurn(9)
 class LabLifeTest {
     private final LabHome home = LabHome.fromEnvironment();
     private final LabName name = new LabName("life-" + ProcessHandle.current().pid());

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(120)
-@InTurn(4)
+@InTurn(7)
 @ExtendWith(SharedStage.class)
 class LocalSlurmTest extends LocalSlurmContract {
     private final LocalStage stage;

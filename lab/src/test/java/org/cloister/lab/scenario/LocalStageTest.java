@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(180)
-@InTurn(3)
+@InTurn(9)
 @ExtendWith(SharedStage.class)
 class LocalStageTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);

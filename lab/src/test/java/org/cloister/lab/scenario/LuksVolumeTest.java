@@ -37,7 +37,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Volumes as mapped devices, in a guest that has a device-mapper. The host looks at the disks from below. */
 @Tag("scenario")
 @Tag("luks")
-@InTurn({0, 3, 4})
+@InTurn({6, 9, 10})
 @ExtendWith(SharedLab.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LuksVolumeTest {
@@ -127,7 +127,7 @@ class LuksVolumeTest {
     }
 
     @Test
-    @InTurn(4)
+    @InTurn(10)
     void an_erased_disk_opens_with_no_slot_no_header_copy_and_no_kept_key() throws IOException {
         String device = device("erased");
         Path raw = folder.resolve("erased");
@@ -171,7 +171,7 @@ class LuksVolumeTest {
     }
 
     @Test
-    @InTurn(3)
+    @InTurn(9)
     void xts_alone_reads_a_changed_sector_and_integrity_does_not() throws IOException {
         String xts = device("tampered");
         String sealed = device("sealed");
@@ -210,7 +210,7 @@ class LuksVolumeTest {
     }
 
     @Test
-    @InTurn(0)
+    @InTurn(6)
     void maps_what_the_command_made_and_the_other_way() throws IOException {
         String device = device("foreign");
         String make =

@@ -59,7 +59,7 @@ class MatrixTest {
     }
 
     @Test
-    @InTurn(3)
+    @InTurn(9)
     void a_user_gets_the_answers_of_a_plain_cluster() throws Exception {
         ExecutorService local = Executors.newFixedThreadPool(AT_ONCE);
         ExecutorService plain = Executors.newFixedThreadPool(AT_ONCE);

@@ -316,7 +316,7 @@ class ProjectCircuitTest {
 
     @Test
     @SuppressWarnings("try") // the relay is there to be used by others
-    @InTurn(3)
+    @InTurn(9)
     void a_member_reaches_a_shell_through_a_relay_until_an_owner_revokes() throws Exception {
         site();
         String id = project();

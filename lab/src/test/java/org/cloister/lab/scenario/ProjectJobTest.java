@@ -225,7 +225,7 @@ class ProjectJobTest {
 
     @Test
     @Order(5)
-    @InTurn(2)
+    @InTurn(3)
     void what_a_script_tries_against_its_worker_is_refused() throws Exception {
         project.explained(() -> {
             hostile.assertRefused();

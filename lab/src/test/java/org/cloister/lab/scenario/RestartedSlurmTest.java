@@ -97,7 +97,7 @@ class RestartedSlurmTest {
 
     /** The real slurmctld overwrites what accounting has; see "AdminComment" in docs/slurm.md. */
     @Test
-    @InTurn(3)
+    @InTurn(9)
     @Timeout(600)
     void a_statement_is_made_again_when_slurmctld_has_forgotten_the_job() throws IOException {
         long over = alice.submit("true", "--output=/dev/null");

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("scenario")
 @Tag("host")
 @Timeout(180)
-@InTurn(2)
+@InTurn(8)
 class StepTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String TICKET = "czgfrtu36vggs2hcwyj6cdtzvu";

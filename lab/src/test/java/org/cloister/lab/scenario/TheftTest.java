@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @Tag("scenario")
 @Tag("slurm")
-@InTurn(5)
+@InTurn(11)
 @ExtendWith(SharedStage.class)
 class TheftTest {
     private static final Duration LATE = Duration.ofSeconds(12);

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("tickets")
 @Timeout(180)
-@InTurn({2, 4})
+@InTurn({8, 10})
 @ExtendWith(SharedLab.class)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @SuppressWarnings("NullAway.Init") // set before all
@@ -173,7 +173,7 @@ class TicketsTest {
 
     @Test
     @Order(6)
-    @InTurn(2)
+    @InTurn(8)
     void its_controlling_vm_withdraws_a_ticket_at_each_phase_with_slurm_and_without() throws Exception {
         String running = running(1);
         stage.hold();

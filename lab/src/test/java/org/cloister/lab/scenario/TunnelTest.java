@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("scenario")
 @Tag("ipsec")
-@InTurn(5)
+@InTurn(11)
 class TunnelTest {
     private static final Address FIRST = new Address("10.70.0.1");
     private static final Address SECOND = new Address("10.70.0.2");

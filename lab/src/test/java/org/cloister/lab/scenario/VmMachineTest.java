@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("scenario")
 @Tag("vm")
-@InTurn({1, 3, 4})
+@InTurn({7, 9, 10})
 @ExtendWith(SharedLab.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class VmMachineTest {
@@ -78,7 +78,7 @@ class VmMachineTest {
     }
 
     @Test
-    @InTurn(1)
+    @InTurn(7)
     void scratch_is_noise_below_and_erased_after() throws IOException {
         vm.succeed("sh", "-c", "mkswap \"$1\" && swapon \"$1\"", "swap", device(1));
         assertThat(run("swap", device(0)).get(0)).startsWith("swap refused: swap: want none");
@@ -127,7 +127,7 @@ class VmMachineTest {
     }
 
     @Test
-    @InTurn(3)
+    @InTurn(9)
     void storage_is_one_users_through_the_tunnel_and_gone_after(@TempDir Path folder) throws IOException {
         MachineScript.FOLDER.put(
                 vm, ProjectKeys.make("a"), List.of(Identity.controller("c", "a"), Identity.worker("w1", "a")), folder);
