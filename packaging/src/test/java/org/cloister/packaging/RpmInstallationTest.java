@@ -9,14 +9,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** In a Debian root with an empty RPM database: the scripts run in a real shell with a real Java, not known to rpm. */
 @Tag("ground")
 @Tag("packages")
 @Tag("scenario")
-@DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-5]", disabledReason = "not its turn")
 class RpmInstallationTest {
     /** Rpm's database, which Debian's rpm keeps in root's home, and /tmp, where Java puts its statistics. */
     private static final List<String> NOT_OURS = List.of("/root/\\.rpmdb(/.*)?", "/tmp(/.*)?");
