@@ -30,6 +30,7 @@ public final class Program implements AutoCloseable {
             "-Xms24m",
             "-Xmx512m",
             "-Xss512k",
+            "-XX:TrimNativeHeapInterval=5000",
             "-XX:-UsePerfData",
             "-Dio.netty.jfr.enabled=false",
             "--enable-native-access=ALL-UNNAMED");
