@@ -209,7 +209,10 @@ final class NodeMachine implements Steps {
                 NodeUnit.settings(node.slurmd(scratchMib), Runtime.getRuntime().availableProcessors()));
     }
 
-    /** NFS and slurmd wait for both by themselves. */
+    /**
+     * NFS waits for both by itself, and so do a job's steps. slurmctld looked for its nodes before they were back and would next
+     * after 100 s; to a slurmd that starts it listens at once.
+     */
     @Override
     public void readmit(HandedOver given, boolean opened) throws IOException {
         if (Duration.between(base.clock.instant(), given.from()).abs().compareTo(WORTH_SAYING) > 0) {
@@ -226,6 +229,7 @@ final class NodeMachine implements Steps {
         if (munging && opened) {
             munged.stop();
             munge(given);
+            base.services.renew(SLURMD);
         }
     }
 

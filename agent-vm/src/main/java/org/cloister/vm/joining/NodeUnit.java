@@ -25,9 +25,13 @@ final class NodeUnit {
         return """
                 [Unit]
                 ConditionPathExists=
+                StartLimitIntervalSec=0
                 [Service]
                 Type=forking
                 PIDFile=/run/slurmd.pid
+                # Steps live on without it. It does not start while slurmctld is away.
+                Restart=on-failure
+                RestartSec=5
                 ExecStart=
                 ExecStart=/usr/sbin/slurmd %s
                 # A job that forks without end gets no more processes, and slurmd still has some to end it with.

@@ -10,7 +10,8 @@ interface Steps {
     void take(Step step, HandedOver given) throws IOException;
 
     /**
-     * What was given anew takes the place of what there is, as far as steps were done: tunnels, then munge.
+     * What was given anew takes the place of what there is, as far as steps were done: tunnels, then munge;
+     * after that slurmd makes itself known.
      *
      * @param opened whether the controlling VM was opened anew, and has another munge key
      * @throws IOException if it could not be done

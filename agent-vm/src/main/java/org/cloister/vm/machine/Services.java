@@ -11,6 +11,9 @@ public interface Services {
      */
     void start(String unit, String settings) throws IOException;
 
+    /** Begun anew if it runs; that it comes up is not waited for. */
+    void renew(String unit) throws IOException;
+
     /** It does not run when this returns, whether it did before or not. */
     void stop(String unit) throws IOException;
 }

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.cloister.vm.SharedFile;
 
@@ -28,7 +29,7 @@ public final class SystemdServices implements Services {
         Files.createDirectories(dropIn.getParent());
         SharedFile.replace(dropIn, settings.getBytes(StandardCharsets.US_ASCII));
         programs.succeed("systemctl", "daemon-reload");
-        run("restart", unit);
+        run(unit, "restart");
         Programs.Output active = programs.run("systemctl", "is-active", unit);
         if (active.exit() != 0) {
             throw new IOException(
@@ -37,14 +38,22 @@ public final class SystemdServices implements Services {
     }
 
     @Override
-    public void stop(String unit) throws IOException {
-        run("stop", unit);
+    public void renew(String unit) throws IOException {
+        run(unit, "--no-block", "try-restart");
     }
 
-    private void run(String verb, String unit) throws IOException {
-        Programs.Output output = programs.run("", List.of("systemctl", verb, unit), LIMIT);
+    @Override
+    public void stop(String unit) throws IOException {
+        run(unit, "stop");
+    }
+
+    private void run(String unit, String... verb) throws IOException {
+        List<String> words = new ArrayList<>(List.of("systemctl"));
+        words.addAll(List.of(verb));
+        words.add(unit);
+        Programs.Output output = programs.run("", words, LIMIT);
         if (output.exit() != 0) {
-            throw new IOException("systemctl " + verb + " " + unit + ": " + output.complaint());
+            throw new IOException(String.join(" ", words) + ": " + output.complaint());
         }
     }
 }

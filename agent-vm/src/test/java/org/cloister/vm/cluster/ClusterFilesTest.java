@@ -101,6 +101,9 @@ class ClusterFilesTest {
             public void start(String unit, String settings) {}
 
             @Override
+            public void renew(String unit) {}
+
+            @Override
             public void stop(String unit) throws IOException {
                 said.add(unit);
                 if (unit.equals(Cluster.ACCOUNTING)) {

@@ -12,6 +12,8 @@ class NodeUnitTest {
         assertThat(NodeUnit.processes(512)).isEqualTo(16_384);
         assertThat(NodeUnit.settings("-Z --conf-server 10.64.12.1:6817", 16).lines())
                 .contains(
+                        "StartLimitIntervalSec=0",
+                        "Restart=on-failure",
                         "ExecStart=/usr/sbin/slurmd -Z --conf-server 10.64.12.1:6817",
                         "LimitNPROC=8192",
                         "TasksMax=9216",

@@ -77,6 +77,11 @@ class SecretFileTest {
             }
 
             @Override
+            public void renew(String unit) {
+                throw new AssertionError(unit);
+            }
+
+            @Override
             public void stop(String unit) {
                 said.add("stop " + unit + " " + Files.exists(key));
             }

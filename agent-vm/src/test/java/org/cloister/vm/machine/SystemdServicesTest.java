@@ -25,8 +25,8 @@ class SystemdServicesTest {
         Files.writeString(
                 program,
                 "#!/bin/sh\nset -eu\necho \"$@\" >> " + folder + "/log\nif test -e " + folder
-                        + "/fails && test \"$2\" = \"$(cat " + folder
-                        + "/fails)\"; then echo it fails >&2; exit 1; fi\n",
+                        + "/fails && case \" $* \" in *\" $(cat " + folder
+                        + "/fails) \"*) true ;; *) false ;; esac; then echo it fails >&2; exit 1; fi\n",
                 java.nio.file.StandardOpenOption.CREATE_NEW);
         Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
         services = new SystemdServices(Programs.behind(List.of(program.toString())), folder.resolve("system"));
@@ -45,6 +45,8 @@ class SystemdServicesTest {
                         "systemctl daemon-reload",
                         "systemctl restart munge.service",
                         "systemctl is-active munge.service");
+        services.renew("munge.service");
+        assertThat(log()).endsWith("systemctl --no-block try-restart munge.service");
         services.stop("munge.service");
         assertThat(log()).endsWith("systemctl stop munge.service");
     }
@@ -58,6 +60,8 @@ class SystemdServicesTest {
                     .hasMessageContaining("munge.service")
                     .hasMessageContaining("it fails");
         }
+        Files.writeString(folder.resolve("fails"), "try-restart");
+        assertThatThrownBy(() -> services.renew("munge.service")).hasMessageContaining("it fails");
         Files.writeString(folder.resolve("fails"), "stop");
         assertThatThrownBy(() -> services.stop("munge.service")).hasMessageContaining("it fails");
     }

@@ -62,6 +62,11 @@ class ControllingVmTest {
             }
 
             @Override
+            public void renew(String unit) throws IOException {
+                throw new IOException(unit);
+            }
+
+            @Override
             public void stop(String unit) throws IOException {
                 throw new IOException(unit);
             }

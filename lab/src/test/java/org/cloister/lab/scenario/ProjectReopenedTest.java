@@ -120,9 +120,16 @@ class ProjectReopenedTest {
         System.out.println(loss);
         project.explained(() -> {
             List<String> jobs = begin(loss.phase());
+            String node = project.member.node(jobs.get(0));
+            String started = project.member.said(slurmdStart(node)).strip();
+            assertThat(started).startsWith("SlurmdStartTime=20");
             lose(loss);
             assertLost();
             reopen(loss, jobs);
+            // It does not wait to be asked.
+            project.member.said(
+                    "until now=$(" + slurmdStart(node) + ") && [ \"$now\" != '" + started + "' ]; do sleep 1; done");
+            project.member.said("touch go");
             for (String job : jobs) {
                 project.member.awaitEnd(job);
                 assertThat(project.member.state(job)).isEqualTo("COMPLETED|0:0");
@@ -175,7 +182,11 @@ class ProjectReopenedTest {
         project.member.awaitLogin();
         String running = project.member.said("squeue -h -t running -o %A");
         assertThat(running.lines()).containsAll(loss.phase().equals(RUNNING) ? jobs : jobs.subList(0, 1));
-        project.member.said("touch go");
+    }
+
+    /** When slurmctld last heard that a node's slurmd began. */
+    private static String slurmdStart(String node) {
+        return "scontrol show node " + node + " | grep -o 'SlurmdStartTime=[^ ]*'";
     }
 
     /** The site cancels its job; its worker is asked to leave, and nothing in it says that the job has ended. */
