@@ -55,6 +55,21 @@ class ImageBuildTest {
     }
 
     @Test
+    void keeps_a_base_that_is_there_and_makes_no_image_for_it() throws IOException {
+        Path cache = home.cache("image");
+        Command.Output build = build("--base", "--cache", cache.toString());
+        assertThat(build.exit()).as(build.err()).isZero();
+        assertThat(build.err()).containsPattern("/base-[0-9a-f]{64}: ready").doesNotContain("base: install");
+        try (Stream<Path> left = Files.list(cache)) {
+            assertThat(left.map(file -> file.getFileName().toString()))
+                    .allMatch(name -> name.matches("lock|debs|base-[0-9a-f]{64}"));
+        }
+        Command.Output both = build("--base", "--out", folder.resolve("image").toString());
+        assertThat(both.exit()).isNotZero();
+        assertThat(both.err()).contains("a base is made in the cache alone");
+    }
+
+    @Test
     void refuses_a_layer_that_would_change_what_is_verified() throws IOException {
         Path layer = Files.createDirectory(folder.resolve("layer"));
         Files.writeString(layer.resolve("name"), "extra\n");
