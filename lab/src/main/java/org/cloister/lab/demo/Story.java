@@ -28,6 +28,8 @@ final class Story {
     private final Claims claims = new Claims();
 
     private ProjectStage.Opened opened;
+    private ProjectStage other;
+    private ProjectStage.Opened beside;
     private long epoch;
     private String first;
     private String second;
@@ -66,16 +68,20 @@ final class Story {
         steps.act("a member builds a program, and puts it and a matrix there", matrix::put);
         out.println("  the member types sbatch --nodes=2");
         first = matrix.run(out);
-        steps.act("what it wrote is fetched and checked", () -> matrix.check(claims));
-        String ticket = steps.step("its times", () -> {
-            timeline = matrix.timeline(first);
-            return member.ticket(first);
+        steps.act("other people have a project's controlling VM started, too", () -> {
+            other = project.beside(folder.resolve("other"));
+            beside = other.make();
         });
         second = steps.step(
                 "the member submits a job that waits for a word",
                 () -> member.submit("--tmp=40 --output=long.txt --wrap='yes " + MatrixJob.MARKER
                         + "-scratch | head -c 8M >/scratch/file; sync; touch written;"
                         + " until [ -e go ]; do sleep 1; done; srun hostname; echo over'"));
+        steps.act("what job " + first + " wrote is fetched and checked", () -> matrix.check(claims));
+        String ticket = steps.step("its times", () -> {
+            timeline = matrix.timeline(first);
+            return member.ticket(first);
+        });
         neighbours();
         loss();
         steps.act(
@@ -101,24 +107,18 @@ final class Story {
     }
 
     private void neighbours() throws IOException {
-        ProjectStage other =
-                steps.step("another project, of other people", () -> project.beside(folder.resolve("other")));
-        ProjectStage.Opened beside = steps.step("its controlling VM is at work", () -> {
-            ProjectStage.Opened made = other.make();
-            other.awaitWork(made);
-            other.member.configure();
-            return made;
-        });
         steps.act("the waiting job runs", () -> member.awaitRunning(second));
         steps.act("what it keeps on scratch is looked at from its host", this::scratch);
         Neighbours neighbours = new Neighbours(project, second, claims);
         steps.act("another member tries to get its node", neighbours::theft);
-        steps.act("the other project tries to reach this one", () -> neighbours.another(other, folder));
-        steps.act("the other project is closed", () -> {
-            other.first.close(beside.owner().ticket());
-            other.awaitGone(beside);
-            beside.close();
+        steps.act("the other project's Slurm is at work", () -> {
+            other.awaitWork(beside);
+            other.member.configure();
         });
+        steps.act("the other project tries to reach this one", () -> neighbours.another(other, folder));
+        steps.act(
+                "the other project is told to close",
+                () -> other.first.close(beside.owner().ticket()));
     }
 
     private void scratch() throws IOException {
@@ -133,6 +133,8 @@ final class Story {
     }
 
     private void loss() throws IOException {
+        String node = member.node(second);
+        String since = member.slurmdSince(node);
         steps.act("the controlling VM is killed, as if its host's power went", () -> {
             project.site().guests().kill(opened.owner());
             project.awaitGone(opened);
@@ -144,6 +146,11 @@ final class Story {
             searches.add(opened.wire());
             project.awaitWork(opened);
         });
+        steps.act("the other project is gone", () -> {
+            other.awaitGone(beside);
+            beside.close();
+        });
+        steps.act("the job's node makes itself known again", () -> member.awaitSlurmd(node, since));
         steps.act("the job that ran is told to go on, and ends well", () -> {
             member.said("touch go");
             member.awaitEnd(second);

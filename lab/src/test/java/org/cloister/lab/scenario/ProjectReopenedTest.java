@@ -121,14 +121,12 @@ class ProjectReopenedTest {
         project.explained(() -> {
             List<String> jobs = begin(loss.phase());
             String node = project.member.node(jobs.get(0));
-            String started = project.member.said(slurmdStart(node)).strip();
-            assertThat(started).startsWith("SlurmdStartTime=20");
+            String since = project.member.slurmdSince(node);
             lose(loss);
             assertLost();
             reopen(loss, jobs);
             // It does not wait to be asked.
-            project.member.said(
-                    "until now=$(" + slurmdStart(node) + ") && [ \"$now\" != '" + started + "' ]; do sleep 1; done");
+            project.member.awaitSlurmd(node, since);
             project.member.said("touch go");
             for (String job : jobs) {
                 project.member.awaitEnd(job);
@@ -182,11 +180,6 @@ class ProjectReopenedTest {
         project.member.awaitLogin();
         String running = project.member.said("squeue -h -t running -o %A");
         assertThat(running.lines()).containsAll(loss.phase().equals(RUNNING) ? jobs : jobs.subList(0, 1));
-    }
-
-    /** When slurmctld last heard that a node's slurmd began. */
-    private static String slurmdStart(String node) {
-        return "scontrol show node " + node + " | grep -o 'SlurmdStartTime=[^ ]*'";
     }
 
     /** The site cancels its job; its worker is asked to leave, and nothing in it says that the job has ended. */
