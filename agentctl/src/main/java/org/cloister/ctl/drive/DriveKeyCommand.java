@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.key.Secret;
 import org.cloister.ctl.output.Facts;
@@ -42,7 +43,7 @@ public final class DriveKeyCommand implements Callable<Integer> {
     private Path out;
 
     @Option(
-            names = "--secret-fd",
+            names = KeyOptions.SECRET_FD,
             paramLabel = "NUMBER",
             description = "Read the passphrase from this file descriptor; asked at the terminal by default.")
     private @Nullable Integer descriptor;
@@ -113,7 +114,7 @@ public final class DriveKeyCommand implements Callable<Integer> {
         if (descriptor != null) {
             return vault.secret(descriptor, what);
         }
-        try (Secret typed = Secret.askTwice(what)) {
+        try (Secret typed = Secret.askTwice(what, KeyOptions.SECRET_FD)) {
             return vault.secrets().take(typed.bytes());
         }
     }

@@ -22,6 +22,7 @@ import picocli.CommandLine.Option;
 
 /** Which drive's key, who opens it, and to whom a new one is sealed. */
 public final class DriveOptions {
+    static final String SECRET_FD = "--drive-secret-fd";
     private static final int MAX_FILE = 64 * 1024;
     /** Of a project's id, which alone is as long as a name in an envelope may nearly be. */
     private static final int PROJECT_LETTERS = 24;
@@ -38,7 +39,7 @@ public final class DriveOptions {
     private boolean recovery;
 
     @Option(
-            names = "--drive-secret-fd",
+            names = SECRET_FD,
             paramLabel = "NUMBER",
             description =
                     "Read the passphrase of --drive-key, or the recovery key, from this file descriptor; asked at the terminal by default.")

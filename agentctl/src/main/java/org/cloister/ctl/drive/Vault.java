@@ -29,7 +29,7 @@ record Vault(Secrets secrets, Crypto crypto, Hpke hpke) {
         if (descriptor != null) {
             return secrets.readLine(Path.of("/proc/self/fd/" + descriptor), MAX_SECRET);
         }
-        try (Secret typed = Secret.ask(what)) {
+        try (Secret typed = Secret.ask(what, DriveOptions.SECRET_FD)) {
             return secrets.take(typed.bytes());
         }
     }

@@ -17,6 +17,8 @@ import picocli.CommandLine.Option;
 
 /** Whose private key signs, and where it is. */
 public final class KeyOptions {
+    public static final String SECRET_FD = "--secret-fd";
+
     @Option(
             names = "--key",
             paramLabel = "FILE",
@@ -40,7 +42,7 @@ public final class KeyOptions {
     private @Nullable String alias;
 
     @Option(
-            names = "--secret-fd",
+            names = SECRET_FD,
             paramLabel = "NUMBER",
             description = "Read the passphrase or PIN from this file descriptor; asked at the terminal by default.")
     private @Nullable Integer descriptor;
@@ -93,10 +95,10 @@ public final class KeyOptions {
 
     private Secret chosen(Path file) throws IOException {
         String what = "new passphrase for " + file;
-        return descriptor == null ? Secret.askTwice(what) : Secret.read(descriptor, what);
+        return descriptor == null ? Secret.askTwice(what, SECRET_FD) : Secret.read(descriptor, what);
     }
 
     private Secret secret(String what) throws IOException {
-        return descriptor == null ? Secret.ask(what) : Secret.read(descriptor, what);
+        return descriptor == null ? Secret.ask(what, SECRET_FD) : Secret.read(descriptor, what);
     }
 }

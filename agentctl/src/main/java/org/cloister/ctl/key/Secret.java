@@ -23,23 +23,26 @@ public final class Secret implements AutoCloseable {
         this.utf8 = utf8;
     }
 
-    /** @param what is asked for, for people */
+    /**
+     * @param what is asked for, for people
+     * @param option that takes its descriptor
+     */
     @SuppressWarnings("SystemConsoleNull") // from JDK 22 on it never is; then the look at /dev/tty decides alone
-    public static Secret ask(String what) throws IOException {
+    public static Secret ask(String what, String option) throws IOException {
         Console console = hasTerminal() ? System.console() : null;
         if (console == null) {
-            throw new IOException(what + ": there is no terminal to ask at; give it with --secret-fd");
+            throw new IOException(what + ": there is no terminal to ask at; give it with " + option);
         }
         char[] typed = console.readPassword("%s: ", what);
         if (typed == null) {
-            throw new IOException(what + ": the terminal was closed; type it, or give it with --secret-fd");
+            throw new IOException(what + ": the terminal was closed; type it, or give it with " + option);
         }
         return of(typed);
     }
 
     /** A new one, typed twice. */
-    public static Secret askTwice(String what) throws IOException {
-        return twice(what, Secret::ask);
+    public static Secret askTwice(String what, String option) throws IOException {
+        return twice(what, each -> ask(each, option));
     }
 
     static Secret twice(String what, Prompt prompt) throws IOException {
@@ -63,7 +66,7 @@ public final class Secret implements AutoCloseable {
         Secret ask(String what) throws IOException;
     }
 
-    private static boolean hasTerminal() {
+    static boolean hasTerminal() {
         try (InputStream terminal = Files.newInputStream(Path.of("/dev/tty"))) {
             return terminal != null;
         } catch (IOException e) {

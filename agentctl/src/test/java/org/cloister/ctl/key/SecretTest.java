@@ -2,6 +2,7 @@ package org.cloister.ctl.key;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
@@ -9,6 +10,13 @@ import org.junit.jupiter.api.Test;
 class SecretTest {
     private final Secret first = Secret.of("first passphrase".toCharArray());
     private final Secret second = Secret.of("second passphrase".toCharArray());
+
+    @Test
+    void without_a_terminal_the_option_is_named() {
+        assumeFalse(Secret.hasTerminal(), "a terminal");
+        assertThatThrownBy(() -> Secret.ask("passphrase of k", "--drive-secret-fd"))
+                .hasMessage("passphrase of k: there is no terminal to ask at; give it with --drive-secret-fd");
+    }
 
     @Test
     void a_first_passphrase_is_zeroed_when_the_second_is_not_typed() {
