@@ -45,14 +45,10 @@ public final class Doctor {
         }
     }
 
+    /** Nothing is encrypted on a host: ESP, device mapper and cryptsetup are its VMs' own. */
     private static List<Check> hostChecks(String libvirt) {
         return List.of(
                 new KernelVersion(),
-                KernelFeature.on("kernel-dm-mod", Level.WARNING, "dm_mod", "BLK_DEV_DM"),
-                KernelFeature.on("kernel-dm-crypt", Level.WARNING, "dm_crypt", "DM_CRYPT"),
-                KernelFeature.on("kernel-dm-verity", Level.WARNING, "dm_verity", "DM_VERITY"),
-                KernelFeature.on("kernel-esp", Level.WARNING, "esp4", "INET_ESP")
-                        .without("ESP has to run in user space (kernel-libipsec)"),
                 KernelFeature.on("kernel-tun", Level.FAILURE, "tun", "TUN"),
                 KernelFeature.on("kernel-openvswitch", Level.WARNING, "openvswitch", "OPENVSWITCH")
                         .without("bridges need datapath_type=netdev, which is slower"),
@@ -67,8 +63,6 @@ public final class Doctor {
                 Program.needed("nftables", "nft", "nftables"),
                 new SlurmClient(),
                 new SlurmController(),
-                new StrongSwan(),
-                new Cryptsetup(),
                 new MemoryLock(),
                 new Swap(),
                 new SamePageMerging(),

@@ -57,7 +57,6 @@ record KernelFeature(String name, Level ifAbsent, String module, String option, 
     /** What the kernel lists of itself, where it lists this part. */
     private boolean registered(Machine machine) throws UnknownException {
         return switch (module) {
-            case "dm_mod" -> hasLine(machine, "/proc/misc", "\\s*[0-9]+ device-mapper");
             case "tun" -> hasLine(machine, "/proc/misc", "\\s*[0-9]+ tun");
             default -> hasLine(machine, "/proc/modules", Pattern.quote(module) + " .*");
         };
