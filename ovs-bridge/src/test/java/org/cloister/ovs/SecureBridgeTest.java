@@ -52,7 +52,6 @@ class SecureBridgeTest {
         Applied applied = bridge.add(Plans.jobs("cl-", 25, 4));
 
         assertThat(applied.numbers()).hasSize(100);
-        assertThat(applied.time()).isLessThan(Duration.ofSeconds(5));
         assertThat(ovs.vsctl("get", "port", "cl-7", "tag")).startsWith("301");
     }
 
