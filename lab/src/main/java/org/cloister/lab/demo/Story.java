@@ -3,12 +3,14 @@ package org.cloister.lab.demo;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.cloister.lab.Command;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Steps;
@@ -30,6 +32,7 @@ final class Story {
     private ProjectStage.Opened opened;
     private ProjectStage other;
     private ProjectStage.Opened beside;
+    private CompletableFuture<Void> closing;
     private long epoch;
     private String first;
     private String second;
@@ -116,9 +119,14 @@ final class Story {
             other.member.configure();
         });
         steps.act("the other project tries to reach this one", () -> neighbours.another(other, folder));
-        steps.act(
-                "the other project is told to close",
-                () -> other.first.close(beside.owner().ticket()));
+        // It needs no more of anybody, and ends meanwhile.
+        closing = CompletableFuture.runAsync(() -> {
+            try {
+                other.first.close(beside.owner().ticket());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
     }
 
     private void scratch() throws IOException {
@@ -146,7 +154,8 @@ final class Story {
             searches.add(opened.wire());
             project.awaitWork(opened);
         });
-        steps.act("the other project is gone", () -> {
+        steps.act("the other project is closed", () -> {
+            closing.join();
             other.awaitGone(beside);
             beside.close();
         });

@@ -1,7 +1,12 @@
 #!/bin/bash
-# Whether anybody takes a connection: reach.sh ADDRESS:PORT ...
+# Whether anybody takes a connection, asked all at once: reach.sh ADDRESS:PORT ...
+declare -A asked
 for each in "$@"; do
-    if timeout 5 bash -c "</dev/tcp/${each%:*}/${each#*:}" 2>/dev/null; then
+    timeout 5 bash -c "</dev/tcp/${each%:*}/${each#*:}" 2>/dev/null &
+    asked[$each]=$!
+done
+for each in "$@"; do
+    if wait "${asked[$each]}"; then
         echo "$each: reached"
     else
         echo "$each: not reached"
