@@ -1,6 +1,5 @@
 package org.cloister.ovs;
 
-import java.time.Duration;
 import java.util.Map;
 
 /**
@@ -8,7 +7,7 @@ import java.util.Map;
  *
  * @param numbers of the planned ports that have a device now
  */
-public record Applied(Duration time, Map<String, Integer> numbers) {
+public record Applied(Map<String, Integer> numbers) {
     public Applied {
         numbers = Map.copyOf(numbers);
     }

@@ -244,7 +244,7 @@ final class Convergence {
         long nanos = System.nanoTime() - change.askedAtNs;
         if (failure == null) {
             metrics.apply.update(nanos, TimeUnit.NANOSECONDS);
-            change.done.complete(new Applied(Duration.ofNanos(nanos), bindings.numbers()));
+            change.done.complete(new Applied(bindings.numbers()));
         } else {
             change.done.completeExceptionally(failure);
         }
