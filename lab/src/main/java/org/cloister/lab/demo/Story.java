@@ -3,17 +3,16 @@ package org.cloister.lab.demo;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.cloister.lab.Command;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Steps;
+import org.cloister.lab.Together;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectStage;
 import org.cloister.lab.site.ScratchDisks;
@@ -32,7 +31,6 @@ final class Story {
     private ProjectStage.Opened opened;
     private ProjectStage other;
     private ProjectStage.Opened beside;
-    private CompletableFuture<Void> closing;
     private long epoch;
     private String first;
     private String second;
@@ -119,14 +117,6 @@ final class Story {
             other.member.configure();
         });
         steps.act("the other project tries to reach this one", () -> neighbours.another(other, folder));
-        // It needs no more of anybody, and ends meanwhile.
-        closing = CompletableFuture.runAsync(() -> {
-            try {
-                other.first.close(beside.owner().ticket());
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        });
     }
 
     private void scratch() throws IOException {
@@ -148,17 +138,10 @@ final class Story {
             project.awaitGone(opened);
             opened.close();
         });
-        steps.act("the other owner opens the project again", () -> {
-            opened = project.open(
-                    project.second, ProjectStage.words("--epoch", Long.toString(epoch + 1)), project.shared());
-            searches.add(opened.wire());
-            project.awaitWork(opened);
-        });
-        steps.act("the other project is closed", () -> {
-            closing.join();
-            other.awaitGone(beside);
-            beside.close();
-        });
+        // Nothing more is wanted of the other project.
+        steps.act(
+                "the other owner opens it again; the other project ends",
+                () -> Together.run(() -> reopen(), () -> close(other, beside)));
         steps.act("the job's node makes itself known again", () -> member.awaitSlurmd(node, since));
         steps.act("the job that ran is told to go on, and ends well", () -> {
             member.said("touch go");
@@ -175,6 +158,19 @@ final class Story {
                                             .toList()));
             project.awaitNoWorker();
         });
+    }
+
+    private void reopen() throws IOException {
+        opened =
+                project.open(project.second, ProjectStage.words("--epoch", Long.toString(epoch + 1)), project.shared());
+        searches.add(opened.wire());
+        project.awaitWork(opened);
+    }
+
+    private static void close(ProjectStage whose, ProjectStage.Opened vm) throws IOException {
+        whose.first.close(vm.owner().ticket());
+        whose.awaitGone(vm);
+        vm.close();
     }
 
     private void receipts(List<String> tickets) throws IOException {

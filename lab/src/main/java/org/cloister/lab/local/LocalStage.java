@@ -10,6 +10,7 @@ import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
 import org.cloister.lab.Sandbox;
+import org.cloister.lab.Together;
 import org.cloister.vm.Shape;
 import org.cloister.vm.plugin.PluginData;
 

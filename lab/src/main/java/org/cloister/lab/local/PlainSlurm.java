@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import org.cloister.lab.Machine;
 import org.cloister.lab.Sandbox;
 import org.cloister.lab.Steps;
+import org.cloister.lab.Together;
 
 /** A Slurm as administrators have it: static nodes, nothing of ours; what a user may set, users of ours may set as well. */
 final class PlainSlurm {

@@ -182,9 +182,30 @@ class ProjectReopenedTest {
         assertThat(running.lines()).containsAll(loss.phase().equals(RUNNING) ? jobs : jobs.subList(0, 1));
     }
 
-    /** The site cancels its job; its worker is asked to leave, and nothing in it says that the job has ended. */
+    /** Its steps go on meanwhile, and the next one finds it. */
     @Test
     @Order(1)
+    void a_slurmd_that_is_killed_comes_back_under_its_job() throws Exception {
+        project.explained(() -> {
+            MemberDevice member = project.member;
+            String job = member.submit("--output=slurmd.txt"
+                    + " --wrap='srun bash -c \"until [ -e back ]; do sleep 1; done; echo first\"; srun echo next'");
+            member.awaitRunning(job);
+            String node = member.node(job);
+            String since = member.slurmdSince(node);
+            project.site().guests().tell(project.worker(job), "kill slurmd");
+            member.awaitSlurmd(node, since);
+            member.said("touch back");
+            member.awaitEnd(job);
+            assertThat(member.state(job)).isEqualTo("COMPLETED|0:0");
+            assertThat(member.said("grep -v ^srun: slurmd.txt")).isEqualTo("first\nnext\n");
+            project.awaitNoWorker();
+        });
+    }
+
+    /** The site cancels its job; its worker is asked to leave, and nothing in it says that the job has ended. */
+    @Test
+    @Order(2)
     void a_job_whose_worker_the_site_takes_away_ends_as_on_a_node_that_fails() throws Exception {
         project.explained(() -> {
             MemberDevice member = project.member;
@@ -204,7 +225,7 @@ class ProjectReopenedTest {
 
     /** The controlling VM's cable is out, and the job writes without a pause. */
     @Test
-    @Order(2)
+    @Order(3)
     void a_worker_whose_storage_is_dead_ends_in_good_order() throws Exception {
         project.explained(() -> {
             MemberDevice member = project.member;
@@ -239,7 +260,7 @@ class ProjectReopenedTest {
     }
 
     @Test
-    @Order(3)
+    @Order(4)
     void a_project_that_is_closed_ends_in_good_order() throws Exception {
         project.explained(() -> {
             assertThat(opened.wire().clear()).isZero();
@@ -257,7 +278,7 @@ class ProjectReopenedTest {
 
     /** It starts the VM, whose opener gives it nothing. */
     @Test
-    @Order(4)
+    @Order(5)
     void a_host_that_the_owners_do_not_name_has_nothing_of_their_project() throws Exception {
         project.explained(() -> {
             opened = project.openUnnamed(

@@ -1,4 +1,4 @@
-package org.cloister.lab.local;
+package org.cloister.lab;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -7,18 +7,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.cloister.lab.LabException;
-import org.cloister.lab.Steps;
 
 /** Work side by side; all of it has ended when this returns. */
-final class Together {
+public final class Together {
     private Together() {}
 
-    static void run(Steps.Act... acts) throws IOException {
+    public static void run(Steps.Act... acts) throws IOException {
         run(List.of(acts));
     }
 
-    static void run(List<Steps.Act> acts) throws IOException {
+    public static void run(List<Steps.Act> acts) throws IOException {
         ExecutorService threads = Executors.newFixedThreadPool(Math.min(acts.size(), 4));
         try {
             List<Future<Boolean>> all = new ArrayList<>();
