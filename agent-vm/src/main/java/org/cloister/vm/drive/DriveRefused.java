@@ -19,6 +19,8 @@ public final class DriveRefused extends IOException {
         NO_DRIVE,
         /** To be found, and its making was cut short. */
         UNFINISHED,
+        /** Its header is not of the form that drives are made in: somebody changed it, or another program made it. */
+        DRIVE_HEADER,
         /** Another key than the drive's. */
         DRIVE_KEY,
         /** Not older than the opening: somebody has opened it since, or with the same opening. */

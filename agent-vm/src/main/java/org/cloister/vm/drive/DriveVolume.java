@@ -66,7 +66,8 @@ final class DriveVolume {
     }
 
     /**
-     * The drive as it is, if the opening is newer than it is and the key opens it.
+     * The drive as it is, if its header is of the form that {@link #make} makes, the opening is newer than it is and the key
+     * opens it. The form comes first: until then the header could ask for any cipher, and for any time and memory to try a key.
      *
      * @throws DriveRefused else; nothing was changed
      */
@@ -74,6 +75,7 @@ final class DriveVolume {
         Volume volume = open();
         boolean good = false;
         try {
+            requireForm(volume);
             long present = volume.tokens().epoch().orElseThrow(this::unfinished);
             if (present >= epoch) {
                 throw new DriveRefused(
@@ -101,6 +103,14 @@ final class DriveVolume {
     OptionalLong epoch() throws IOException {
         try (Volume volume = open()) {
             return volume.tokens().epoch();
+        }
+    }
+
+    private static void requireForm(Volume volume) throws IOException {
+        try {
+            volume.requireForm();
+        } catch (VolumeException.UnexpectedHeader e) {
+            throw new DriveRefused(DriveRefused.Why.DRIVE_HEADER, e);
         }
     }
 

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.Secrets;
 import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.ForgedHeader;
 import org.cloister.luks.volume.Format;
 import org.cloister.luks.volume.Volume;
 import org.cloister.luks.volume.VolumeException;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A drive's header in a file, by the real libcryptsetup; what needs a kernel with device-mapper runs in a guest. */
 class DriveVolumeTest {
@@ -104,6 +107,44 @@ class DriveVolumeTest {
             refused(() -> drive.find(other, 8), DriveRefused.Why.DRIVE_KEY);
         }
         assertThat(drive.epoch()).hasValue(7);
+    }
+
+    /** The storage changes the header of a drive that is not open; the next opening comes with the right key. */
+    @ParameterizedTest(name = "{0} {2}")
+    @CsvSource(delimiter = '|', quoteCharacter = '\'', textBlock = """
+            /segments/0/encryption      | "aes-xts-plain64" | "cipher_null-ecb"
+            /segments/0/encryption      | "aes-xts-plain64" | "aes-ecb"
+            /segments/0/sector_size     | 4096              | 512
+            /segments/0/offset          | "16777216"        | "33554432"
+            /segments/0/size            | "dynamic"         | "1048576"
+            /segments/0/iv_tweak        | "0"               | "8"
+            /segments/0/flags           | no field          | ["in-reencryption"]
+            /keyslots/0/priority        | no field          | 2
+            /keyslots/0/area/encryption | "aes-xts-plain64" | "aes-ecb"
+            /digests/0/iterations       | 1000              | 100000
+            /config/flags               | no field          | ["allow-discards"]
+            """)
+    void a_header_that_was_forged_is_refused_with_both_values_and_nothing_is_changed(
+            String pointer, String wanted, String had) throws IOException {
+        make(7);
+        ForgedHeader.set(disk, pointer, had);
+        Path before = Files.copy(disk, folder.resolve("before"));
+        assertThatThrownBy(() -> drive.find(key, 8))
+                .isInstanceOf(DriveRefused.class)
+                .hasMessageContaining(pointer.substring(1).replace('/', '.'))
+                .hasMessageContaining(wanted)
+                .hasMessageContaining("have " + had.replaceAll("[\\[\\]]", ""));
+        assertThat(Files.mismatch(disk, before)).isEqualTo(-1);
+    }
+
+    @Test
+    void a_segment_in_clear_behind_the_first_is_refused() throws IOException {
+        make(7);
+        ForgedHeader.set(disk, "/segments/0/size", "\"1048576\"");
+        ForgedHeader.set(disk, "/segments/1", "{\"type\":\"linear\",\"offset\":\"17825792\",\"size\":\"dynamic\"}");
+        assertThatThrownBy(() -> drive.find(key, 8))
+                .isInstanceOf(DriveRefused.class)
+                .hasMessageContaining("want segments.0.size \"dynamic\", have \"1048576\"");
     }
 
     @Test

@@ -91,12 +91,12 @@ public final class VolumeScript {
         }
     }
 
-    /** map DEVICE NAME KEY OPTION... */
+    /** map DEVICE NAME KEY OPTION..., of a volume that has an integrity's key if that is what KEY is. */
     private void map(String[] words) throws IOException {
         Set<Volume.Option> options =
                 Stream.of(words).skip(4).map(Volume.Option::valueOf).collect(Collectors.toSet());
         try (SecretMemory secret = secret(words[3]);
-                Volume volume = cryptsetup.open(Path.of(words[1]))) {
+                Volume volume = cryptsetup.open(Path.of(words[1]), integrity(words[3], secret))) {
             volume.map(new MappingName(words[2]), key(words[3], secret), options);
         }
     }
@@ -118,6 +118,12 @@ public final class VolumeScript {
 
     private SecretMemory secret(String key) throws IOException {
         return secrets.readFile(Path.of(key.substring(key.indexOf(':') + 1)), LONGEST_KEY);
+    }
+
+    private static Integrity integrity(String text, SecretMemory secret) {
+        return text.startsWith("volume:") && secret.length() == Integrity.HMAC_SHA256.volumeKeyLength()
+                ? Integrity.HMAC_SHA256
+                : Integrity.NONE;
     }
 
     private static Key key(String text, SecretMemory secret) {

@@ -79,8 +79,12 @@ public final class VolumeTimes {
         times.cryptsetup.erase(times.device, Erasure.Scope.HEADER);
         times.create(Integrity.HMAC_SHA256);
         for (int i = 0; i < Integer.parseInt(args[2]); i++) {
-            times.copied("integrity", "ours", args[3], () -> times.map(Set.of()));
-            times.copied("integrity_no_journal", "ours", args[3], () -> times.map(Set.of(Volume.Option.NO_JOURNAL)));
+            times.copied("integrity", "ours", args[3], () -> times.map(Integrity.HMAC_SHA256, Set.of()));
+            times.copied(
+                    "integrity_no_journal",
+                    "ours",
+                    args[3],
+                    () -> times.map(Integrity.HMAC_SHA256, Set.of(Volume.Option.NO_JOURNAL)));
         }
         times.cryptsetup.erase(times.device, Erasure.Scope.HEADER);
     }
@@ -159,7 +163,7 @@ public final class VolumeTimes {
         for (boolean ours : List.of(oursFirst, !oursFirst)) {
             copied("throughput", ours ? "ours" : "peer", mib, () -> {
                 if (ours) {
-                    map(Set.of());
+                    map(Integrity.NONE, Set.of());
                 } else {
                     timed("cryptsetup open --key-file " + keyFile + " " + device + " " + NAME.text());
                 }
@@ -186,9 +190,9 @@ public final class VolumeTimes {
         cryptsetup.close(NAME);
     }
 
-    private void map(Set<Volume.Option> options) throws IOException {
+    private void map(Integrity integrity, Set<Volume.Option> options) throws IOException {
         try (SecretMemory key = secrets.readFile(keyFile, KEY);
-                Volume volume = cryptsetup.open(device)) {
+                Volume volume = cryptsetup.open(device, integrity)) {
             volume.map(NAME, Key.ofSlot(key), options);
         }
     }

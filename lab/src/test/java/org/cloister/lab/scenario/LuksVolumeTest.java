@@ -211,13 +211,17 @@ class LuksVolumeTest {
 
     @Test
     @InTurn(6)
-    void maps_what_the_command_made_and_the_other_way() throws IOException {
+    void maps_what_has_our_form_alone_and_the_command_maps_what_is_ours() throws IOException {
         String device = device("foreign");
-        String make =
-                "run cryptsetup luksFormat -q --type luks2 --cipher aes-cbc-essiv:sha256 --key-size 256 --sector-size 512"
-                        + " --pbkdf argon2id --pbkdf-force-iterations 4 --pbkdf-memory 32 " + device + " /run/s64";
+        String make = "run cryptsetup luksFormat -q --type luks2 --sector-size 4096 --key-size 512 --pbkdf pbkdf2"
+                + " --pbkdf-force-iterations 1000 --luks2-metadata-size 64k --luks2-keyslots-size 16256k ";
         List<String> lines = script(
-                make,
+                make + "--cipher aes-cbc-essiv:sha256 --key-size 256 " + device + " /run/s64",
+                "check " + device + " slot:/run/s64",
+                "map " + device + " f slot:/run/s64",
+                "run ls /dev/mapper",
+                "erase " + device + " HEADER",
+                make + device + " /run/s64",
                 "map " + device + " f slot:/run/s64",
                 "status f",
                 "run echo " + MARKER + " | dd of=/dev/mapper/f conv=fsync status=none",
@@ -229,9 +233,14 @@ class LuksVolumeTest {
                 "slot " + device + " volume:/run/v64 /run/s64",
                 "run cryptsetup open --key-file /run/s64 " + device
                         + " f && cryptsetup status f && cryptsetup close f");
-        assertThat(lines.get(2)).as("%s", lines).contains("cipher=aes-cbc-essiv:sha256");
-        assertThat(lines.get(5)).isEqualTo("ok exit 0 " + MARKER);
-        assertThat(lines.get(10)).startsWith("ok exit 0").contains("aes-xts-plain64", "sector size:  4096");
+        assertThat(lines.get(1)).as("%s", lines).isEqualTo("ok slot 0");
+        assertThat(lines.get(2))
+                .startsWith("UnexpectedHeader ")
+                .contains("want segments.0.encryption \"aes-xts-plain64\", have \"aes-cbc-essiv:sha256\"");
+        assertThat(lines.get(3)).doesNotContain(" f");
+        assertThat(lines.get(7)).as("%s", lines).contains("cipher=aes-xts-plain64");
+        assertThat(lines.get(10)).isEqualTo("ok exit 0 " + MARKER);
+        assertThat(lines.get(15)).startsWith("ok exit 0").contains("aes-xts-plain64", "sector size:  4096");
     }
 
     private List<String> script(String... steps) throws IOException {

@@ -16,7 +16,9 @@ import org.cloister.luks.volume.VolumeException.Fault;
 final class Creation {
     static final String SUBSYSTEM = "cloister";
 
-    private static final int SECTOR_SIZE = 4096;
+    static final int SECTOR_SIZE = 4096;
+    static final String CIPHER = "aes-xts-plain64";
+    private static final int DATA_UNIT = 512;
     /**
      * 16 MiB as libcryptsetup takes by default, but with copies of 64 KiB instead of 16: the tokens of a drive are longer than
      * what the default leaves for them.
@@ -46,7 +48,7 @@ final class Creation {
         requireBlankWithRoom();
         Pointer cd =
                 cryptsetup.context("crypt_init", device, ref -> library.lib().crypt_init(ref, device.toString()));
-        Volume volume = new Volume(library, device, cd);
+        Volume volume = new Volume(library, device, cd, format.integrity());
         try {
             write(volume, volumeKey);
             if (format.integrity() != Integrity.NONE) {
@@ -112,6 +114,8 @@ final class Creation {
         volume.call(
                 "crypt_set_metadata_size",
                 cd -> library.lib().crypt_set_metadata_size(cd, LAYOUT.metadata(), LAYOUT.keyslots()));
+        // Whatever alignment the device would like: one place is the form that is opened again.
+        volume.call("crypt_set_data_offset", cd -> library.lib().crypt_set_data_offset(cd, HEADER / DATA_UNIT));
         try (SecretMemory.Loan loan = volumeKey.lend()) {
             volume.call(
                     "crypt_format",

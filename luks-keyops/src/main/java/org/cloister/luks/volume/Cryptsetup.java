@@ -45,7 +45,15 @@ public final class Cryptsetup {
 
     /** Reads the header. Nothing is mapped yet. A damaged copy of the header is repaired from the other one. */
     public Volume open(Path device) throws VolumeException {
-        return load(device, context("crypt_init", device, cd -> library.lib().crypt_init(cd, device.toString())));
+        return open(device, Integrity.NONE);
+    }
+
+    /** As {@link #open(Path)}; it is mapped only if it has this integrity. */
+    public Volume open(Path device, Integrity integrity) throws VolumeException {
+        return load(
+                device,
+                context("crypt_init", device, cd -> library.lib().crypt_init(cd, device.toString())),
+                integrity);
     }
 
     /** As {@link #open(Path)}, for a volume whose header is a file of its own. */
@@ -55,11 +63,12 @@ public final class Cryptsetup {
                 context(
                         "crypt_init_data_device",
                         header,
-                        cd -> library.lib().crypt_init_data_device(cd, header.toString(), data.toString())));
+                        cd -> library.lib().crypt_init_data_device(cd, header.toString(), data.toString())),
+                Integrity.NONE);
     }
 
-    private Volume load(Path device, Pointer cd) throws VolumeException {
-        Volume volume = new Volume(library, device, cd);
+    private Volume load(Path device, Pointer cd, Integrity integrity) throws VolumeException {
+        Volume volume = new Volume(library, device, cd, integrity);
         boolean loaded = false;
         try {
             library.call("crypt_load", device, () -> library.lib().crypt_load(cd, LibCryptsetup.CRYPT_LUKS2, null));
@@ -84,7 +93,7 @@ public final class Cryptsetup {
         }
         Pointer cd =
                 context("crypt_init_by_name", name.text(), ref -> library.lib().crypt_init_by_name(ref, name.text()));
-        try (Volume volume = new Volume(library, Path.of(name.text()), cd)) {
+        try (Volume volume = new Volume(library, Path.of(name.text()), cd, Integrity.NONE)) {
             return Optional.of(volume.mapping(name, status == CRYPT_BUSY));
         }
     }

@@ -17,10 +17,10 @@ public enum Derivation {
      */
     PASSPHRASE(8, 512);
 
-    private static final int ITERATIONS = 1000;
-    private static final int PASSES = 4;
-    private static final int MEMORY_KIB = 256 << 10;
-    private static final int THREADS = 4;
+    static final int ITERATIONS = 1000;
+    static final int PASSES = 4;
+    static final int MEMORY_KIB = 256 << 10;
+    static final int THREADS = 4;
 
     private final int shortest;
     private final int longest;

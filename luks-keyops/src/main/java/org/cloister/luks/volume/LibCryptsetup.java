@@ -131,6 +131,11 @@ public interface LibCryptsetup {
 
     int crypt_get_sector_size(Pointer cd);
 
+    int crypt_set_data_offset(Pointer cd, @u_int64_t long dataOffset);
+
+    /** From 2.4 on. The text is the context's, and lasts until the next call. */
+    int crypt_dump_json(Pointer cd, @Out PointerByReference json, @u_int32_t int flags);
+
     int crypt_set_metadata_size(Pointer cd, @u_int64_t long metadataSize, @u_int64_t long keyslotsSize);
 
     int crypt_get_metadata_size(

@@ -2,6 +2,7 @@ package org.cloister.luks.volume;
 
 import jnr.ffi.Pointer;
 import jnr.ffi.types.int64_t;
+import jnr.ffi.types.u_int64_t;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,8 @@ public interface SystemCalls {
     int open(CharSequence path, int flags);
 
     int close(int fd);
+
+    int ioctl(int fd, @u_int64_t long request, Pointer argument);
 
     /** Returns an errno, not -1. */
     int posix_fallocate(int fd, @int64_t long offset, @int64_t long length);

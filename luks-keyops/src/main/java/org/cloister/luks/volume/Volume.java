@@ -4,14 +4,18 @@ import static org.cloister.luks.volume.LibCryptsetup.CRYPT_ANY_SLOT;
 import static org.cloister.luks.volume.LibCryptsetup.CRYPT_LUKS2;
 import static org.cloister.luks.volume.LibCryptsetup.CRYPT_SLOT_ACTIVE;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import jnr.ffi.Pointer;
 import jnr.ffi.byref.NativeLongByReference;
+import jnr.ffi.byref.PointerByReference;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.volume.VolumeException.Fault;
 import org.jspecify.annotations.Nullable;
@@ -26,12 +30,15 @@ public final class Volume implements AutoCloseable {
     private final Library library;
     private final LibCryptsetup lib;
     private final Path device;
+    private final Integrity integrity;
     private @Nullable Pointer context;
 
-    Volume(Library library, Path device, Pointer context) {
+    /** @param integrity that it is to have */
+    Volume(Library library, Path device, Pointer context, Integrity integrity) {
         this.library = library;
         this.lib = library.lib();
         this.device = device;
+        this.integrity = integrity;
         this.context = context;
     }
 
@@ -50,14 +57,63 @@ public final class Volume implements AutoCloseable {
         }
     }
 
-    /** Maps the volume to {@code /dev/mapper/NAME}. */
+    /**
+     * Refuses a header that differs in any field from what {@link Cryptsetup#create} makes: whoever can write to the device can
+     * change it. What is compared is what libcryptsetup has loaded and will map, whatever becomes of the device meanwhile.
+     *
+     * @throws VolumeException.UnexpectedHeader naming the first field that differs, and both values
+     */
+    public void requireForm() throws VolumeException {
+        Layout layout = layout();
+        if (!layout.equals(Creation.LAYOUT)) {
+            throw new VolumeException.UnexpectedHeader(
+                    Fault.own("crypt_get_metadata_size", device), Creation.LAYOUT.toString(), layout.toString());
+        }
+        PointerByReference text = new PointerByReference();
+        call("crypt_dump_json", cd -> lib.crypt_dump_json(cd, text, 0));
+        String json = text.getValue().getString(0, HeaderFields.MAX_TEXT + 1, StandardCharsets.UTF_8);
+        Fault fault = Fault.own("crypt_dump_json", device);
+        HeaderFields fields;
+        try {
+            fields = HeaderFields.parse(json);
+        } catch (IOException e) {
+            throw new VolumeException.UnexpectedHeader(
+                    fault, "metadata as Cloister makes it", String.valueOf(e.getMessage()));
+        }
+        Optional<HeaderForm.Difference> difference = HeaderForm.difference(uuid(), fields, integrity);
+        if (difference.isPresent()) {
+            throw new VolumeException.UnexpectedHeader(
+                    fault, difference.get().wanted(), difference.get().had());
+        }
+    }
+
+    /**
+     * Maps the volume of a block device to {@code /dev/mapper/NAME}: a header of the form that {@link #requireForm} takes
+     * alone, and what the kernel has mapped is compared with it.
+     *
+     * @throws VolumeException.UnexpectedHeader with nothing mapped
+     * @throws VolumeException.UnexpectedMapping with nothing mapped any more
+     */
     public void map(MappingName name, Key key, Set<Option> options) throws VolumeException {
         map(name, key, options.stream().mapToInt(option -> option.flag).sum());
     }
 
     /** In a thread that ends: libcryptsetup leaves the key in the keyring of the thread that maps. */
     void map(MappingName name, Key key, int flags) throws VolumeException {
+        requireForm();
         BriefThread.run("map " + name.text(), () -> activate(name.text(), key, flags));
+        boolean done = false;
+        try {
+            new MappedForm(uuid(), integrity, device, flags).require(library, name);
+            done = true;
+        } finally {
+            if (!done) {
+                library.call(
+                        "crypt_deactivate_by_name",
+                        name.text(),
+                        () -> lib.crypt_deactivate_by_name(null, name.text(), 0));
+            }
+        }
     }
 
     /**

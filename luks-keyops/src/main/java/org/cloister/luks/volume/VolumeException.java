@@ -220,6 +220,28 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
+    /** The header is not of the form that {@link Cryptsetup#create} makes. Nothing was mapped. */
+    public static final class UnexpectedHeader extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        UnexpectedHeader(Fault fault, String wanted, String had) {
+            super(
+                    fault,
+                    wanted,
+                    had,
+                    "write nothing to it: another program made this header, or whoever has the storage changed it");
+        }
+    }
+
+    /** The kernel has mapped something else than the header describes. It was taken away again. */
+    public static final class UnexpectedMapping extends VolumeException {
+        private static final long serialVersionUID = 1;
+
+        UnexpectedMapping(Fault fault, String wanted, String had) {
+            super(fault, wanted, had, "write nothing to it; dmsetup table shows what is mapped");
+        }
+    }
+
     /** After an erasure the device could still be read or opened. */
     public static final class NotErased extends VolumeException {
         private static final long serialVersionUID = 1;
