@@ -3,6 +3,7 @@ package org.cloister.protocol.circuit;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -33,20 +34,29 @@ public final class CircuitPair implements AutoCloseable {
 
     /** @throws IllegalStateException if one end does not take the other */
     public Ends open(CircuitTerms terms, End opener, End target) throws InterruptedException {
+        return open(terms, opener, target, FaultyPath.sound());
+    }
+
+    /**
+     * The same by a path on which something may go wrong.
+     *
+     * @throws IllegalStateException also if the path's fault keeps the circuit from opening
+     */
+    public Ends open(CircuitTerms terms, End opener, End target, FaultyPath path) throws InterruptedException {
         Promise<Circuit> atOpener = loops.next().newPromise();
         Promise<Circuit> atTarget = loops.next().newPromise();
         LocalAddress address = new LocalAddress(CircuitPair.class);
         Channel listening = new ServerBootstrap()
                 .group(loops)
                 .channel(LocalServerChannel.class)
-                .childHandler(install(terms, Close.Side.TARGET, target, atTarget))
+                .childHandler(install(terms, Close.Side.TARGET, target, atTarget, path.toTarget()))
                 .bind(address)
                 .sync()
                 .channel();
         new Bootstrap()
                 .group(loops)
                 .channel(LocalChannel.class)
-                .handler(install(terms, Close.Side.OPENER, opener, atOpener))
+                .handler(install(terms, Close.Side.OPENER, opener, atOpener, path.toOpener()))
                 .connect(address)
                 .sync();
         try {
@@ -69,12 +79,12 @@ public final class CircuitPair implements AutoCloseable {
     }
 
     private static ChannelInitializer<Channel> install(
-            CircuitTerms terms, Close.Side side, End end, Promise<Circuit> promise) {
+            CircuitTerms terms, Close.Side side, End end, Promise<Circuit> promise, ChannelHandler path) {
         OtherEnd peer = new OtherEnd(end.taken);
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
-                channel.pipeline().addLast(new StreamBytes());
+                channel.pipeline().addLast(path, new StreamBytes());
                 CircuitEnd.install(
                         channel.pipeline(),
                         new CircuitEnd.Half(
