@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.cloister.protocol.BinaryText;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /** What the CA's machine knows of one name; docs/protocol.md, section 6. Immutable. */
@@ -23,8 +24,8 @@ public sealed interface Enrolment {
     List<Issued> withdrawn();
 
     /**
-     * @param serial the certificate's; of a key that was taken back what lists name that by, with its newest certificate
-     * @param certificate in DER, as base64
+     * @param serial the certificate's; of a key that was taken back what lists name that by
+     * @param certificate in DER, as base64; of a key that was taken back the key itself, SubjectPublicKeyInfo in base64
      */
     record Issued(BigInteger serial, Instant from, Instant until, String certificate) {}
 
@@ -77,15 +78,19 @@ public sealed interface Enrolment {
         return new Revoked(revoked.name, revoked.at, revoked.why, valid(revoked.withdrawn, now));
     }
 
-    /** Ends the name, and withdraws what was issued, and the key that it was issued to. */
+    /**
+     * Ends the name, and withdraws what was issued and the key that used the token, whether or not a certificate of it is
+     * still valid: peers keep a host's key for as long as a job may last.
+     */
     default Revoked revoke(Instant now, String why) {
         List<Issued> all = new ArrayList<>(withdrawn());
         if (this instanceof Used used) {
             all.addAll(used.issued);
-            if (!used.issued.isEmpty()) {
-                String newest = used.issued.get(used.issued.size() - 1).certificate();
-                all.add(new Issued(RevocationList.numberOf(used.key), now, now.plus(KEY_NAMED), newest));
-            }
+            all.add(new Issued(
+                    RevocationList.numberOf(used.key),
+                    now,
+                    now.plus(KEY_NAMED),
+                    BinaryText.base64(used.key.encoded())));
         }
         return new Revoked(name(), now, why, valid(all, now));
     }

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Optional;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.StrictJson;
+import org.cloister.protocol.audit.AuditHead;
+import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.ProjectHistory;
@@ -142,8 +144,7 @@ public final class ReceiptVerifier {
     }
 
     private void verifySite(Optional<SignedTicket> ticket, Identity relay) {
-        findings.signed("audit", receipt.audit().bytes(), Receipt.AUDIT_HEAD, relay.key(), payload -> payload)
-                .ifPresent(head -> findings.holds("audit", "a head signed by " + relay.name()));
+        verifyHead(relay);
         receipt.allocation().ifPresent(bytes -> {
             try {
                 verifyAllocation(ClaimCheck.read(bytes.bytes(), relay), ticket);
@@ -151,6 +152,19 @@ public final class ReceiptVerifier {
                 findings.wrong("allocation", String.valueOf(e.getMessage()));
             }
         });
+    }
+
+    private void verifyHead(Identity relay) {
+        String at = "audit";
+        try {
+            Envelope envelope = Envelope.parse(receipt.audit().bytes(), AuditHead.MAX_BYTES);
+            AuditHead head = AuditHead.verify(envelope, List.of(relay.key())).head();
+            findings.equal(at, "relay", relay.name().toString(), head.relay());
+            new Times(findings, at).then("head", head.time()).then("receipt", receipt.issued());
+            findings.holds(at, "a head signed by " + relay.name());
+        } catch (IOException e) {
+            findings.wrong(at, String.valueOf(e.getMessage()));
+        }
     }
 
     private void verifyAllocation(Allocation allocation, Optional<SignedTicket> ticket) {

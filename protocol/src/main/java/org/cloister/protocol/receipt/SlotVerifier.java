@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Optional;
 import org.cloister.protocol.evidence.Statement;
 import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.handover.SlotName;
 import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.policy.Shape;
 import org.cloister.protocol.policy.VmRole;
@@ -114,7 +116,8 @@ final class SlotVerifier {
                     signers.verify(at, made.certificates(), Role.WORKER, List.of(made.time(), receipt.issued()));
             worker.ifPresent(identity -> {
                 findings.equal(at, "key", statement.claim().keys().signing(), identity.key());
-                findings.equal(at, "project", receipt.project(), identity.name().project());
+                Name name = SlotName.of(receipt.ticket(), slot.slot(), receipt.project());
+                findings.equal(at, "name", name, identity.name());
             });
             findings.equal(at, "nonce's digest", statement.claim().nonce().digest(), made.nonce());
             findings.claim(at, "made " + made.time() + ", as the controlling VM says");

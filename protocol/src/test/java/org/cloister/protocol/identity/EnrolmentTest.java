@@ -180,6 +180,36 @@ class EnrolmentTest {
     }
 
     @Test
+    void a_key_whose_last_certificate_has_ended_is_taken_back_too_by_an_alarm_and_by_hand() throws Exception {
+        opened().answer(asks(first), now);
+        Instant late = now.plus(Duration.ofDays(3));
+        assertThat(refused(desk(), asks(second), late)).isEqualTo(Clause.COPIED);
+        assertThat(list(late).revokes(first.verificationKey())).isTrue();
+        Name other = new Name("h2", "host", Name.SITE);
+        EnrolmentDesk desk = desk();
+        desk.open(other, made.publicHalf(), late, HOUR);
+        EnrolmentRequest again =
+                overWire(EnrolmentRequest.first(CertificateRequest.make(other, first), made.token()));
+        assertThat(refused(desk, again, late)).isEqualTo(Clause.REVOKED);
+        desk.answer(overWire(EnrolmentRequest.first(CertificateRequest.make(other, second), made.token())), late);
+        Instant later = late.plus(Duration.ofDays(3));
+        desk.revoke(other, "stolen", later);
+        assertThat(list(later).revokes(second.verificationKey())).isTrue();
+        assertThat(list(later).revokes(first.verificationKey())).isTrue();
+    }
+
+    @Test
+    void a_key_that_is_taken_back_before_its_first_certificate_is_named_and_read_again_from_its_file()
+            throws Exception {
+        opened();
+        EnrolmentStore files = new EnrolmentFiles(folder);
+        EnrolmentDesk dying = new EnrolmentDesk(site, new DyingStore(files, 1, true));
+        assertThatThrownBy(() -> dying.answer(asks(first), now)).hasMessage("killed");
+        desk().revoke(H1, "stolen", now);
+        assertThat(list(now.plus(Duration.ofDays(399))).revokes(first.verificationKey())).isTrue();
+    }
+
+    @Test
     void a_key_that_was_taken_back_is_enrolled_under_no_name() throws Exception {
         opened().answer(asks(first), now);
         desk().revoke(H1, "stolen", now);

@@ -1,5 +1,6 @@
 package org.cloister.protocol.receipt;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.security.SecureRandom;
@@ -7,6 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.audit.AuditHead;
+import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.handover.SlotName;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.receipt.Finding.Level;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.junit.jupiter.api.Test;
@@ -48,6 +54,43 @@ class ReceiptTamperTest {
             List<byte[]> chain = new ArrayList<>(Binary.bytes(slot.host()));
             chain.set(0, flipped(slot.host().get(0), random));
             assertWrong(withSlots(slot.withHost(chain), second), "slot 0");
+        }
+    }
+
+    private Receipt withHead(byte[] envelope) throws Exception {
+        Receipt whole = world.completed();
+        return ReceiptWorld.changed(whole, whole.request(), whole.allocation(), Binary.of(envelope));
+    }
+
+    private Receipt withHead(AuditHead head) throws Exception {
+        return withHead(head.sign(world.world.relay.key()).envelope().bytes());
+    }
+
+    @Test
+    void an_audit_head_is_one_of_the_relay_s_own_log_and_not_from_after_the_receipt() throws Exception {
+        SigningKey relay = world.world.relay.key();
+        AuditHead head = world.head();
+        assertThat(world.verify(withHead(head)).isVerified()).isTrue();
+        assertWrong(withHead(Envelope.sign(Receipt.AUDIT_HEAD, "{}".getBytes(UTF_8), relay).bytes()), "audit");
+        assertWrong(
+                withHead(new AuditHead(
+                        "r2.relay.site.cloister.internal", head.log(), head.count(), head.hash(), head.time())),
+                "audit");
+        assertWrong(
+                withHead(new AuditHead(
+                        head.relay(), head.log(), head.count(), head.hash(), ReceiptWorld.at(3710 + 121))),
+                "audit");
+    }
+
+    @Test
+    void a_hand_over_to_a_certificate_of_another_name_is_found_though_its_key_is_the_boot_s() throws Exception {
+        ReceiptWorld.Machine machine = world.machines.get(0);
+        ReceiptSlot second = world.machines.get(1).whole();
+        for (Name name : List.of(
+                SlotName.of(world.ticket.id(), 1, world.ticket.project()),
+                new Name("w1", "worker", world.ticket.project()))) {
+            HandOver made = HandOver.of(ReceiptWorld.at(61), world.workerChain(machine.boot, name), machine.nonce);
+            assertWrong(withSlots(machine.whole().withHandOver(made), second), "slot 0: hand-over");
         }
     }
 

@@ -164,10 +164,10 @@ class ReceiptTest {
         byte[] worker = machine.worker().sign(TicketWorld.key(Curve.P384)).bytes();
         assertWrong(withSlots(machine.whole().withWorker(worker), second), "slot 0: worker's part");
         HandOver other =
-                HandOver.of(ReceiptWorld.at(61), world.workerChain(TicketWorld.key(Curve.P384)), machine.nonce);
+                HandOver.of(ReceiptWorld.at(61), world.workerChain(TicketWorld.key(Curve.P384), 0), machine.nonce);
         assertWrong(withSlots(machine.whole().withHandOver(other), second), "slot 0: hand-over");
         Receipt whole = world.completed();
-        byte[] head = world.head(otherHost);
+        byte[] head = world.head().sign(otherHost).envelope().bytes();
         assertWrong(ReceiptWorld.changed(whole, whole.request(), whole.allocation(), Binary.of(head)), "audit");
         byte[] allocated = world.allocation.sign(otherHost).bytes();
         assertWrong(

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.cloister.protocol.Digest;
+import org.cloister.protocol.audit.AuditHead;
 import org.cloister.protocol.dsse.Curve;
-import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.evidence.BootKeys;
 import org.cloister.protocol.evidence.CircuitBinding;
@@ -23,6 +23,7 @@ import org.cloister.protocol.evidence.Issuer;
 import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.evidence.StatementRecord;
 import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.handover.SlotName;
 import org.cloister.protocol.identity.Authority;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.SubjectKey;
@@ -39,6 +40,7 @@ import org.cloister.protocol.ticket.TicketWorld;
 public final class ReceiptWorld {
     public static final Instant NOW = TicketWorld.NOW;
     private static final SecureRandom RANDOM = new SecureRandom();
+    private static final String LOG = "h4x2mq7tq3b5zgk6d2nvp7yaou";
 
     public final TicketWorld world;
     public final Ticket ticket;
@@ -77,7 +79,7 @@ public final class ReceiptWorld {
             evidence = new Issuer(host.name().id(), host.key(), new Recorded())
                     .issue(facts, claim, List.of(), at(60))
                     .bytes();
-            handOver = HandOver.of(at(61), workerChain(boot), nonce);
+            handOver = HandOver.of(at(61), workerChain(boot, slot), nonce);
         }
 
         public HostPart part() {
@@ -151,14 +153,20 @@ public final class ReceiptWorld {
         return NOW.plusSeconds(seconds);
     }
 
-    List<byte[]> workerChain(SigningKey boot) throws IOException {
-        Name name = new Name("w" + RANDOM.nextInt(1 << 16), "worker", ticket.project());
+    List<byte[]> workerChain(SigningKey boot, int slot) throws IOException {
+        return workerChain(boot, SlotName.of(ticket.id(), slot, ticket.project()));
+    }
+
+    /** What the project's authority certifies for a worker of this name. */
+    List<byte[]> workerChain(SigningKey boot, Name name) throws IOException {
         byte[] leaf = workers.issue(name, SubjectKey.of(boot.verificationKey()), NOW, TicketWorld.DAY.minusHours(1));
         return List.of(leaf, workers.certificate());
     }
 
-    byte[] head(SigningKey key) throws GeneralSecurityException {
-        return Envelope.sign(Receipt.AUDIT_HEAD, "{}".getBytes(UTF_8), key).bytes();
+    /** The newest head of the relay's log when the ticket had ended. */
+    AuditHead head() {
+        return new AuditHead(
+                world.relay.name().toString(), LOG, 4711, Digest.sha256("chain".getBytes(UTF_8)), at(3706));
     }
 
     public Receipt completed() throws GeneralSecurityException {
@@ -190,7 +198,7 @@ public final class ReceiptWorld {
                 end,
                 at(3705),
                 at(3710),
-                Binary.of(head(world.relay.key())),
+                Binary.of(head().sign(world.relay.key()).envelope().bytes()),
                 Binary.all(world.project.envelopes()));
     }
 
