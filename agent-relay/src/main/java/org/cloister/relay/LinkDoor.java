@@ -8,6 +8,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
+import java.net.InetSocketAddress;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateEncodingException;
 import java.time.Instant;
@@ -28,7 +29,7 @@ import org.cloister.protocol.link.Witness;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where connections come in: counts them, asks who they are, and lets them have streams. */
+/** Where connections come in: counts them, asks who they are, and lets them have streams. A connection holds its place among the arrivals until its first request. */
 @SuppressWarnings("FutureReturnValueIgnored") // ends of connections come as their own events
 final class LinkDoor {
     private static final Logger LOG = LoggerFactory.getLogger(LinkDoor.class);
@@ -37,55 +38,45 @@ final class LinkDoor {
     private final Supplier<Credential> own;
     private final Trust trust;
     private final AtomicInteger connections = new AtomicInteger();
-    private final AtomicInteger entering = new AtomicInteger();
+    private final Arrivals arrivals;
 
     LinkDoor(Relay relay, Supplier<Credential> own, Trust trust) {
         this.relay = relay;
         this.own = own;
         this.trust = trust;
+        this.arrivals = new Arrivals(relay.limits().handshakes());
     }
 
     void enter(Channel channel) {
         boolean room = connections.incrementAndGet() <= relay.limits().links();
-        boolean calm = entering.incrementAndGet() <= relay.limits().handshakes();
-        Entry entry = new Entry();
-        channel.closeFuture().addListener(closed -> {
-            connections.decrementAndGet();
-            entry.leave();
-        });
-        if (!room || !calm) {
+        channel.closeFuture().addListener(closed -> connections.decrementAndGet());
+        Optional<Arrivals.Place> taken = room && channel.remoteAddress() instanceof InetSocketAddress from
+                ? arrivals.enter(from.getAddress(), System.nanoTime(), () -> displace(channel))
+                : Optional.empty();
+        if (taken.isEmpty()) {
             relay.metrics().linksRefused.inc();
             channel.close();
             return;
         }
+        Arrivals.Place entry = taken.get();
+        channel.closeFuture().addListener(closed -> entry.leave());
         relay.metrics().linksAccepted.inc();
         Witness caller = new Witness(trust);
         SslHandler tls = new SslHandler(TlsProfile.LINK.server(own.get(), caller));
         tls.setHandshakeTimeoutMillis(LinkLimits.TLS_HANDSHAKE.toMillis());
-        channel.pipeline().addLast(tls, entry.handler(caller));
+        channel.pipeline().addLast(tls, new Greeting(entry, caller));
     }
 
-    /** Counts a connection among those that enter, until its first request. */
-    private final class Entry {
-        private boolean left;
-
-        synchronized void leave() {
-            if (!left) {
-                left = true;
-                entering.decrementAndGet();
-            }
-        }
-
-        ChannelInboundHandlerAdapter handler(Witness caller) {
-            return new Greeting(this, caller);
-        }
+    private void displace(Channel channel) {
+        relay.metrics().linksDisplaced.inc();
+        channel.close();
     }
 
     private final class Greeting extends ChannelInboundHandlerAdapter {
-        private final Entry entry;
+        private final Arrivals.Place entry;
         private final Witness caller;
 
-        Greeting(Entry entry, Witness caller) {
+        Greeting(Arrivals.Place entry, Witness caller) {
             this.entry = entry;
             this.caller = caller;
         }

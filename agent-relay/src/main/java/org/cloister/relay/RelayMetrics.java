@@ -16,6 +16,8 @@ final class RelayMetrics {
     final Counter linksAccepted = counter("links.accepted");
     /** Connections closed at once because a limit was reached. */
     final Counter linksRefused = counter("links.refused");
+    /** Connections that had made no request and were closed to let one of another address in. */
+    final Counter linksDisplaced = counter("links.displaced");
     /** TLS handshakes that failed, or took too long. */
     final Counter handshakesFailed = counter("handshakes.failed");
     /** Links that broke a rule of HTTP/2 or of the protocol. */
