@@ -51,7 +51,7 @@ public record ControllerConfig(ProjectSettings project, LocalMachine machine, Pr
         return folders.homes();
     }
 
-    /** A file that agent-vm makes: whoever writes to it has the queue looked at. */
+    /** A file that belongs to slurmctld's account: a write to it has the queue looked at. */
     public Path bell() {
         return run().resolve("bell");
     }
@@ -79,6 +79,7 @@ public record ControllerConfig(ProjectSettings project, LocalMachine machine, Pr
                 address,
                 slurmState,
                 hooks,
+                bell(),
                 Optional.of(slurm().accounting()),
                 settings().shapes(),
                 project.memoryPerCpuMib(),

@@ -51,12 +51,15 @@ public record Machine(String name, String address, Path folder, Sandbox sandbox)
     }
 
     /**
-     * Tells a daemon that wrote its process down in {@code /run}; after KILL and TERM it is gone when this returns.
+     * Tells a daemon that wrote its process down in {@code /run}, or in a folder of its own there; after KILL and TERM it is gone when
+     * this returns.
      *
      * @param signal without SIG
      */
     public void signal(String daemon, String signal) throws IOException {
-        String pid = command("cat", "/run/" + daemon + ".pid").succeed().strip();
+        String pid = command("sh", "-c", "cat \"/run/$1/$1.pid\" 2>/dev/null || cat \"/run/$1.pid\"", "sh", daemon)
+                .succeed()
+                .strip();
         command("kill", "-" + signal, pid).succeed();
         if (signal.equals("KILL") || signal.equals("TERM")) {
             await(

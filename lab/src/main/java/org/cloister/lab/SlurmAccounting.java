@@ -32,10 +32,17 @@ public final class SlurmAccounting {
 
     private final Machine site;
     private final String cluster;
+    private final String account;
 
     public SlurmAccounting(Machine site, String cluster) {
+        this(site, cluster, "root");
+    }
+
+    /** @param account of slurmdbd and slurmctld */
+    public SlurmAccounting(Machine site, String cluster, String account) {
         this.site = site;
         this.cluster = cluster;
+        this.account = account;
     }
 
     /** @return whether it was not there before */
@@ -49,21 +56,24 @@ public final class SlurmAccounting {
         Files.writeString(file, """
                 AuthType=auth/munge
                 DbdHost=localhost
-                SlurmUser=root
+                SlurmUser=%s
                 StorageType=accounting_storage/mysql
                 StorageHost=127.0.0.1
                 StorageUser=slurm
                 StoragePass=lab
                 StorageLoc=%s
                 LogFile=%s
-                PidFile=/run/slurmdbd.pid
-                """.formatted(DATABASE, log));
+                PidFile=/run/slurmdbd/slurmdbd.pid
+                """.formatted(account, DATABASE, log));
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        Command.of("chown", account + ":", file.toString()).succeed();
         startDaemon();
         // sacctmgr reads slurm.conf, which names slurmdbd only when it answers.
         Path early = site.folder("etc/slurm").resolve("early.conf");
         Files.writeString(
-                early, "ClusterName=" + cluster + "\nSlurmctldHost=" + site.name() + "\n" + CONFIGURATION + "\n");
+                early,
+                "ClusterName=" + cluster + "\nSlurmUser=" + account + "\nSlurmctldHost=" + site.name() + "\n"
+                        + CONFIGURATION + "\n");
         site.await(
                 "slurmdbd",
                 log,
@@ -83,7 +93,7 @@ public final class SlurmAccounting {
     }
 
     public void startDaemon() throws IOException {
-        site.command("slurmdbd").succeed();
+        new SlurmDaemon(site, "slurmdbd", account).start(List.of());
     }
 
     /** kill -9 */

@@ -36,8 +36,7 @@ class VmPackagesTest extends DaemonPackagesContract {
                         "/usr/libexec/cloister/export-session",
                         HOOKS + "prolog",
                         HOOKS + "epilog",
-                        HOOKS + "task-prolog",
-                        HOOKS + "epilog-slurmctld"),
+                        HOOKS + "task-prolog"),
                 List.of(PROFILE),
                 "packaging/src/slurm/profile.sh",
                 List.of(
@@ -113,7 +112,7 @@ class VmPackagesTest extends DaemonPackagesContract {
 
     @Test
     void slurms_hooks_are_those_of_the_checkout() throws IOException {
-        for (String hook : List.of("prolog", "epilog", "task-prolog", "epilog-slurmctld", "job_submit.lua")) {
+        for (String hook : List.of("prolog", "epilog", "task-prolog", "job_submit.lua")) {
             assertThat(unpacked(HOOKS + hook))
                     .hasSameBinaryContentAs(Packages.ROOT.resolve("packaging/src/slurm/" + hook));
         }

@@ -28,11 +28,6 @@ public final class Cluster {
     private static final Duration ONCE = Duration.ofSeconds(10);
     private static final long PAUSE_MS = 200;
 
-    /** When memory is short, who works in this VM goes first. */
-    private static final String FIRST = "[Service]\nOOMScoreAdjust=-800\n";
-    /** It has no setting for the address where it listens, and slurmctld alone is to speak to it, from here. */
-    private static final String HERE = "IPAddressAllow=localhost\nIPAddressDeny=any\n";
-
     private final Programs programs;
     private final Services services;
     private final ClusterPlan plan;
@@ -61,12 +56,18 @@ public final class Cluster {
         if (Files.notExists(installed())) {
             install();
         }
-        services.start(DATABASE, FIRST);
-        await(DATABASE, "", "mariadb", "--no-defaults", "--socket=" + plan.databaseSocket(), "-e", "select 1");
-        services.start(ACCOUNTING, FIRST + HERE);
+        services.start(DATABASE, ClusterUnits.database());
+        String socket = "--socket=" + plan.databaseSocket();
+        await(DATABASE, "", "mariadb", "--no-defaults", socket, "-e", "select 1");
+        for (String grant : ClusterFiles.grants()) {
+            programs.succeed("mariadb", "--no-defaults", socket, "-e", grant);
+        }
+        services.start(ACCOUNTING, ClusterUnits.accounting());
         await(ACCOUNTING, "", "sacctmgr", "-n", "-P", "list", "cluster", "format=cluster");
         enrolling.enter();
-        services.start(CONTROLLER, FIRST);
+        services.start(
+                CONTROLLER,
+                ClusterUnits.controller(plan.drive().slurm(), plan.slurm().bell()));
         await(CONTROLLER, " UP", "scontrol", "ping");
     }
 

@@ -3,15 +3,19 @@ package org.cloister.vm.cluster;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Set;
+import org.cloister.vm.machine.DaemonAccount;
+import org.cloister.vm.slurm.LocalConfiguration;
 
 /**
- * The daemons' configuration. No password is in any of it: slurmdbd is root, whom MariaDB knows by its socket, and munge's key
- * is a file of its own.
+ * The daemons' configuration. No password is in any of it: slurmdbd has an account that MariaDB knows by its socket, and munge's
+ * key is a file of its own.
  */
 public final class ClusterFiles {
     static final String DATABASE = "slurm_acct_db";
@@ -40,12 +44,18 @@ public final class ClusterFiles {
         return etc.resolve("mysql/mariadb.conf.d/99-cloister.cnf");
     }
 
-    /** Whatever the image has in their places. */
-    public void write() throws IOException {
+    /**
+     * Replaces whatever the image has in their places.
+     *
+     * @param daemons the account of slurmctld and slurmdbd
+     */
+    public void write(DaemonAccount daemons) throws IOException {
         Files.createDirectories(slurm());
         replace(slurm().resolve("slurm.conf"), plan.slurm().text(), "rw-r--r--");
         replace(slurm().resolve("cgroup.conf"), cgroups(), "rw-r--r--");
-        replace(slurm().resolve("slurmdbd.conf"), accounting(), "rw-------");
+        Path accounting = slurm().resolve("slurmdbd.conf");
+        replace(accounting, accounting(), "rw-------");
+        own(accounting, daemons);
         Files.createDirectories(database().getParent());
         replace(database(), databaseText(), "rw-r--r--");
     }
@@ -60,15 +70,34 @@ public final class ClusterFiles {
                 AuthType=auth/munge
                 DbdHost=localhost
                 DbdAddr=127.0.0.1
-                SlurmUser=root
+                SlurmUser=%1$s
                 StorageType=accounting_storage/mysql
-                # Not 127.0.0.1: by this name the client takes the socket, where MariaDB knows root without a password.
+                # Not 127.0.0.1: by this name the client takes the socket, where MariaDB knows the account without a password.
                 StorageHost=localhost
-                StorageUser=root
-                StorageLoc=%s
-                LogFile=/var/log/slurm/slurmdbd.log
-                PidFile=/run/slurmdbd.pid
-                """.formatted(DATABASE);
+                StorageUser=%1$s
+                StorageLoc=%2$s
+                # No LogFile: the journal has what it says, and has a bound.
+                PidFile=/run/slurmdbd/slurmdbd.pid
+                """.formatted(LocalConfiguration.ACCOUNT, DATABASE);
+    }
+
+    /**
+     * Makes the bell, which slurmctld and its plugins write to and nobody else: a line of it names a job and its user.
+     *
+     * @param file as slurm.conf names it; its folder is there
+     */
+    public void hangBell(Path file, DaemonAccount daemons) throws IOException {
+        replace(file, "", "rw-------");
+        own(file, daemons);
+    }
+
+    /** What slurmdbd may do in MariaDB; to be run at each start, by root, and without effect where it holds already. */
+    static List<String> grants() {
+        return List.of(
+                "create database if not exists " + DATABASE,
+                "create user if not exists '%s'@'localhost' identified via unix_socket"
+                        .formatted(LocalConfiguration.ACCOUNT),
+                "grant all privileges on %s.* to '%s'@'localhost'".formatted(DATABASE, LocalConfiguration.ACCOUNT));
     }
 
     String databaseText() {
@@ -87,6 +116,11 @@ public final class ClusterFiles {
                 local-infile=OFF
                 symbolic-links=OFF
                 """.formatted(plan.drive().database(), plan.databaseSocket());
+    }
+
+    private static void own(Path file, DaemonAccount account) throws IOException {
+        Files.setAttribute(file, "unix:gid", account.gid(), LinkOption.NOFOLLOW_LINKS);
+        Files.setAttribute(file, "unix:uid", account.uid(), LinkOption.NOFOLLOW_LINKS);
     }
 
     private static void replace(Path file, String text, String mode) throws IOException {

@@ -4,13 +4,18 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Set;
+import org.cloister.vm.machine.DaemonAccount;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The folders of a project's drive. Users have {@code home} and {@code software}; what daemons keep lies in folders that
@@ -79,10 +84,11 @@ public final class DriveLayout {
      * Makes what is missing, and sets modes and owners of what is ours.
      *
      * @param us our own uid: 0 but in tests
-     * @param databaseUid of who runs MariaDB, and its group
+     * @param database of MariaDB
+     * @param controller of slurmctld; state that the first release left as root's becomes its own
      * @throws IOException if something else stands in a folder's place
      */
-    public void make(int us, int databaseUid, int databaseGid) throws IOException {
+    public void make(int us, DaemonAccount database, DaemonAccount controller) throws IOException {
         folder(root, OPEN, us, -1);
         folder(homes(), OPEN, us, -1);
         // Its administrators' to write to as they like, once it is there.
@@ -93,9 +99,44 @@ public final class DriveLayout {
         folder(exports(), OPEN, us, -1);
         folder(daemons(), PASSABLE, us, -1);
         folder(agent(), CLOSED, us, -1);
-        folder(slurm(), CLOSED, us, -1);
         folder(nfs(), CLOSED, us, -1);
-        folder(database(), CLOSED, databaseUid, databaseGid);
+        folder(database(), CLOSED, database.uid(), database.gid());
+        handOver(slurm(), controller);
+        folder(slurm(), CLOSED, controller.uid(), controller.gid());
+    }
+
+    /**
+     * Gives what lies in a folder to the account that is to own it. The folder itself comes last, by {@link #folder}: while it is not
+     * the account's, the account cannot change what is walked over, and a walk that was cut short is repeated at the next opening.
+     */
+    private static void handOver(Path folder, DaemonAccount account) throws IOException {
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) || owner(folder) == account.uid()) {
+            return;
+        }
+        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes found) throws IOException {
+                return give(file);
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path below, @Nullable IOException failure) throws IOException {
+                if (failure != null) {
+                    throw failure;
+                }
+                return below.equals(folder) ? FileVisitResult.CONTINUE : give(below);
+            }
+
+            private FileVisitResult give(Path path) throws IOException {
+                Files.setAttribute(path, "unix:gid", account.gid(), LinkOption.NOFOLLOW_LINKS);
+                Files.setAttribute(path, "unix:uid", account.uid(), LinkOption.NOFOLLOW_LINKS);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    private static int owner(Path path) throws IOException {
+        return (int) requireNonNull(Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS));
     }
 
     private Path daemons() {

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file in memory into which Slurm's plugins write a byte when jobs come, change or end. It carries no news: one that is
+ * A file in memory that Slurm's plugins write to when jobs come, change or end. It carries no news: one that is
  * missed costs a look's delay.
  */
 final class Bell implements AutoCloseable {
@@ -35,6 +35,7 @@ final class Bell implements AutoCloseable {
     /** @param rung is called on a thread of the bell's own */
     static Bell hang(Path file, Runnable rung) throws IOException {
         try {
+            // Where slurmctld has an account of its own, the file was made for that before.
             Files.createFile(file);
         } catch (FileAlreadyExistsException e) {
             LOG.debug("the bell is there", e);

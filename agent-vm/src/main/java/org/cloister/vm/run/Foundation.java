@@ -33,6 +33,7 @@ import org.cloister.vm.opening.Refusal;
 import org.cloister.vm.opening.UnlockRefused;
 import org.cloister.vm.opening.Unlocked;
 import org.cloister.vm.scratch.Swaps;
+import org.cloister.vm.slurm.LocalConfiguration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -147,17 +148,20 @@ final class Foundation implements AutoCloseable {
     }
 
     private void settle() throws IOException {
-        DaemonAccount database = DaemonAccount.of(equipment.etc().resolve("passwd"), "mysql");
-        // What members cannot fill is the database's, too: without room it does not start, and nobody could come to
-        // make some.
+        Path passwd = equipment.etc().resolve("passwd");
+        DaemonAccount database = DaemonAccount.of(passwd, "mysql");
+        DaemonAccount controller = DaemonAccount.of(passwd, LocalConfiguration.ACCOUNT);
+        // What members cannot fill is the database's and slurmctld's, too: without room they do not start, and nobody
+        // could
+        // come to make some.
         equipment
                 .programs()
                 .succeed(
                         "mount",
                         "-o",
-                        "remount,resgid=" + database.gid(),
+                        "remount,resuid=" + controller.uid() + ",resgid=" + database.gid(),
                         layout.root().toString());
-        layout.make(0, database.uid(), database.gid());
+        layout.make(0, database, controller);
         PapersFolder folder = new PapersFolder(layout.agent().resolve("papers"));
         Optional<Papers> seen = folder.read();
         if (seen.isPresent()) {

@@ -34,6 +34,7 @@ import org.cloister.vm.machine.Munged;
 import org.cloister.vm.names.MachineNames;
 import org.cloister.vm.names.NodeAddresses;
 import org.cloister.vm.plugin.SubmitPlugin;
+import org.cloister.vm.slurm.LocalConfiguration;
 import org.cloister.vm.storage.Exports;
 import org.cloister.vm.storage.NfsServer;
 import org.cloister.vm.tunnel.Charon;
@@ -135,7 +136,9 @@ final class ProjectMachine implements AutoCloseable {
                 munge.secret(),
                 DaemonAccount.of(equipment.etc().resolve("passwd"), "munge"));
         ClusterFiles files = new ClusterFiles(plan, equipment.etc());
-        files.write();
+        DaemonAccount daemons = DaemonAccount.of(equipment.etc().resolve("passwd"), LocalConfiguration.ACCOUNT);
+        files.write(daemons);
+        files.hangBell(config.bell(), daemons);
         new SubmitPlugin(
                         ClusterPlan.HOOKS.resolve("job_submit.lua"),
                         files.submitPlugin(),

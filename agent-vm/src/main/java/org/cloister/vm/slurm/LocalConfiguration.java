@@ -15,8 +15,9 @@ import org.cloister.vm.Shape;
  * @param host slurmctld's, as {@code hostname -s} says it there
  * @param address where workers reach it
  * @param state where slurmctld keeps its own, on the project's drive
- * @param hooks where {@code prolog}, {@code epilog}, {@code task-prolog} and {@code epilog-slurmctld} lie, on the workers
- *     and here alike; beside them nothing that a user writes
+ * @param hooks where {@code prolog}, {@code epilog} and {@code task-prolog} lie, on the workers; beside them nothing that a user
+ *     writes
+ * @param bell a file that slurmctld's account may write to; it gets a line at each job's end
  * @param accounting where slurmdbd answers; without, nothing is accounted and no limit of an account or QOS holds
  * @param shapes that the site has; a job that fits none of them is told so at submission, and as many nodes as they have hosts
  *     stand for those that jobs wait for
@@ -29,12 +30,15 @@ public record LocalConfiguration(
         String address,
         Path state,
         Path hooks,
+        Path bell,
         Optional<String> accounting,
         List<Shape> shapes,
         long memoryPerCpuMib,
         Duration longest) {
     /** The one partition, and the default one. */
     public static final String PARTITION = "secure";
+    /** The account of slurmctld and slurmdbd: Debian's, in the image and on workers by the same number. */
+    public static final String ACCOUNT = "slurm";
     /** Of all shapes: the block's names have four digits. */
     public static final int MAX_HOSTS = 9999;
 
@@ -51,6 +55,7 @@ public record LocalConfiguration(
         require("address", ADDRESS, address);
         require("state", PATH, state.toString());
         require("hooks", PATH, hooks.toString());
+        require("bell", PATH, bell.toString());
         accounting.ifPresent(value -> require("accounting", ADDRESS, value));
         if (shapes.isEmpty() || hosts(shapes) > MAX_HOSTS || memoryPerCpuMib < 1 || longest.toMinutes() < 1) {
             throw new IllegalArgumentException("slurm.conf: want a shape, at most " + MAX_HOSTS
@@ -81,20 +86,23 @@ public record LocalConfiguration(
         return """
                 ClusterName=%1$s
                 SlurmctldHost=%2$s(%3$s)
-                SlurmUser=root
+                SlurmUser=%8$s
                 SlurmdUser=root
                 AuthType=auth/munge
                 CredType=cred/munge
                 StateSaveLocation=%4$s
                 SlurmdSpoolDir=/run/slurmd
-                SlurmctldPidFile=/run/slurmctld.pid
+                SlurmctldPidFile=/run/slurmctld/slurmctld.pid
                 SlurmdPidFile=/run/slurmd.pid
                 SlurmctldParameters=enable_configless
                 JobSubmitPlugins=lua
                 Prolog=%5$s/prolog
                 Epilog=%5$s/epilog
                 TaskProlog=%5$s/task-prolog
-                EpilogSlurmctld=%5$s/epilog-slurmctld
+                # slurmctld's unit runs no program at all: a job's end rings agent-vm's bell by a line of text, and no mail is sent.
+                JobCompType=jobcomp/filetxt
+                JobCompLoc=%9$s
+                MailProg=/bin/true
                 PrologFlags=Alloc
                 ProctrackType=proctrack/linuxproc
                 TaskPlugin=task/none
@@ -126,7 +134,8 @@ public record LocalConfiguration(
                 PriorityWeightPartition=100000
                 PriorityWeightQOS=100000
                 PriorityWeightAge=1000
-                """.formatted(cluster, host, address, state, hooks, memoryPerCpuMib, hosts(shapes) + MAX_WORKERS);
+                """.formatted(
+                cluster, host, address, state, hooks, memoryPerCpuMib, hosts(shapes) + MAX_WORKERS, ACCOUNT, bell);
     }
 
     private String accountingText() {

@@ -13,6 +13,7 @@ import java.util.Optional;
 import org.cloister.luks.secret.Secrets;
 import org.cloister.vm.Shape;
 import org.cloister.vm.drive.DriveLayout;
+import org.cloister.vm.machine.DaemonAccount;
 import org.cloister.vm.machine.Programs;
 import org.cloister.vm.machine.Services;
 import org.cloister.vm.slurm.LocalConfiguration;
@@ -26,9 +27,12 @@ class ClusterFilesTest {
 
     private ClusterPlan plan;
     private ClusterFiles files;
+    private DaemonAccount daemons;
 
     @BeforeEach
-    void plan() {
+    void plan() throws IOException {
+        daemons = new DaemonAccount(
+                "slurm", (int) Files.getAttribute(folder, "unix:uid"), (int) Files.getAttribute(folder, "unix:gid"));
         DriveLayout drive = new DriveLayout(folder.resolve("drive"));
         plan = new ClusterPlan(
                 new LocalConfiguration(
@@ -37,6 +41,7 @@ class ClusterFilesTest {
                         "10.64.12.1",
                         drive.slurm(),
                         ClusterPlan.HOOKS,
+                        Path.of("/run/cloister/bell"),
                         Optional.of("127.0.0.1"),
                         List.of(new Shape(4, 8, 16_384, 0)),
                         1024,
@@ -51,7 +56,7 @@ class ClusterFilesTest {
 
     @Test
     void slurm_conf_is_the_one_that_the_queue_is_made_for_and_its_hooks_are_the_packages() throws IOException {
-        files.write();
+        files.write(daemons);
         assertThat(written("slurm/slurm.conf"))
                 .isEqualTo(plan.slurm().text())
                 .contains("Prolog=/usr/lib/cloister/slurm/prolog\n")
@@ -61,14 +66,15 @@ class ClusterFilesTest {
 
     @Test
     void the_database_is_on_the_drive_and_answers_on_a_socket_alone() throws IOException {
-        files.write();
+        files.write(daemons);
         assertThat(written("mysql/mariadb.conf.d/99-cloister.cnf"))
                 .contains("datadir=" + plan.drive().database() + "\n")
                 .contains("skip-networking\n")
                 .contains("socket=" + plan.databaseSocket() + "\n");
         assertThat(written("slurm/slurmdbd.conf"))
-                .contains("StorageHost=localhost\n")
-                .doesNotContain("StoragePass");
+                .contains("StorageHost=localhost\n", "SlurmUser=slurm\n", "StorageUser=slurm\n")
+                // A log that grows is in the journal, which has a bound.
+                .doesNotContain("StoragePass", "LogFile=");
         assertThat(PosixFilePermissions.toString(
                         Files.getPosixFilePermissions(folder.resolve("etc/slurm/slurmdbd.conf"))))
                 .as("slurmdbd takes no other")
@@ -77,9 +83,9 @@ class ClusterFilesTest {
 
     @Test
     void files_are_written_again_over_what_was_there() throws IOException {
-        files.write();
+        files.write(daemons);
         Files.writeString(folder.resolve("etc/slurm/slurm.conf"), "other");
-        files.write();
+        files.write(daemons);
         assertThat(written("slurm/slurm.conf")).isEqualTo(plan.slurm().text());
     }
 

@@ -2,11 +2,14 @@ package org.cloister.vm.drive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.cloister.vm.machine.DaemonAccount;
 import org.cloister.vm.machine.Disks;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,13 +20,13 @@ class DriveLayoutTest {
     private Path folder;
 
     private int us;
-    private int group;
+    private DaemonAccount own;
     private DriveLayout layout;
 
     @BeforeEach
     void look() throws IOException {
         us = (int) Files.getAttribute(folder, "unix:uid");
-        group = (int) Files.getAttribute(folder, "unix:gid");
+        own = new DaemonAccount("own", us, (int) Files.getAttribute(folder, "unix:gid"));
         layout = new DriveLayout(folder);
     }
 
@@ -33,7 +36,7 @@ class DriveLayoutTest {
 
     @Test
     void what_daemons_keep_nobody_else_enters() throws IOException {
-        layout.make(us, us, group);
+        layout.make(us, own, own);
         for (Path each : new Path[] {layout.agent(), layout.slurm(), layout.database(), layout.nfs()}) {
             assertThat(mode(each)).as(each.toString()).isEqualTo("rwx------");
             assertThat(mode(each.resolve(".."))).isEqualTo("rwx--x--x");
@@ -45,19 +48,51 @@ class DriveLayoutTest {
 
     @Test
     void modes_that_somebody_changed_are_set_again_but_softwares_are_its_administrators() throws IOException {
-        layout.make(us, us, group);
+        layout.make(us, own, own);
         Files.setPosixFilePermissions(layout.agent(), PosixFilePermissions.fromString("rwxrwxrwx"));
         Files.setPosixFilePermissions(layout.software(), PosixFilePermissions.fromString("rwxrwxr-x"));
-        layout.make(us, us, group);
+        layout.make(us, own, own);
         assertThat(mode(layout.agent())).isEqualTo("rwx------");
         assertThat(mode(layout.software())).isEqualTo("rwxrwxr-x");
+    }
+
+    /** Where this runs as root, as the build of a release does: only root gives files away. */
+    @Test
+    void what_the_first_release_left_of_slurmctlds_becomes_its_accounts_even_when_that_was_cut_short()
+            throws IOException {
+        assumeTrue(us == 0, "only root gives files away");
+        DaemonAccount slurm = new DaemonAccount("slurm", 64_030, 64_031);
+        layout.make(us, own, own);
+        Path outside = Files.createFile(folder.resolve("outside"));
+        Path hash = layout.slurm().resolve("hash.1");
+        Path script =
+                Files.createFile(Files.createDirectories(hash.resolve("job.11")).resolve("script"));
+        Path link = Files.createSymbolicLink(layout.slurm().resolve("link"), outside);
+        // As a kill left it.
+        Path done = Files.createFile(layout.slurm().resolve("job_state"));
+        Files.setAttribute(done, "unix:uid", slurm.uid());
+        layout.make(us, own, slurm);
+        for (Path each : new Path[] {layout.slurm(), done, hash, hash.resolve("job.11"), script, link}) {
+            assertThat(Files.readAttributes(each, "unix:uid,gid", LinkOption.NOFOLLOW_LINKS))
+                    .as(each.toString())
+                    .containsEntry("uid", slurm.uid())
+                    .containsEntry("gid", slurm.gid());
+        }
+        assertThat(Files.getAttribute(outside, "unix:uid"))
+                .as("what a link leads to")
+                .isEqualTo(0);
+        assertThat(mode(layout.slurm())).isEqualTo("rwx------");
+        // Now it is the account's to write to, and nothing in it is touched by root any more.
+        Path roots = Files.createFile(layout.slurm().resolve("roots"));
+        layout.make(us, own, slurm);
+        assertThat(Files.getAttribute(roots, "unix:uid")).isEqualTo(0);
     }
 
     @Test
     void a_link_in_a_folders_place_is_not_followed() throws IOException {
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
         Files.createSymbolicLink(layout.homes(), elsewhere);
-        assertThatThrownBy(() -> layout.make(us, us, group)).hasMessageContaining("want a folder");
+        assertThatThrownBy(() -> layout.make(us, own, own)).hasMessageContaining("want a folder");
     }
 
     @Test

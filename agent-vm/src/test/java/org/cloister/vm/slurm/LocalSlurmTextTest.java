@@ -72,6 +72,7 @@ class LocalSlurmTextTest {
                         "10.90.0.1",
                         Path.of("/var/spool/slurmctld"),
                         Path.of("/usr/lib/cloister/slurm"),
+                        Path.of("/run/cloister/bell"),
                         Optional.of("127.0.0.1"),
                         List.of(new Shape(4, 2, 9000, 10), new Shape(1, 8, 2000, 4000)),
                         1024,
@@ -81,13 +82,19 @@ class LocalSlurmTextTest {
                 .containsExactly("NodeName=waiting-for-vm-[0001-0005] CPUs=8 RealMemory=9000 TmpDisk=4000"
                         + " Feature=unplaced State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9");
         assertThat(text.lines()).contains("SlurmdTimeout=0", "SlurmctldTimeout=60", "ReturnToService=0");
-        assertThat(text).doesNotContain("=\n").contains("EpilogSlurmctld=/usr/lib/cloister/slurm/epilog-slurmctld\n");
+        assertThat(text).doesNotContain("=\n");
+        // Root of a worker may have slurmctld start a program; so it has an account that is nobody else's, and needs
+        // none itself.
+        assertThat(text.lines())
+                .contains("SlurmUser=slurm", "JobCompType=jobcomp/filetxt", "JobCompLoc=/run/cloister/bell")
+                .noneMatch(line -> line.matches("(Epilog|Prolog)Slurmctld=.*|SlurmctldPidFile=/run/[^/]*"));
         assertThatThrownBy(() -> new LocalConfiguration(
                         "local",
                         "head\nSlurmUser=alice",
                         "10.90.0.1",
                         Path.of("/s"),
                         Path.of("/h"),
+                        Path.of("/b"),
                         Optional.empty(),
                         List.of(new Shape(1, 1, 1, 0)),
                         1,

@@ -17,6 +17,7 @@ import org.cloister.luks.volume.Format;
 import org.cloister.vm.drive.Drive;
 import org.cloister.vm.drive.DriveLayout;
 import org.cloister.vm.drive.DrivePlan;
+import org.cloister.vm.machine.DaemonAccount;
 import org.cloister.vm.machine.Mount;
 import org.cloister.vm.machine.Programs;
 import org.cloister.vm.network.NetworkPlan;
@@ -109,7 +110,8 @@ public final class MachineScript {
                 SecretMemory other = secrets.random(64)) {
             say("empty", () -> drive.open(key, 1, false));
             print("made " + drive.open(key, 7, true));
-            layout.make(0, 0, 0);
+            DaemonAccount root = new DaemonAccount("root", 0, 0);
+            layout.make(0, root, root);
             for (Mount mount : Mount.at(here, plan.at())) {
                 print("mounted " + mount.type() + " " + mount.options().containsAll(List.of("rw", "nosuid", "nodev")));
             }

@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.cloister.lab.Machine;
 import org.cloister.lab.Poll;
 import org.cloister.lab.SlurmAccounting;
+import org.cloister.lab.SlurmDaemon;
 import org.cloister.lab.SlurmPrograms;
 
 /** A Slurm with accounting: its head node has slurmctld, slurmdbd, MariaDB and munged, and is where users log in. */
@@ -16,12 +19,21 @@ public final class Cluster {
     private final Machine head;
     private final Path folder;
     private final SlurmAccounting accounting;
+    private final SlurmDaemon controller;
 
-    /** @param folder of the whole cluster, which all of its machines see */
-    Cluster(Machine head, Path folder, SlurmAccounting accounting) {
+    /**
+     * @param folder of the whole cluster, which all of its machines see
+     * @param account of slurmctld and slurmdbd
+     */
+    Cluster(Machine head, Path folder, String account) {
         this.head = head;
         this.folder = folder;
-        this.accounting = accounting;
+        this.accounting = new SlurmAccounting(head, head.name(), account);
+        this.controller = new SlurmDaemon(head, "slurmctld", account);
+    }
+
+    SlurmAccounting accounting() {
+        return accounting;
     }
 
     public Login as(User user) {
@@ -86,12 +98,9 @@ public final class Cluster {
     }
 
     void startController(String... arguments) throws IOException {
-        String[] argv = new String[arguments.length + 3];
-        argv[0] = "slurmctld";
-        argv[1] = "-L";
-        argv[2] = head.log("slurmctld").toString();
-        System.arraycopy(arguments, 0, argv, 3, arguments.length);
-        head.command(argv).succeed();
+        List<String> argv = new ArrayList<>(List.of("-L", head.log("slurmctld").toString()));
+        argv.addAll(List.of(arguments));
+        controller.start(argv);
         awaitController();
     }
 

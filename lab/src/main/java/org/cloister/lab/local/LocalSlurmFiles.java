@@ -19,7 +19,7 @@ final class LocalSlurmFiles {
     private static final List<String> FEATURES = List.of("fast", "large", "ib", "local-ssd");
 
     private static final Duration LONGEST = Duration.ofDays(366);
-    private static final List<String> HOOKS = List.of("prolog", "epilog", "task-prolog", "epilog-slurmctld");
+    private static final List<String> HOOKS = List.of("prolog", "epilog", "task-prolog");
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
     private LocalSlurmFiles() {}

@@ -12,7 +12,7 @@ import org.cloister.lab.LabName;
 import org.cloister.lab.Machine;
 import org.cloister.lab.Munge;
 import org.cloister.lab.Sandbox;
-import org.cloister.lab.SlurmAccounting;
+import org.cloister.vm.slurm.LocalConfiguration;
 
 /**
  * Where a cluster is: a folder with its key, users and homes, a head node, and a network of which the head has the switch.
@@ -27,11 +27,14 @@ public final class Site {
     private final LabName lab;
     private final String name;
     private final Path folder;
+    private final String account;
 
     Site(LabHome home, LabName lab, String name) {
         this.home = home;
         this.lab = lab;
         this.name = name;
+        // The Local Slurm's is the product's; a plain Slurm is root's, as before.
+        this.account = name.equals(LocalStage.LOCAL) ? LocalConfiguration.ACCOUNT : "root";
         this.folder = home.folder(lab).resolve(name);
     }
 
@@ -69,8 +72,7 @@ public final class Site {
     }
 
     Cluster cluster() throws IOException {
-        Machine head = head();
-        return new Cluster(head, folder, new SlurmAccounting(head, name));
+        return new Cluster(head(), folder, account);
     }
 
     /** Makes all but nodes; slurmctld answers when this returns. */
@@ -90,11 +92,14 @@ public final class Site {
         Munge.start(head, mungeKey());
         Files.writeString(head.folder("etc/slurm").resolve("slurm.conf"), configuration);
         Files.writeString(head.folder("etc/slurm").resolve("cgroup.conf"), "CgroupAutomount=no\nIgnoreSystemd=yes\n");
-        head.folder("var/spool/slurmctld");
-        SlurmAccounting accounting = new SlurmAccounting(head, name);
-        accounting.start();
-        accounting.add(User.ACCOUNT, List.of("root", User.ALICE.name(), User.BOB.name()));
-        new Cluster(head, folder, accounting).startController("-c");
+        own(head.folder("var/spool/slurmctld"));
+        if (!Files.exists(run().resolve("bell"))) {
+            own(Files.createFile(run().resolve("bell")));
+        }
+        Cluster cluster = new Cluster(head, folder, account);
+        cluster.accounting().start();
+        cluster.accounting().add(User.ACCOUNT, List.of("root", User.ALICE.name(), User.BOB.name()));
+        cluster.startController("-c");
     }
 
     /**
@@ -125,6 +130,10 @@ public final class Site {
             Files.createDirectories(kept.getParent());
             Files.move(logs, kept);
         }
+    }
+
+    private void own(Path path) throws IOException {
+        Command.of("chown", account + ":" + account, path.toString()).succeed();
     }
 
     private void layFiles() throws IOException {

@@ -51,6 +51,13 @@ public final class WorkerSite {
                 .toList();
     }
 
+    /** One of {@link #nodes}, to be root of. */
+    public Sandbox machine(String node) throws IOException {
+        return Sandbox.find(site.lab(), node)
+                .orElseThrow(
+                        () -> new LabException("worker " + node + ": there is none", "squeue says which there are"));
+    }
+
     /**
      * When the last of a job's workers was about to register, by its slurmd's own log: the line before it asks slurmctld. The
      * moment at which slurmctld has it idle is some milliseconds later, and slurmctld says it nowhere.
