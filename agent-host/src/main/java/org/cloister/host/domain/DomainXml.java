@@ -40,13 +40,7 @@ public final class DomainXml {
         cpus();
         boot();
         xml.open("features").empty("acpi").empty("apic");
-        // VMware's port, for pointers in its guests.
-        xml.empty("vmport", "state", "off");
-        if (spec.accelerator() == Accelerator.TCG) {
-            xml.open("tcg")
-                    .leaf("tb-cache", Integer.toString(MemoryReserves.TCG_CODE_MIB), "unit", "MiB")
-                    .close();
-        }
+        features();
         xml.close();
         cpuModel();
         xml.empty("clock", "offset", "utc");
@@ -114,6 +108,22 @@ public final class DomainXml {
         xml.close();
     }
 
+    /** Without what the host's kernel or QEMU would emulate for a guest and no guest of ours uses. */
+    private void features() {
+        // VMware's port, for pointers in its guests.
+        xml.empty("vmport", "state", "off");
+        // Performance counters: nobody may use them in the image (kernel.perf_event_paranoid), and the kernel emulates
+        // them.
+        xml.empty("pmu", "state", "off");
+        // System management mode: the firmware hides nothing from the guest's kernel.
+        xml.empty("smm", "state", "off");
+        if (spec.accelerator() == Accelerator.TCG) {
+            xml.open("tcg")
+                    .leaf("tb-cache", Integer.toString(MemoryReserves.TCG_CODE_MIB), "unit", "MiB")
+                    .close();
+        }
+    }
+
     private void cpuModel() {
         if (spec.accelerator() == Accelerator.KVM) {
             xml.open("cpu", "mode", spec.accelerator().cpuMode(), "check", "none", "migratable", "off");
@@ -131,6 +141,11 @@ public final class DomainXml {
                 Integer.toString(spec.cpus().count()),
                 "threads",
                 "1");
+        // A hypervisor in a guest: with these the host's kernel would run the guest's own VMs, which is where most
+        // escapes from
+        // KVM were found. QEMU's emulation offers svm too, in its own process.
+        xml.empty("feature", "policy", "disable", "name", "vmx");
+        xml.empty("feature", "policy", "disable", "name", "svm");
         if (spec.accelerator() == Accelerator.TCG) {
             // Guests would clear and copy pages by `rep stosb` and `rep movsb`, which QEMU emulates a byte at a time.
             xml.empty("feature", "policy", "disable", "name", "erms");

@@ -50,6 +50,20 @@ class DomainXmlTest {
     }
 
     @Test
+    void no_guest_has_what_the_hosts_kernel_would_emulate_and_no_guest_uses() {
+        for (Map.Entry<String, DomainSpec> each : DomainSamples.all().entrySet()) {
+            assertThat(DomainXml.of(each.getValue()))
+                    .as(each.getKey())
+                    .contains(
+                            "<feature policy=\"disable\" name=\"vmx\"/>",
+                            "<feature policy=\"disable\" name=\"svm\"/>",
+                            "<pmu state=\"off\"/>",
+                            "<smm state=\"off\"/>")
+                    .doesNotContain("<hyperv", "<nested");
+        }
+    }
+
+    @Test
     void every_device_that_moves_a_protected_guests_memory_is_told_so() {
         for (String name : new String[] {"sev", "sev-snp"}) {
             String xml = DomainXml.of(DomainSamples.sample(name));
