@@ -1,9 +1,14 @@
 package org.cloister.vm.drive;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.cloister.luks.secret.SecretMemory;
@@ -24,6 +29,9 @@ public final class Drive {
     private static final Duration FORMAT_LIMIT = Duration.ofMinutes(5);
     private static final Duration CHECK_LIMIT = Duration.ofMinutes(15);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** Runs e2fsck, and nothing else does: no login, daemon or member of a project has this uid. */
+    private static final int CHECKER = 65_532;
+
     /** e2fsck has mended something. */
     private static final int MENDED = 1;
 
@@ -111,6 +119,8 @@ public final class Drive {
                     0,
                     "mkfs.ext4",
                     "-q",
+                    "-O",
+                    "none," + String.join(",", FileSystemHead.FEATURES),
                     "-E",
                     "lazy_itable_init=1,lazy_journal_init=1,nodiscard",
                     plan.mapping().path().toString());
@@ -125,8 +135,44 @@ public final class Drive {
             long before = found.tokens().epoch().orElseThrow();
             found.tokens().raiseEpoch(epoch);
             found.map(plan.mapping(), Key.ofSlot(key), Set.of());
-            run(CHECK_LIMIT, MENDED, "e2fsck", "-p", plan.mapping().path().toString());
+            check();
             return new Opened(before, false);
+        }
+    }
+
+    /**
+     * Mends the file system as a user that has this device alone, without capabilities: it is a large program that reads what
+     * somebody with the key could have written. What the kernel is then given to mount is compared with what is made.
+     */
+    private void check() throws IOException {
+        Path device = plan.mapping().path();
+        Files.setAttribute(device, "unix:uid", CHECKER);
+        try {
+            run(
+                    CHECK_LIMIT,
+                    MENDED,
+                    "setpriv",
+                    "--reuid=" + CHECKER,
+                    "--regid=" + CHECKER,
+                    "--clear-groups",
+                    "--inh-caps=-all",
+                    "--no-new-privs",
+                    "e2fsck",
+                    "-p",
+                    device.toString());
+        } finally {
+            Files.setAttribute(device, "unix:uid", 0);
+        }
+        ByteBuffer head = ByteBuffer.allocate(FileSystemHead.LENGTH);
+        try (FileChannel channel = FileChannel.open(device, StandardOpenOption.READ)) {
+            while (head.hasRemaining() && channel.read(head, FileSystemHead.AT + head.position()) > 0) {
+                // until full or at the end
+            }
+        }
+        Optional<String> difference = FileSystemHead.difference(head.array());
+        if (difference.isPresent()) {
+            throw new IOException(device + ": " + difference.get()
+                    + "; whoever changed it has the drive's key: see who opened it last");
         }
     }
 

@@ -24,10 +24,20 @@ public record Mount(Path at, List<String> options, String type, String source) {
         options = List.copyOf(options);
     }
 
-    /** Mounts ext4 for files alone: no devices and no privileges come of what is on it. The folder is made if it is not there. */
+    /**
+     * Mounts ext4 for files alone: no devices and no privileges come of what is on it, and where it is broken nothing is
+     * written to it any more, whatever its superblock would like. The folder is made if it is not there.
+     */
     public static void ext4(Programs programs, Path device, Path at) throws IOException {
         Files.createDirectories(at);
-        programs.succeed("mount", "-t", "ext4", "-o", "nosuid,nodev,noatime", device.toString(), at.toString());
+        programs.succeed(
+                "mount",
+                "-t",
+                "ext4",
+                "-o",
+                "nosuid,nodev,noatime,errors=remount-ro",
+                device.toString(),
+                at.toString());
     }
 
     /** All that the machine has, those that others cover among them. */
