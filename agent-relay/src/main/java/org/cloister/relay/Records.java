@@ -11,13 +11,16 @@ import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Credential;
 import org.cloister.relay.state.NetworkPool;
 import org.cloister.relay.state.State;
+import org.cloister.relay.ticket.AuditRoom;
 
 /**
  * What the relay writes down, both in its state folder.
  *
  * @param key the relay's own, which signs heads and allocations
+ * @param room that the log has
  */
-record Records(State state, AuditLog log, SigningKey key, InstantSource clock) implements AutoCloseable {
+record Records(State state, AuditLog log, SigningKey key, InstantSource clock, AuditRoom room)
+        implements AutoCloseable {
     private static final String DATABASE = "relay.db";
     private static final String AUDIT = "audit";
 
@@ -30,7 +33,8 @@ record Records(State state, AuditLog log, SigningKey key, InstantSource clock) i
         SigningKey key = SigningKey.of(new KeyPair(own.chain().get(0).getPublicKey(), own.key()));
         State state = State.open(folder.resolve(DATABASE), pool, fatal);
         try {
-            return new Records(state, AuditLog.open(folder.resolve(AUDIT), relay.toString(), key, clock), key, clock);
+            AuditLog log = AuditLog.open(folder.resolve(AUDIT), relay.toString(), key, clock);
+            return new Records(state, log, key, clock, AuditRoom.of(log::freeBytes));
         } catch (IOException | RuntimeException e) {
             state.close();
             throw e;

@@ -105,7 +105,7 @@ final class Relay implements AutoCloseable {
         metrics.gauge("circuits", exchange::openCircuits);
         metrics.gauge("projects", deliveries::projects);
         this.office = new TicketOffice(
-                new OfficeTerms(terms.name, records.key(), terms.own, terms.times),
+                new OfficeTerms(terms.name, records.key(), terms.own, terms.times, records.room()),
                 new Neighbourhood(deliveries, registry),
                 records.state(),
                 records.log(),
@@ -117,6 +117,8 @@ final class Relay implements AutoCloseable {
         metrics.gauge("records.waiting", office::waiting);
         metrics.gauge("slurm.silence.seconds", office::silence);
         metrics.gauge("audit.writable", () -> office.isAuditWritable() ? 1 : 0);
+        metrics.gauge("audit.exhausted.projects", office::exhaustedProjects);
+        metrics.gauge("state.free.bytes", () -> records.room().freeBytes().getAsLong());
         office.record(AuditEvent.of(records.clock().instant(), "relay.started"));
         LinkDoor door = new LinkDoor(this, terms.own, Trust.inAgents(deliveries.beliefs()));
         ChannelFuture bound = new ServerBootstrap()
@@ -298,7 +300,7 @@ final class Relay implements AutoCloseable {
         looking.close();
         listener.close().syncUninterruptibly();
         registry.links().forEach(link -> link.close().syncUninterruptibly());
-        office.record(AuditEvent.of(clock.instant(), "relay.stopped"));
+        office.recordLast(AuditEvent.of(clock.instant(), "relay.stopped"));
         office.close();
         checks.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }

@@ -47,7 +47,7 @@ final class RelayMetrics {
     }
 
     /** @param name behind the common prefix */
-    void gauge(String name, Gauge<Integer> gauge) {
+    <T extends Number> void gauge(String name, Gauge<T> gauge) {
         registry.register(PREFIX + name, gauge);
     }
 

@@ -33,6 +33,7 @@ import org.cloister.protocol.link.Trust;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.state.NetworkPool;
 import org.cloister.relay.state.State;
+import org.cloister.relay.ticket.AuditRoom;
 import org.cloister.relay.ticket.TicketTimes;
 
 /** Who takes part in most tests, and a relay on loopback that serves them: all real but their names. */
@@ -63,6 +64,8 @@ final class Cast implements AutoCloseable {
     Optional<GlobalSlurm> slurm = Optional.empty();
 
     TicketTimes times = TicketTimes.DEFAULT;
+    /** Of the audit log, if it is not what a relay has. */
+    Optional<AuditRoom> room = Optional.empty();
     /** An audit log in the folder {@code tiny} that can be written exactly while that is there. */
     boolean tinySegments;
 
@@ -127,7 +130,9 @@ final class Cast implements AutoCloseable {
 
     private Records records() throws IOException {
         if (!tinySegments) {
-            return Records.open(state, RELAY, relayOwn(), NetworkPool.DEFAULT, InstantSource.system(), why -> {});
+            Records all =
+                    Records.open(state, RELAY, relayOwn(), NetworkPool.DEFAULT, InstantSource.system(), why -> {});
+            return room.isEmpty() ? all : new Records(all.state(), all.log(), all.key(), all.clock(), room.get());
         }
         SigningKey key = SigningKey.of(
                 new KeyPair(relayOwn().chain().get(0).getPublicKey(), relayOwn().key()));
@@ -135,7 +140,8 @@ final class Cast implements AutoCloseable {
                 State.open(state.resolve("relay.db"), NetworkPool.DEFAULT),
                 TinySegments.open(state.resolve("tiny"), RELAY.toString(), key, InstantSource.system()),
                 key,
-                InstantSource.system());
+                InstantSource.system(),
+                AuditRoom.of(() -> Long.MAX_VALUE));
     }
 
     Credential relayOwn() {

@@ -164,6 +164,16 @@ public final class Tickets {
                 limit);
     }
 
+    /** What was taken of a project, tickets and openings, ended ones too. */
+    public record Taken(String project, long tickets, long nodes) {}
+
+    public List<Taken> acceptedSince(Instant when) throws StateException {
+        return sql.list(
+                columns -> new Taken(columns.getString(1), columns.getLong(2), columns.getLong(3)),
+                "SELECT project, COUNT(*), SUM(nodes) FROM ticket WHERE accepted >= ? GROUP BY project",
+                when.toEpochMilli());
+    }
+
     /** Of all projects, the first to end first. */
     public List<TicketRow> endedSince(Instant when, int limit) throws StateException {
         return sql.list(

@@ -28,6 +28,8 @@ final class Office {
     final InstantSource clock;
     final OfficeMetrics metrics;
     final Listeners listeners = new Listeners();
+    final RefusalCounts refusals = new RefusalCounts();
+    final AuditBudget budget;
     final Whereabouts whereabouts = new Whereabouts();
     /** Of open tickets, by id. What is in them is the records' thread's. */
     final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
@@ -45,6 +47,7 @@ final class Office {
         this.log = log;
         this.clock = clock;
         this.metrics = metrics;
+        this.budget = new AuditBudget(terms.room().projectBytes());
     }
 
     Instant now() {
@@ -66,6 +69,15 @@ final class Office {
             throw new IllegalStateException("a certificate of the relay has no DER", e);
         }
         return chain;
+    }
+
+    /** Writes what was counted, in the outbox at least: it comes into the log when that can be written. */
+    void recordRefusals(Commits.Records records, List<RefusalCounts.Counted> counted) throws StateException {
+        Instant now = now();
+        for (RefusalCounts.Counted each : counted) {
+            records.event(each.event(now));
+            records.afterwards(() -> refusals.written(each, now));
+        }
     }
 
     /** An event about a ticket. */

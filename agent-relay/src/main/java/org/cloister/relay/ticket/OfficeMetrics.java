@@ -2,8 +2,12 @@ package org.cloister.relay.ticket;
 
 import com.codahale.metrics.Counter;
 import com.codahale.metrics.MetricRegistry;
+import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
 
 /** What the office counts; docs/metrics.md. */
@@ -18,6 +22,7 @@ public final class OfficeMetrics {
     final Counter submissions;
     final Counter slurmUnavailable;
     final Counter duplicateJobs;
+    private final Map<TicketClause, Counter> clauses = new EnumMap<>(TicketClause.class);
     private final Counter ended;
     private final Counter broken;
 
@@ -27,11 +32,24 @@ public final class OfficeMetrics {
         refused = registry.counter(prefix + "tickets.refused");
         opened = registry.counter(prefix + "openings.accepted");
         notOpened = registry.counter(prefix + "openings.refused");
+        for (TicketClause clause : TicketClause.values()) {
+            clauses.put(clause, registry.counter(prefix + "refused." + word(clause)));
+        }
         ended = registry.counter(prefix + "tickets.ended");
         broken = registry.counter(prefix + "tickets.broken");
         submissions = registry.counter(prefix + "slurm.submissions");
         slurmUnavailable = registry.counter(prefix + "slurm.unavailable");
         duplicateJobs = registry.counter(prefix + "slurm.duplicate.jobs");
+    }
+
+    /** @param kind one of {@link #refused} and {@link #notOpened} */
+    void refuse(Counter kind, TicketClause clause) {
+        kind.inc();
+        clauses.getOrDefault(clause, kind).inc();
+    }
+
+    private static String word(TicketClause clause) {
+        return clause.name().toLowerCase(Locale.ROOT).replace('_', '.');
     }
 
     void ended(TicketEnd end) {

@@ -10,5 +10,6 @@ import org.cloister.protocol.link.Credential;
  *
  * @param key the relay's own; it signs allocations
  * @param own the same key's certificates, which are renewed
+ * @param room that the audit log has
  */
-public record OfficeTerms(Name relay, SigningKey key, Supplier<Credential> own, TicketTimes times) {}
+public record OfficeTerms(Name relay, SigningKey key, Supplier<Credential> own, TicketTimes times, AuditRoom room) {}

@@ -110,8 +110,12 @@ final class Order implements Commits.Change {
                     Long.toString(life),
                     "another controlling VM of the project was opened later, or has this ticket as well");
         }
+        if (!office.budget.hasForTakeOver(signed.project(), office.now())) {
+            throw tooMuch(AuditBudget.TAKE_OVER);
+        }
         if (records.transaction().tickets().signedAnew(id(), envelope.toByteArray(), Papers.write(chain))) {
             records.event(event("taken-over").with(Fact.EPOCH, life));
+            office.budget.charge(signed.project(), AuditBudget.TAKE_OVER, office.now());
             records.afterwards(() -> ticket.signer = Optional.of(signer));
         }
     }
@@ -130,7 +134,12 @@ final class Order implements Commits.Change {
         Transaction transaction = records.transaction();
         Instant now = office.now();
         check(transaction.tickets(), approval, now);
+        long cost = AuditBudget.cost(1, signed.request().nodes());
+        if (!office.budget.hasForWork(signed.project(), cost, now)) {
+            throw tooMuch(cost);
+        }
         Lease lease = record(transaction, approval, now);
+        office.budget.charge(signed.project(), cost, now);
         transaction.tickets().submitting(id(), now);
         records.event(accepted(approval, lease));
         TicketRow row = transaction.tickets().byId(id()).orElseThrow();
@@ -203,6 +212,15 @@ final class Order implements Commits.Change {
                     "one that cannot",
                     "wait; its operator's log says why");
         }
+        if (!office.terms.room().isAmple()) {
+            throw new TicketRefused(
+                    TicketClause.AUDIT,
+                    subject,
+                    "more than " + office.terms.room().reserveBytes()
+                            + " bytes free where the relay keeps its audit log",
+                    Long.toString(office.terms.room().freeBytes().getAsLong()),
+                    "wait; its operator makes room (docs/operations.md, The audit log)");
+        }
         return office.around
                 .approval(signed.project())
                 .orElseThrow(() -> new TicketRefused(
@@ -211,6 +229,15 @@ final class Order implements Commits.Change {
                         "a project that the site approves now",
                         signed.project(),
                         "have the site approve it"));
+    }
+
+    private TicketRefused tooMuch(long cost) {
+        return new TicketRefused(
+                TicketClause.AUDIT,
+                signed.subject(),
+                "at most " + office.budget.perDay() + " bytes of audit records a day of project " + signed.project(),
+                office.budget.used(signed.project(), office.now()) + ", and " + cost + " for this",
+                "wait until midnight UTC; what was taken goes on");
     }
 
     private Lease record(Transaction transaction, Approval approval, Instant now) throws StateException, TicketRefused {
@@ -286,13 +313,14 @@ final class Order implements Commits.Change {
                 .with(Fact.TICKET, id());
     }
 
-    /** In the log only while it can be written: what waits for it must not fill the disk with refusals. */
-    private void refuse(Commits.Records records, TicketRefused why) throws StateException {
-        if (office.log.isWritable()) {
-            records.event(event("refused").with(Fact.CLAUSE, why.clause().toString()));
-        }
+    /** Counted here, and recorded with the others of its minute: whoever may sign must not fill the disk with refusals. */
+    private void refuse(Commits.Records records, TicketRefused why) {
+        boolean opening = signed instanceof SignedOpening;
+        RefusalCounts.Key key =
+                new RefusalCounts.Key(opening ? "opening.refused" : "ticket.refused", signed.project(), why.clause());
         records.afterwards(() -> {
-            (signed instanceof SignedOpening ? office.metrics.notOpened : office.metrics.refused).inc();
+            office.refusals.add(key, signed.signer().key().id(), id(), office.now());
+            office.metrics.refuse(opening ? office.metrics.notOpened : office.metrics.refused, why.clause());
             party.answer(Refusals.of(id(), why));
         });
     }

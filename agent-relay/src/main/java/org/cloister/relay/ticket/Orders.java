@@ -35,7 +35,7 @@ final class Orders {
             SignedTicket signed = SignedTicket.read(envelope.toByteArray(), party.identity());
             office.commits.add(new Order(office, following, party, new Order.Paper(chain, envelope, signed)));
         } catch (TicketRefused e) {
-            office.metrics.refused.inc();
+            office.metrics.refuse(office.metrics.refused, e.clause());
             party.answer(Refusals.of("", e));
         }
     }
@@ -48,7 +48,7 @@ final class Orders {
             renew(opener, chain);
             office.commits.add(new Order(office, following, device, new Order.Paper(chain, envelope, signed)));
         } catch (TicketRefused e) {
-            office.metrics.notOpened.inc();
+            office.metrics.refuse(office.metrics.notOpened, e.clause());
             device.answer(Refusals.of("", e));
         }
     }

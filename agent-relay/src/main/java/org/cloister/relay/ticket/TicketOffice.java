@@ -79,6 +79,10 @@ public final class TicketOffice implements AutoCloseable {
         this.openings = new Openings(office);
         this.signers = new Signers(around);
         List<TicketRow> open = state.transact(transaction -> {
+            Instant now = office.now();
+            for (Tickets.Taken each : transaction.tickets().acceptedSince(AuditBudget.midnight(now))) {
+                office.budget.charge(each.project(), AuditBudget.cost(each.tickets(), each.nodes()), now);
+            }
             for (TicketRow row : transaction.tickets().open()) {
                 following.resume(row, signers.of(transaction, row));
                 office.whereabouts.resume(transaction, row);
@@ -168,6 +172,14 @@ public final class TicketOffice implements AutoCloseable {
         office.commits.add(records -> records.event(event));
     }
 
+    /** The same of the last that happens: with what was counted until then. */
+    public void recordLast(AuditEvent event) {
+        office.commits.add(records -> {
+            office.recordRefusals(records, office.refusals.all());
+            records.event(event);
+        });
+    }
+
     /** The newest signed head of the audit log, an envelope. */
     public ByteString head() {
         return office.head();
@@ -193,6 +205,10 @@ public final class TicketOffice implements AutoCloseable {
                         .toList();
                 ticket.claims.removeAll(late);
                 late.forEach(each -> each.party().answer(Refusals.unavailable(ticket.id)));
+            }
+            office.budget.count(office.now());
+            if (office.log.isWritable() && office.terms.room().isAmple()) {
+                office.recordRefusals(records, office.refusals.due(office.now()));
             }
             if (now - keptNs > KEEP_EVERY_NS) {
                 keptNs = now;
@@ -290,6 +306,11 @@ public final class TicketOffice implements AutoCloseable {
     /** Seconds since Global Slurm last answered; 0 without one. */
     public int silence() {
         return slurm.map(SlurmCalls::silence).orElse(0);
+    }
+
+    /** Projects whose audit records of the day are used up: for a metric. */
+    public int exhaustedProjects() {
+        return office.budget.exhausted();
     }
 
     public boolean isAuditWritable() {

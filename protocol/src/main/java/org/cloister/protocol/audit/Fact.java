@@ -46,6 +46,8 @@ public enum Fact {
     SESSION("session", 1, Fact.MAX),
     /** Id of the key that signs heads from here on. */
     SIGNER("signer", Fact.KEY),
+    /** When the first of what a record counts happened. */
+    SINCE("since", Fact.TIME),
     SLOT("slot", 0, 1 << 16),
     STATE("state", Fact.WORD),
     TICKET("ticket", "[a-z2-7]{26}"),
@@ -57,6 +59,7 @@ public enum Fact {
     private static final String KEY = "[a-z2-7]{52}";
     private static final String NAME = "[a-z0-9.-]{1,253}";
     private static final String WORD = "[a-z]+(-[a-z]+){0,7}";
+    private static final String TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z";
     private static final long MAX = (1L << 53) - 1;
 
     private final String member;

@@ -15,7 +15,7 @@ public enum TicketClause {
     QUOTA("the project would have more than the site approved"),
     EXHAUSTED("no VLAN or address is free"),
     FEATURES("it names a feature that the site did not map for the project"),
-    AUDIT("the relay cannot write its audit log"),
+    AUDIT("the relay cannot write its audit log, or the project has used up its part of it"),
     DRAINING("the relay takes no new work"),
     UNAVAILABLE("the relay cannot do it now"),
     NO_SLURM("the relay has no Global Slurm"),

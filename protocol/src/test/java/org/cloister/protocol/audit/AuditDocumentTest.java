@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -27,11 +28,12 @@ class AuditDocumentTest {
     private static final Pattern ROW = Pattern.compile("\n\\| `([A-Za-z-]+)` \\|");
     private static final int LINES = 5;
 
+    private final String document;
     private final String section;
     private final Map<String, String> vectors = new HashMap<>();
 
     AuditDocumentTest() throws IOException {
-        String document = Files.readString(
+        document = Files.readString(
                 Path.of(System.getProperty("cloister.root", "..")).resolve("docs/protocol.md"));
         int from = document.indexOf("\n## 14. The audit chain\n");
         section = document.substring(from, document.indexOf("\n## ", from + 1));
@@ -92,6 +94,24 @@ class AuditDocumentTest {
         assertThat(Envelope.parse(bytes("witnessed"), AuditHead.MAX_BYTES)
                         .verify(AuditHead.TYPE, Set.of(start.key(), witness), 2))
                 .isEqualTo(bytes("head-payload"));
+    }
+
+    @Test
+    void a_record_of_counted_refusals_is_the_one_of_section_13() throws Exception {
+        Matcher vector = Pattern.compile("```vector refused-record\n(.*?)\n```", Pattern.DOTALL)
+                .matcher(document);
+        assertThat(vector.find()).isTrue();
+        byte[] line = vector.group(1).getBytes(StandardCharsets.UTF_8);
+        AuditRecord read = (AuditRecord) AuditLine.parse(line);
+        AuditEvent event = AuditEvent.of(Instant.parse("2026-06-02T09:31:00Z"), "ticket.refused")
+                .numbered(18)
+                .by("fiai6vuw64hscmgnixyru7gtgl6jwpfkuela6gavkaw35zxolk6a")
+                .with(Fact.PROJECT, "rusplpakqwgqfrrfvuxokzinsr4whpbqq3xmvfesn5i2qkkrlhza")
+                .with(Fact.CLAUSE, "quota")
+                .with(Fact.COUNT, 1200)
+                .with(Fact.SINCE, "2026-06-02T09:30:04Z");
+        assertThat(AuditRecord.of(3, event)).isEqualTo(read);
+        assertThat(AuditRecord.of(3, event).line()).isEqualTo(line);
     }
 
     @Test

@@ -38,6 +38,24 @@ class AuditVerifierTest {
     }
 
     @Test
+    void a_count_of_refusals_is_a_record_like_any_other_and_its_facts_are_held_to_their_patterns() throws Exception {
+        AuditEvent refused = AuditEvent.of(WrittenLog.NOON, "ticket.refused")
+                .with(Fact.PROJECT, "p".repeat(52))
+                .with(Fact.CLAUSE, "quota")
+                .with(Fact.COUNT, 1200)
+                .with(Fact.SINCE, "2026-11-22T11:59:00Z");
+        log.group(refused.numbered(7));
+        assertThat(verify().holds()).isTrue();
+        assertThat(AuditEvent.parse(refused.json(), 7)).isEqualTo(refused.numbered(7));
+        for (String other : List.of("2026-11-22", "2026-11-22T11:59:00+00:00", "2026-11-22T11:59:00.5Z", "x")) {
+            assertThatThrownBy(() -> refused.with(Fact.SINCE, other))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("since: want ");
+        }
+        assertThatThrownBy(() -> refused.with(Fact.SINCE, 5)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
     void a_record_beyond_the_last_head_is_found() throws Exception {
         log.group(EVENT);
         log.add(AuditRecord.of(2, EVENT).line());

@@ -172,6 +172,11 @@ public final class AuditLog implements AutoCloseable {
         return writable;
     }
 
+    /** What its file system has for it, in bytes; 0 where that cannot be found out. */
+    public long freeBytes() {
+        return folder.freeBytes();
+    }
+
     /**
      * One group, perhaps with those of other callers: all of it is on disk under a signed head when this returns.
      *

@@ -180,6 +180,10 @@ final class LogFolder implements AutoCloseable {
         return BinaryText.base32(id);
     }
 
+    long freeBytes() {
+        return path.toFile().getUsableSpace();
+    }
+
     @Override
     public void close() throws IOException {
         lock.close();
