@@ -15,6 +15,8 @@ import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.StreamBytes;
+import org.cloister.relay.fair.TokenBucket;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,9 +25,14 @@ import org.slf4j.LoggerFactory;
 final class AttachStream extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(AttachStream.class);
 
+    private static final long BURST = 4L * LinkLimits.AGENT_WORDS;
+
     private final RelayLink link;
     private final Relay relay;
+    private final TokenBucket words = new TokenBucket(LinkLimits.AGENT_WORDS, BURST, System.nanoTime());
+    private @Nullable Framing messages;
     private boolean attached;
+    private boolean paused;
 
     private AttachStream(RelayLink link, Relay relay) {
         this.link = link;
@@ -33,14 +40,31 @@ final class AttachStream extends ChannelInboundHandlerAdapter {
     }
 
     static void install(Channel stream, int version, RelayLink link, Relay relay) {
-        stream.pipeline()
-                .addLast(
-                        new StreamBytes(),
-                        new Framing(
-                                link.isDesk() ? LinkLimits.FROM_DESK_BYTES : LinkLimits.FROM_AGENT_BYTES,
-                                AgentMessage::read),
-                        new AttachStream(link, relay));
+        AttachStream own = new AttachStream(link, relay);
+        Framing messages = new Framing(
+                link.isDesk() ? LinkLimits.FROM_DESK_BYTES : LinkLimits.FROM_AGENT_BYTES,
+                AgentMessage::read,
+                () -> own.mayGoOn(stream));
+        own.messages = messages;
+        stream.pipeline().addLast(new StreamBytes(), messages, own);
         Exchange.accept(stream, version);
+    }
+
+    /** Reads no more of an agent that says more than its share, until it has one again. */
+    private boolean mayGoOn(Channel stream) {
+        long waitNs = words.waitNs(1, System.nanoTime());
+        if (waitNs > 0 && !paused) {
+            paused = true;
+            stream.eventLoop().schedule(this::goOn, waitNs, TimeUnit.NANOSECONDS);
+        }
+        return !paused;
+    }
+
+    private void goOn() {
+        paused = false;
+        if (messages != null) {
+            messages.resume();
+        }
     }
 
     @Override
@@ -58,6 +82,7 @@ final class AttachStream extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
+        words.charge(1, System.nanoTime());
         if (message instanceof AgentMessage.Attach attach && !attached) {
             attached = true;
             link.attached(ctx.channel(), attach.software());

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.cloister.protocol.identity.Approval;
+import org.cloister.relay.fair.TokenBucket;
 
 /** What each project has of the relay, so that none takes more than its site allows, nor all. From any thread. */
 final class ProjectShares {
@@ -15,7 +16,13 @@ final class ProjectShares {
     /** As many as projects the site has approved: only their links come here. */
     private final Map<String, Share> shares = new ConcurrentHashMap<>();
 
-    private record Share(AtomicInteger links, AtomicInteger circuits, OpenRate opens) {}
+    private record Share(AtomicInteger links, AtomicInteger circuits, TokenBucket opens) {
+        boolean mayOpen(long nowNs) {
+            synchronized (opens) {
+                return opens.take(1, nowNs);
+            }
+        }
+    }
 
     /** One link's or circuit's place; giving it back twice counts once. */
     static final class Place implements AutoCloseable {
@@ -47,7 +54,7 @@ final class ProjectShares {
         }
         Share share = share(project, nowNs);
         int most = Math.min(limits.projectCircuits(), approval.get().quota().circuits());
-        return share.opens.take(nowNs) ? take(share.circuits, most) : Optional.empty();
+        return share.mayOpen(nowNs) ? take(share.circuits, most) : Optional.empty();
     }
 
     /** The same for a device's link. */
@@ -62,7 +69,9 @@ final class ProjectShares {
         return shares.computeIfAbsent(
                 project,
                 name -> new Share(
-                        new AtomicInteger(), new AtomicInteger(), new OpenRate(limits.projectOpens(), nowNs)));
+                        new AtomicInteger(),
+                        new AtomicInteger(),
+                        new TokenBucket(limits.projectOpens(), 2L * limits.projectOpens(), nowNs)));
     }
 
     private static Optional<Place> take(AtomicInteger taken, int most) {

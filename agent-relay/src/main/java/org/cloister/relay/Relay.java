@@ -9,8 +9,6 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
 import io.netty.handler.codec.http2.Http2Error;
-import io.netty.util.concurrent.DefaultEventExecutorGroup;
-import io.netty.util.concurrent.EventExecutorGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -36,6 +34,7 @@ import org.cloister.protocol.link.Trust;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.ticket.OfficeMetrics;
 import org.cloister.relay.ticket.OfficeTerms;
+import org.cloister.relay.ticket.Shares;
 import org.cloister.relay.ticket.TicketDoor;
 import org.cloister.relay.ticket.TicketOffice;
 import org.cloister.relay.ticket.TicketTimes;
@@ -50,7 +49,6 @@ final class Relay implements AutoCloseable {
     /** What one agent's return costs the relay: two of these a millisecond of spread. */
     private static final int RETURNS_PER_S = 500;
 
-    private static final int CHECKS = 2;
     private static final Duration LEAST_SPREAD = Duration.ofMillis(500);
 
     private final Name name;
@@ -64,9 +62,8 @@ final class Relay implements AutoCloseable {
     private final Renewals renewals = new Renewals(this);
     private final TicketOffice office;
     private final TicketDoor tickets;
-    /** Where signatures of tickets are checked. */
-    private final EventExecutorGroup checks = new DefaultEventExecutorGroup(CHECKS);
-
+    private final Shares parties;
+    private final SharedLists lists = new SharedLists();
     private final InstantSource clock;
     private final Optional<Slurm> slurm;
     private final Channel listener;
@@ -104,6 +101,8 @@ final class Relay implements AutoCloseable {
         metrics.gauge("links.attached", registry::attached);
         metrics.gauge("circuits", exchange::openCircuits);
         metrics.gauge("projects", deliveries::projects);
+        OfficeMetrics counts = new OfficeMetrics(metrics.registry(), RelayMetrics.PREFIX);
+        this.parties = new Shares(counts);
         this.office = new TicketOffice(
                 new OfficeTerms(terms.name, records.key(), terms.own, terms.times, records.room()),
                 new Neighbourhood(deliveries, registry),
@@ -111,8 +110,10 @@ final class Relay implements AutoCloseable {
                 records.log(),
                 terms.slurm.map(Slurm::slurm),
                 records.clock(),
-                new OfficeMetrics(metrics.registry(), RelayMetrics.PREFIX));
-        this.tickets = new TicketDoor(office, deliveries.beliefs(), terms.name, checks);
+                counts);
+        this.tickets = new TicketDoor(office, deliveries.beliefs(), terms.name, parties);
+        metrics.gauge("ticket.checks.waiting", parties::waiting);
+        metrics.gauge("ticket.unwritten.bytes", parties::unwrittenBytes);
         metrics.gauge("tickets", office::open);
         metrics.gauge("records.waiting", office::waiting);
         metrics.gauge("slurm.silence.seconds", office::silence);
@@ -137,6 +138,7 @@ final class Relay implements AutoCloseable {
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
             office.close();
+            parties.close();
             throw new IOException(
                     "listen " + terms.listen + ": " + bound.cause().getMessage()
                             + "; ss -ltnp says which process has a port",
@@ -198,7 +200,8 @@ final class Relay implements AutoCloseable {
     }
 
     private void sayRevocations(RelayLink link, RevocationList list) {
-        if (!link.sayRevocations(list)) {
+        if (!link.sayRevocations(
+                list, lists.framed(list, deliveries.beliefs().lists().all()))) {
             letGo(link);
         }
     }
@@ -302,7 +305,7 @@ final class Relay implements AutoCloseable {
         registry.links().forEach(link -> link.close().syncUninterruptibly());
         office.recordLast(AuditEvent.of(clock.instant(), "relay.stopped"));
         office.close();
-        checks.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        parties.close();
     }
 
     Name name() {

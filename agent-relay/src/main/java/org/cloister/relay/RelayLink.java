@@ -1,15 +1,19 @@
 package org.cloister.relay;
 
 import com.google.protobuf.ByteString;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.cloister.protocol.Digest;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.RevocationList;
@@ -17,12 +21,16 @@ import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.RelayMessage;
+import org.cloister.relay.fair.TokenBucket;
 import org.jspecify.annotations.Nullable;
 
 /** One agent's connection. Its fields are read from any thread; its attach stream is written from any thread. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
 final class RelayLink {
     private static final Set<String> PEOPLE = Set.of("owner", "opener", "member", "exporter");
+
+    private static final long BURST = 10L * LinkLimits.REQUESTS;
+    private static final long DEVICE_BURST = 20L * LinkLimits.DEVICE_REQUESTS;
 
     final Name peer;
     final Identity identity;
@@ -37,13 +45,17 @@ final class RelayLink {
     final RenewalTurn delivery = new RenewalTurn(LinkLimits.RENEWAL_PAUSE.toNanos());
 
     private final Channel connection;
+    /** On its event loop. */
+    private final TokenBucket requests;
+
     private final AtomicInteger unwritten = new AtomicInteger();
+    private final AtomicInteger unwrittenBytes = new AtomicInteger();
     private final AtomicBoolean attachClaimed = new AtomicBoolean();
     private volatile boolean requested;
     private volatile @Nullable Channel attachStream;
     private volatile String software = "";
-    /** Lists that were sent here and are not acknowledged yet. */
-    private final Set<Digest> unkept = ConcurrentHashMap.newKeySet();
+    /** Lists that were sent here and are not acknowledged yet: of each issuer the newest. */
+    private final Map<VerificationKey, Digest> unkept = new ConcurrentHashMap<>();
 
     RelayLink(Channel connection, Identity identity, List<ByteString> chain, Instant since) {
         this.connection = connection;
@@ -51,6 +63,9 @@ final class RelayLink {
         this.identity = identity;
         this.chain = List.copyOf(chain);
         this.since = since;
+        this.requests = identity.role() == Role.DEVICE
+                ? new TokenBucket(LinkLimits.DEVICE_REQUESTS, DEVICE_BURST, System.nanoTime())
+                : new TokenBucket(LinkLimits.REQUESTS, BURST, System.nanoTime());
     }
 
     /** Whether circuits may come from this name on this link: the agent's own, its person's, or a VM's of its host. */
@@ -78,6 +93,16 @@ final class RelayLink {
     /** Where the site's CA answers renewals. */
     boolean isDesk() {
         return peer.role().equals("desk");
+    }
+
+    /** A request came, good or not. After more than its share nothing is read of the connection for a while. On its event loop. */
+    void asked() {
+        requests.charge(1, System.nanoTime());
+        long waitNs = requests.waitNs(1, System.nanoTime());
+        if (waitNs > 0 && connection.config().isAutoRead()) {
+            connection.config().setAutoRead(false);
+            connection.eventLoop().schedule(() -> connection.config().setAutoRead(true), waitNs, TimeUnit.NANOSECONDS);
+        }
     }
 
     /** It is of use: the first good request has come. */
@@ -113,7 +138,7 @@ final class RelayLink {
     }
 
     void kept(Digest list) {
-        unkept.remove(list);
+        unkept.values().remove(list);
     }
 
     /** Whether it has to do with this project, or the list is the site's. */
@@ -123,23 +148,38 @@ final class RelayLink {
                 || served.stream().anyMatch(name -> name.project().equals(scope));
     }
 
-    /** @return as {@link #say} */
-    boolean sayRevocations(RevocationList list) {
-        byte[] signed = list.bytes();
-        unkept.add(Digest.sha256(signed));
-        return say(new RelayMessage.Revocations(ByteString.copyFrom(signed)));
+    /**
+     * Says a list; the newest one of its issuer is to be acknowledged.
+     *
+     * @param framed as it travels, of bytes that all links share: its length does not count as this link's
+     * @return as {@link #say}
+     */
+    boolean sayRevocations(RevocationList list, ByteBuf framed) {
+        unkept.put(list.anchor(), Digest.sha256(list.bytes()));
+        return write(framed, 0);
     }
 
     /** @return false when the agent does not read what it is told; it should be let go */
     boolean say(RelayMessage message) {
+        ByteBuf frame = Framing.frame(message.wire());
+        return write(frame, frame.readableBytes());
+    }
+
+    private boolean write(ByteBuf frame, int bytes) {
         Channel stream = attachStream;
         if (stream == null) {
+            frame.release();
             return true;
         }
-        if (unwritten.incrementAndGet() > LinkLimits.ATTACH_QUEUE) {
+        if (unwritten.incrementAndGet() > LinkLimits.ATTACH_QUEUE
+                || unwrittenBytes.addAndGet(bytes) > LinkLimits.ATTACH_QUEUE_BYTES) {
+            frame.release();
             return false;
         }
-        stream.writeAndFlush(Framing.frame(message.wire())).addListener(done -> unwritten.decrementAndGet());
+        stream.writeAndFlush(frame).addListener(done -> {
+            unwritten.decrementAndGet();
+            unwrittenBytes.addAndGet(-bytes);
+        });
         return true;
     }
 

@@ -52,6 +52,7 @@ final class StreamEntry extends ChannelInboundHandlerAdapter {
     }
 
     private void answer(Channel stream, Http2HeadersFrame headers) {
+        link.asked();
         Request request;
         try {
             request = Request.parse(headers.headers());
@@ -91,7 +92,10 @@ final class StreamEntry extends ChannelInboundHandlerAdapter {
             Answer.refuse(stream, Close.byRelay(CloseReason.NOT_ALLOWED));
             return;
         }
-        relay.tickets().enter(stream, link.identity, link.chain, request.from());
+        if (!relay.tickets().enter(stream, link.identity, link.chain, request.from())) {
+            Answer.refuse(stream, Close.byRelay(CloseReason.LIMIT));
+            return;
+        }
         Exchange.accept(stream, version);
         stream.pipeline().fireUserEventTriggered(TicketDoor.Answered.NOW);
     }

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -136,18 +135,5 @@ class RelayConfigTest {
                         "project-opens", (long) limits.projectOpens(),
                         "idle", limits.idle().toSeconds(),
                         "drain", limits.drain().toSeconds()));
-    }
-
-    @Test
-    void a_projects_openings_are_counted_by_the_second() {
-        OpenRate rate = new OpenRate(50, 0);
-        int burst = 0;
-        while (rate.take(0)) {
-            burst++;
-        }
-        assertThat(burst).isEqualTo(100);
-        assertThat(rate.take(Duration.ofMillis(19).toNanos())).isFalse();
-        assertThat(rate.take(Duration.ofMillis(20).toNanos())).isTrue();
-        assertThat(rate.take(Duration.ofMillis(20).toNanos())).isFalse();
     }
 }

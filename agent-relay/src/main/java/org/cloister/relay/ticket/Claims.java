@@ -41,7 +41,13 @@ final class Claims {
     }
 
     void claim(Party host, String ticket, long job) {
-        office.commits.add(new Claim(host, ticket, job));
+        office.commits.add(payer(host, ticket), new Claim(host, ticket, job));
+    }
+
+    /** Whose turn it takes: the project's that waits for it, if the ticket is open. */
+    private String payer(Party host, String ticket) {
+        Tracked open = office.tracked.get(ticket);
+        return open == null ? host.payer() : open.project;
     }
 
     /** A job step is faster than the question to Slurm: its host waits for the allocation. */
@@ -117,6 +123,7 @@ final class Claims {
         ByteString ticket = ByteString.copyFrom(
                 records.transaction().tickets().envelope(row.id()).orElseThrow());
         records.onceAudited(() -> host.answer(
+                row.id(),
                 new OfficeMessage.Claimed(ticket, chain, ByteString.copyFrom(envelope), office.head(), project)));
     }
 
@@ -137,7 +144,7 @@ final class Claims {
             host.answer(Refusals.of(ticket, TicketClause.SIGNATURE, String.valueOf(e.getMessage())));
             return;
         }
-        office.commits.add(new Commits.Change() {
+        office.commits.add(host.payer(), new Commits.Change() {
             @Override
             public void in(Commits.Records records) throws StateException {
                 keep(records, host, report, envelope);

@@ -3,10 +3,12 @@ package org.cloister.relay.ticket;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.log.AuditLog;
+import org.cloister.relay.fair.FairQueue;
+import org.cloister.relay.fair.LaneLimits;
 import org.cloister.relay.state.Outbox;
 import org.cloister.relay.state.State;
 import org.cloister.relay.state.StateException;
@@ -15,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that changes the relay's records: many changes in one transaction, then their events in the audit log as one
+ * One thread that changes the relay's records, those of each project and host by turns: many changes in one transaction, then their events in the audit log as one
  * group, then what follows from them. Events stay in the transaction's outbox until the log has them, so that a crash
  * between the two neither loses one nor writes it twice.
  */
@@ -23,6 +25,14 @@ final class Commits implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Commits.class);
     private static final int BATCH = 512;
     private static final long RETRY_MS = 1000;
+    /** Whose the relay's own changes are: what Slurm said, what is due, what operators ask. */
+    private static final String OWN = "";
+    /** Of one payer in one transaction, so that nobody waits for more of another's. */
+    private static final int BATCH_OF_ONE = 64;
+    /** What one payer's streams can have unanswered is less, but for hosts' claims of its tickets. */
+    private static final int WAITING = 2048;
+    /** A few for each open ticket. */
+    private static final int OWN_WAITING = 1 << 20;
 
     /** A change. Its refusals are answers, not exceptions. */
     interface Change {
@@ -64,7 +74,14 @@ final class Commits implements AutoCloseable {
 
     private final State state;
     private final AuditLog log;
-    private final LinkedBlockingQueue<Change> queue = new LinkedBlockingQueue<>();
+    /** Guarded by itself. */
+    private final FairQueue<String, Change> queue = new FairQueue<>(
+            2 * OWN_WAITING,
+            1,
+            payer -> payer.equals(OWN)
+                    ? LaneLimits.unpaced(OWN_WAITING, BATCH)
+                    : LaneLimits.unpaced(WAITING, BATCH_OF_ONE));
+
     private final List<AuditEvent> events = new ArrayList<>();
     private final List<Runnable> unaudited = new ArrayList<>();
     private final Thread thread;
@@ -92,22 +109,56 @@ final class Commits implements AutoCloseable {
         thread.start();
     }
 
+    /** A change of the relay's own. */
     void add(Change change) {
-        queue.add(change);
+        add(OWN, change);
+    }
+
+    /**
+     * A change that somebody asked for; one too many of a payer fails at once.
+     *
+     * @param payer a project, or a host by its name
+     */
+    void add(String payer, Change change) {
+        boolean taken;
+        synchronized (queue) {
+            taken = queue.offer(payer, 1, change, System.nanoTime());
+            queue.notifyAll();
+        }
+        if (!taken) {
+            follow(change::failed);
+        }
     }
 
     /** Changes that wait: for a metric. */
     int waiting() {
-        return queue.size();
+        synchronized (queue) {
+            return queue.size();
+        }
+    }
+
+    /** The next changes, of each payer by turns; empty after a while without one. */
+    private List<FairQueue.Taken<String, Change>> next() throws InterruptedException {
+        List<FairQueue.Taken<String, Change>> batch = new ArrayList<>();
+        synchronized (queue) {
+            if (queue.size() == 0 && !closed) {
+                queue.wait(RETRY_MS);
+            }
+            Optional<FairQueue.Taken<String, Change>> each = queue.poll(System.nanoTime());
+            while (each.isPresent()) {
+                batch.add(each.get());
+                each = batch.size() < BATCH ? queue.poll(System.nanoTime()) : Optional.empty();
+            }
+            batch.forEach(taken -> queue.finished(taken.key()));
+        }
+        return batch;
     }
 
     private void run() {
-        while (!closed || !queue.isEmpty()) {
+        while (!closed || waiting() > 0) {
             try {
-                Change first = queue.poll(RETRY_MS, TimeUnit.MILLISECONDS);
-                if (first != null) {
-                    List<Change> batch = new ArrayList<>(List.of(first));
-                    queue.drainTo(batch, BATCH - 1);
+                List<Change> batch = next().stream().map(FairQueue.Taken::what).toList();
+                if (!batch.isEmpty()) {
                     commit(batch);
                 }
                 audit();
@@ -190,6 +241,9 @@ final class Commits implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
+        synchronized (queue) {
+            queue.notifyAll();
+        }
         try {
             thread.join(TimeUnit.SECONDS.toMillis(10));
         } catch (InterruptedException e) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.cloister.protocol.audit.Fact;
 import org.cloister.protocol.identity.Approval;
@@ -35,6 +36,8 @@ final class Following {
     private final Office office;
     private final Optional<SlurmCalls> slurm;
     private final Assigning assigning;
+    /** What waits for the records' thread. */
+    private final AtomicReference<Optional<SlurmCalls.Look>> newest = new AtomicReference<>(Optional.empty());
 
     Following(Office office, Optional<SlurmCalls> slurm) {
         this.office = office;
@@ -59,7 +62,7 @@ final class Following {
     /** A new ticket: nothing of it was ever sent. */
     void track(TicketRow row, Identity signer) {
         long now = System.nanoTime();
-        office.tracked.put(row.id(), new Tracked(row.id(), Optional.of(signer), now, now));
+        office.tracked.put(row.id(), new Tracked(row.id(), row.request().project(), Optional.of(signer), now, now));
     }
 
     /** One that another process of the relay took: what that sent may still be on its way. */
@@ -69,6 +72,7 @@ final class Following {
                 row.id(),
                 new Tracked(
                         row.id(),
+                        row.request().project(),
                         signer,
                         now,
                         now + office.terms.times().settle().toNanos()));
@@ -90,7 +94,7 @@ final class Following {
         }
         ticket.busy = true;
         office.metrics.submissions.inc();
-        office.commits.add(new Commits.Change() {
+        office.commits.add(ticket.project, new Commits.Change() {
             @Override
             public void in(Commits.Records records) throws StateException {
                 Optional<TicketRow> row = records.transaction().tickets().byId(id);
@@ -125,7 +129,7 @@ final class Following {
                 }
                 records.transaction().tickets().submitting(id, office.now());
                 Submission what = submission(partition, row.get(), approval.get(), asked);
-                records.afterwards(() -> slurm.get().submit(what, answer -> submitted(id, answer)));
+                records.afterwards(() -> slurm.get().submit(ticket.project, what, answer -> submitted(id, answer)));
             }
 
             @Override
@@ -256,16 +260,35 @@ final class Following {
 
     /** What Slurm said; from any thread. */
     void looked(SlurmCalls.Look look) {
-        office.commits.add(records -> {
-            Map<String, List<Job>> jobs = look.jobs().stream().collect(Collectors.groupingBy(Job::ticket));
-            for (TicketRow row : records.transaction().tickets().open()) {
-                Tracked ticket = office.tracked.get(row.id());
-                if (ticket != null && !ticket.busy && look.askedNs() - ticket.changedNs > 0) {
-                    boolean settled = look.askedNs() - ticket.settledNs >= 0;
-                    follow(records, row, ticket, settled, answer(look, jobs, row));
+        if (newest.getAndSet(Optional.of(look)).isPresent()) {
+            // The change that waits takes the newest.
+            return;
+        }
+        office.commits.add(new Commits.Change() {
+            @Override
+            public void in(Commits.Records records) throws StateException {
+                Optional<SlurmCalls.Look> said = newest.getAndSet(Optional.empty());
+                if (said.isPresent()) {
+                    follow(records, said.get());
                 }
             }
+
+            @Override
+            public void failed() {
+                newest.set(Optional.empty());
+            }
         });
+    }
+
+    private void follow(Commits.Records records, SlurmCalls.Look look) throws StateException {
+        Map<String, List<Job>> jobs = look.jobs().stream().collect(Collectors.groupingBy(Job::ticket));
+        for (TicketRow row : records.transaction().tickets().open()) {
+            Tracked ticket = office.tracked.get(row.id());
+            if (ticket != null && !ticket.busy && look.askedNs() - ticket.changedNs > 0) {
+                boolean settled = look.askedNs() - ticket.settledNs >= 0;
+                follow(records, row, ticket, settled, answer(look, jobs, row));
+            }
+        }
     }
 
     private static Course.Answer answer(SlurmCalls.Look look, Map<String, List<Job>> jobs, TicketRow row) {
@@ -308,7 +331,7 @@ final class Following {
         Tracked its = ticket;
         its.cancelledNs = now;
         Runnable again = () -> office.commits.add(records -> its.cancelledNs = now - CANCEL_AGAIN_NS);
-        jobs.forEach(job -> slurm.get().cancel(job, again));
+        jobs.forEach(job -> slurm.get().cancel(its.project, job, again));
     }
 
     /** Nodes first need their shares, which Slurm has to be asked for. */
@@ -320,6 +343,7 @@ final class Following {
         ticket.busy = true;
         slurm.orElseThrow()
                 .shares(
+                        ticket.project,
                         job.id(),
                         answer -> office.commits.add(new Commits.Change() {
                             @Override

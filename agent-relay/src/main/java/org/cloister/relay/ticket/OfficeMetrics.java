@@ -22,6 +22,10 @@ public final class OfficeMetrics {
     final Counter submissions;
     final Counter slurmUnavailable;
     final Counter duplicateJobs;
+    final Counter messages;
+    final Counter messagesRefused;
+    final Counter streamsRefused;
+    final Counter partiesLetGo;
     private final Map<TicketClause, Counter> clauses = new EnumMap<>(TicketClause.class);
     private final Counter ended;
     private final Counter broken;
@@ -40,6 +44,10 @@ public final class OfficeMetrics {
         submissions = registry.counter(prefix + "slurm.submissions");
         slurmUnavailable = registry.counter(prefix + "slurm.unavailable");
         duplicateJobs = registry.counter(prefix + "slurm.duplicate.jobs");
+        messages = registry.counter(prefix + "ticket.messages");
+        messagesRefused = registry.counter(prefix + "ticket.messages.refused");
+        streamsRefused = registry.counter(prefix + "ticket.streams.refused");
+        partiesLetGo = registry.counter(prefix + "ticket.parties.let.go");
     }
 
     /** @param kind one of {@link #refused} and {@link #notOpened} */

@@ -24,7 +24,7 @@ final class Openings {
 
     void tell(Party device) {
         String project = device.identity().name().project();
-        office.commits.add(new Commits.Change() {
+        office.commits.add(device.payer(), new Commits.Change() {
             @Override
             public void in(Commits.Records records) throws StateException {
                 Transaction transaction = records.transaction();

@@ -7,6 +7,7 @@ import java.util.Set;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.IdentityRefused;
+import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.SignedOpening;
@@ -33,7 +34,8 @@ final class Orders {
     void order(Party party, List<ByteString> chain, ByteString envelope) {
         try {
             SignedTicket signed = SignedTicket.read(envelope.toByteArray(), party.identity());
-            office.commits.add(new Order(office, following, party, new Order.Paper(chain, envelope, signed)));
+            office.commits.add(
+                    party.payer(), new Order(office, following, party, new Order.Paper(chain, envelope, signed)));
         } catch (TicketRefused e) {
             office.metrics.refuse(office.metrics.refused, e.clause());
             party.answer(Refusals.of("", e));
@@ -45,8 +47,8 @@ final class Orders {
         try {
             Identity opener = opener(device, chain);
             SignedOpening signed = SignedOpening.read(envelope.toByteArray(), opener);
-            renew(opener, chain);
-            office.commits.add(new Order(office, following, device, new Order.Paper(chain, envelope, signed)));
+            office.commits.add(
+                    device.payer(), new Order(office, following, device, new Order.Paper(chain, envelope, signed)));
         } catch (TicketRefused e) {
             office.metrics.refuse(office.metrics.notOpened, e.clause());
             device.answer(Refusals.of("", e));
@@ -57,8 +59,7 @@ final class Orders {
         try {
             Identity opener = opener(device, chain);
             Withdrawal withdrawal = SignedOpening.readWithdrawal(envelope.toByteArray(), opener);
-            renew(opener, chain);
-            office.commits.add(new Withdrawing(device, opener, withdrawal));
+            office.commits.add(device.payer(), new Withdrawing(device, opener, withdrawal));
         } catch (TicketRefused e) {
             device.answer(Refusals.of("", e));
         }
@@ -68,8 +69,15 @@ final class Orders {
         String subject = "what " + device.identity().name() + " brings";
         Identity opener;
         try {
+            Optional<Identity> seen = device.seen(chain);
+            if (seen.isPresent()) {
+                // Verified on this stream: what may have changed is whether it still holds.
+                office.around.beliefs().require(seen.get());
+                return seen.get();
+            }
             Chain shown =
                     Chain.parse(chain.stream().map(ByteString::toByteArray).toList());
+            requireOwn(device, subject, shown.claimed());
             opener = office.around.beliefs().verify(shown, Set.of(Role.OPENER));
         } catch (IdentityRefused e) {
             throw new TicketRefused(
@@ -79,21 +87,27 @@ final class Orders {
                     String.valueOf(e.getMessage()),
                     "log in as one (agentctl project login), or have an owner give the role");
         }
-        if (!opener.name().equals(device.signs())) {
+        device.verified(chain, opener);
+        renew(opener, chain);
+        return opener;
+    }
+
+    /** Before any key is tried. */
+    private static void requireOwn(Party device, String subject, Name claimed) throws TicketRefused {
+        if (!claimed.equals(device.signs())) {
             throw new TicketRefused(
                     TicketClause.SIGNATURE,
                     subject,
                     "the chain of " + device.signs(),
-                    opener.name().toString(),
+                    claimed.toString(),
                     "each opener asks from a device of their own");
         }
-        return opener;
     }
 
     /** What was asked may wait for longer than a certificate holds: its hosts want the newest of the key that signed it. */
     void renew(Identity signer, List<ByteString> chain) {
         byte[] kept = Papers.write(chain);
-        office.commits.add(records -> {
+        office.commits.add(Party.payer(signer.name()), records -> {
             for (Tracked ticket : List.copyOf(office.tracked.values())) {
                 boolean same = ticket.signer
                         .filter(before -> before.name().equals(signer.name())
@@ -110,7 +124,7 @@ final class Orders {
     void withdraw(Party party, ByteString envelope) {
         try {
             Withdrawal withdrawal = SignedTicket.readWithdrawal(envelope.toByteArray(), party.identity());
-            office.commits.add(new Withdrawing(party, party.identity(), withdrawal));
+            office.commits.add(party.payer(), new Withdrawing(party, party.identity(), withdrawal));
         } catch (TicketRefused e) {
             party.answer(Refusals.of("", e));
         }
@@ -152,7 +166,7 @@ final class Orders {
     }
 
     void ask(Party party, String ticket) {
-        office.commits.add(new Commits.Change() {
+        office.commits.add(party.payer(), new Commits.Change() {
             @Override
             public void in(Commits.Records records) throws StateException {
                 Optional<TicketRow> row = own(records.transaction(), party.identity(), ticket);

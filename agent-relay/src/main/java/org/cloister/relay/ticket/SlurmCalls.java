@@ -6,12 +6,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.cloister.relay.fair.FairQueue;
+import org.cloister.relay.fair.FairThreads;
+import org.cloister.relay.fair.LaneLimits;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.slurm.Job;
 import org.cloister.relay.slurm.NodeShare;
@@ -24,7 +25,11 @@ import org.slf4j.LoggerFactory;
 /** Calls to Slurm on threads of their own, a few at a time, and the question how its jobs are, again and again. */
 final class SlurmCalls implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SlurmCalls.class);
-    private static final int AT_A_TIME = 4;
+    private static final int AT_A_TIME = 5;
+    /** Of one project: another's call need not wait for any of them. */
+    private static final int OF_ONE = AT_A_TIME - 1;
+    /** A few for each open ticket. */
+    private static final int WAITING = 1 << 20;
     /** Questions that follow each other closely are one. */
     private static final Duration BREATH = Duration.ofMillis(100);
 
@@ -41,7 +46,7 @@ final class SlurmCalls implements AutoCloseable {
 
     private final GlobalSlurm slurm;
     private final Duration period;
-    private final ExecutorService calls;
+    private final FairThreads<String> calls;
     private final Supplier<Set<String>> open;
     private final Semaphore soon = new Semaphore(0);
     private volatile long goodNs = System.nanoTime();
@@ -52,7 +57,8 @@ final class SlurmCalls implements AutoCloseable {
         this.slurm = slurm;
         this.period = period;
         this.open = open;
-        this.calls = Executors.newFixedThreadPool(AT_A_TIME, task -> daemon(task, "slurm-call"));
+        LaneLimits each = LaneLimits.unpaced(WAITING, OF_ONE);
+        this.calls = new FairThreads<>("slurm-call", AT_A_TIME, new FairQueue<>(WAITING, 1, project -> each), true);
     }
 
     private static Thread daemon(Runnable task, String name) {
@@ -111,17 +117,18 @@ final class SlurmCalls implements AutoCloseable {
         }
     }
 
-    void submit(Submission what, Consumer<Answer<Long>> then) {
-        call(() -> slurm.submit(what), then);
+    void submit(String project, Submission what, Consumer<Answer<Long>> then) {
+        call(project, () -> slurm.submit(what), then);
     }
 
-    void shares(long job, Consumer<Answer<List<NodeShare>>> then) {
-        call(() -> slurm.shares(job), then);
+    void shares(String project, long job, Consumer<Answer<List<NodeShare>>> then) {
+        call(project, () -> slurm.shares(job), then);
     }
 
     /** @param failed runs if Slurm did not take it; the next look in its turn sees the job still there */
-    void cancel(long job, Runnable failed) {
+    void cancel(String project, long job, Runnable failed) {
         call(
+                project,
                 () -> {
                     slurm.cancel(job);
                     return job;
@@ -137,8 +144,8 @@ final class SlurmCalls implements AutoCloseable {
                 });
     }
 
-    private <T> void call(Callable<T> what, Consumer<Answer<T>> then) {
-        calls.execute(() -> {
+    private <T> void call(String project, Callable<T> what, Consumer<Answer<T>> then) {
+        boolean taken = calls.submit(project, 1, () -> {
             Answer<T> answer;
             try {
                 answer = new Answer<>(Optional.of(what.call()), Optional.empty());
@@ -147,6 +154,10 @@ final class SlurmCalls implements AutoCloseable {
             }
             then.accept(answer);
         });
+        if (!taken && !closed) {
+            SlurmUnavailable full = new SlurmUnavailable("the relay has " + WAITING + " calls that wait");
+            then.accept(new Answer<>(Optional.empty(), Optional.of(full)));
+        }
     }
 
     void lookSoon() {
@@ -162,7 +173,7 @@ final class SlurmCalls implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        calls.shutdown();
+        calls.close();
         lookSoon();
     }
 }

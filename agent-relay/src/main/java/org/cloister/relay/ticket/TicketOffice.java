@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.log.AuditLog;
 import org.cloister.protocol.identity.Approval;
@@ -52,6 +53,9 @@ public final class TicketOffice implements AutoCloseable {
     private final OpenIdentities<Party> proved = new OpenIdentities<>();
     /** Since when projects have had nothing to hold their VLANs for; on the records' thread. */
     private final Map<String, Long> idle = new HashMap<>();
+
+    /** A look waits for the records' thread. */
+    private final AtomicBoolean looking = new AtomicBoolean();
 
     private long keptNs = System.nanoTime();
 
@@ -150,7 +154,7 @@ public final class TicketOffice implements AutoCloseable {
 
     private void quota(Party party) {
         String project = party.identity().name().project();
-        office.commits.add(new Commits.Change() {
+        office.commits.add(party.payer(), new Commits.Change() {
             @Override
             public void in(Commits.Records records) throws StateException {
                 Optional<Approval> approval = office.around.approval(project);
@@ -194,27 +198,43 @@ public final class TicketOffice implements AutoCloseable {
                     each.refusal().getMessage());
             each.what().close();
         }
-        office.commits.add(records -> {
-            long now = System.nanoTime();
-            for (Tracked ticket : List.copyOf(office.tracked.values())) {
-                if (ticket.stop.isEmpty() && !signers.isBelieved(ticket.signer)) {
-                    following.stop(ticket, TicketEnd.REVOKED);
-                }
-                List<Tracked.Waiting> late = ticket.claims.stream()
-                        .filter(each -> now - each.sinceNs() > CLAIM_NS)
-                        .toList();
-                ticket.claims.removeAll(late);
-                late.forEach(each -> each.party().answer(Refusals.unavailable(ticket.id)));
+        if (!looking.compareAndSet(false, true)) {
+            // The last one still waits for a disk that stalls.
+            return;
+        }
+        office.commits.add(new Commits.Change() {
+            @Override
+            public void in(Commits.Records records) throws StateException {
+                looking.set(false);
+                endAndKeep(records, System.nanoTime());
             }
-            office.budget.count(office.now());
-            if (office.log.isWritable() && office.terms.room().isAmple()) {
-                office.recordRefusals(records, office.refusals.due(office.now()));
-            }
-            if (now - keptNs > KEEP_EVERY_NS) {
-                keptNs = now;
-                keep(records, now);
+
+            @Override
+            public void failed() {
+                looking.set(false);
             }
         });
+    }
+
+    private void endAndKeep(Commits.Records records, long now) throws StateException {
+        for (Tracked ticket : List.copyOf(office.tracked.values())) {
+            if (ticket.stop.isEmpty() && !signers.isBelieved(ticket.signer)) {
+                following.stop(ticket, TicketEnd.REVOKED);
+            }
+            List<Tracked.Waiting> late = ticket.claims.stream()
+                    .filter(each -> now - each.sinceNs() > CLAIM_NS)
+                    .toList();
+            ticket.claims.removeAll(late);
+            late.forEach(each -> each.party().answer(Refusals.unavailable(ticket.id)));
+        }
+        office.budget.count(office.now());
+        if (office.log.isWritable() && office.terms.room().isAmple()) {
+            office.recordRefusals(records, office.refusals.due(office.now()));
+        }
+        if (now - keptNs > KEEP_EVERY_NS) {
+            keptNs = now;
+            keep(records, now);
+        }
     }
 
     private void keep(Commits.Records records, long now) throws StateException {

@@ -10,6 +10,7 @@ import org.cloister.relay.slurm.NodeShare;
 /** What the relay knows of an open ticket beside its record, and may forget with the process. On the records' thread. */
 final class Tracked {
     final String id;
+    final String project;
     /** Who signed it; empty if that is not believed any more. */
     Optional<Identity> signer;
     /** A command about it is on its way to Slurm. */
@@ -34,8 +35,9 @@ final class Tracked {
     /** @param again asks anew */
     record Waiting(Party party, Runnable again, long sinceNs) {}
 
-    Tracked(String id, Optional<Identity> signer, long nowNs, long settledNs) {
+    Tracked(String id, String project, Optional<Identity> signer, long nowNs, long settledNs) {
         this.id = id;
+        this.project = project;
         this.signer = signer;
         this.changedNs = nowNs;
         this.settledNs = settledNs;

@@ -7,9 +7,13 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http2.DefaultHttp2WindowUpdateFrame;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.handler.codec.http2.Http2StreamChannelOption;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.cloister.protocol.MalformedException;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * refused before a byte of the message is kept, and a message that dribbles is given {@link LinkLimits#MESSAGE_TIME}.
  * Fails with a {@link MalformedException} in {@code exceptionCaught}.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a window that cannot be opened shows as the stream's end
 public final class Framing extends ByteToMessageDecoder {
     /** Makes one message of the bytes between two lengths. */
     @FunctionalInterface
@@ -27,11 +32,44 @@ public final class Framing extends ByteToMessageDecoder {
 
     private final int maxBytes;
     private final Reader reader;
+    private final BooleanSupplier turn;
+    private final boolean paced;
     private @Nullable ScheduledFuture<?> patience;
+    private @Nullable ChannelHandlerContext own;
 
     public Framing(int maxBytes, Reader reader) {
+        this(maxBytes, reader, () -> true, false);
+    }
+
+    /**
+     * One that is told when to go on. What has come stays bytes until then, in one buffer and not in the frames that it came in,
+     * and an HTTP/2 stream's window opens by what was read as messages, not by what came.
+     *
+     * @param turn asked before each message, on the channel's event loop; after a no, {@link #resume} asks again
+     */
+    public Framing(int maxBytes, Reader reader, BooleanSupplier turn) {
+        this(maxBytes, reader, turn, true);
+    }
+
+    private Framing(int maxBytes, Reader reader, BooleanSupplier turn, boolean paced) {
         this.maxBytes = maxBytes;
         this.reader = reader;
+        this.turn = turn;
+        this.paced = paced;
+    }
+
+    /** Reads what has come, as far as it is its turn. On the channel's event loop, and not while a message is handed on. */
+    public void resume() {
+        ChannelHandlerContext ctx = own;
+        if (ctx == null || ctx.isRemoved()) {
+            return;
+        }
+        try {
+            channelRead(ctx, Unpooled.EMPTY_BUFFER);
+        } catch (Exception e) {
+            // As a pipeline does with what a handler throws.
+            ctx.fireExceptionCaught(e);
+        }
     }
 
     /** A message as it travels. */
@@ -43,7 +81,20 @@ public final class Framing extends ByteToMessageDecoder {
     }
 
     @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        own = ctx;
+        if (paced && ctx.channel() instanceof Http2StreamChannel) {
+            ctx.channel().config().setOption(Http2StreamChannelOption.AUTO_STREAM_FLOW_CONTROL, false);
+        }
+    }
+
+    @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws MalformedException {
+        if (!turn.getAsBoolean()) {
+            // Whoever waits for its turn does not dribble.
+            forget();
+            return;
+        }
         if (in.readableBytes() < Integer.BYTES) {
             await(ctx, in);
             return;
@@ -60,6 +111,9 @@ public final class Framing extends ByteToMessageDecoder {
         forget();
         in.skipBytes(Integer.BYTES);
         byte[] message = ByteBufUtil.getBytes(in.readSlice((int) length));
+        if (paced && ctx.channel() instanceof Http2StreamChannel) {
+            ctx.writeAndFlush(new DefaultHttp2WindowUpdateFrame(Integer.BYTES + message.length));
+        }
         out.add(reader.read(message));
     }
 

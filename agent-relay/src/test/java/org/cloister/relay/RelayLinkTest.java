@@ -1,0 +1,42 @@
+package org.cloister.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.cloister.protocol.identity.Chain;
+import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.link.Credential;
+import org.junit.jupiter.api.Test;
+
+class RelayLinkTest {
+    private static RelayLink attached(Site site, EmbeddedChannel stream) throws Exception {
+        Credential own = site.credential(Cast.HOST);
+        Identity host = Chain.of(own.chain()).verifyUnlisted(Set.of(Role.HOST), site.anchors(), Instant.now());
+        RelayLink link = new RelayLink(new EmbeddedChannel(), host, List.of(), Instant.now());
+        link.attached(stream, "a test's agent");
+        return link;
+    }
+
+    @Test
+    void one_revocation_list_is_one_buffer_however_many_links_it_goes_to() throws Exception {
+        Site site = new Site();
+        RevocationList list = RevocationList.read(site.lists().get(0), Set.of(site.key.verificationKey()));
+        EmbeddedChannel first = new EmbeddedChannel();
+        EmbeddedChannel second = new EmbeddedChannel();
+        SharedLists lists = new SharedLists();
+        assertThat(attached(site, first).sayRevocations(list, lists.framed(list, Set.of(list))))
+                .isTrue();
+        assertThat(attached(site, second).sayRevocations(list, lists.framed(list, Set.of(list))))
+                .isTrue();
+        ByteBuf one = first.readOutbound();
+        ByteBuf other = second.readOutbound();
+        assertThat(one).isEqualTo(other);
+        assertThat(one.array()).as("the bytes that wait on two links").isSameAs(other.array());
+    }
+}
