@@ -7,12 +7,14 @@ import org.cloister.preflight.machine.UnknownException;
 
 /**
  * What libvirt does with each QEMU, on its own host: it has to leave it in the job's cgroup, where agent-host puts it, and
- * to confine its system calls. Settings are lines of {@code name = value}; a list may go over several.
+ * to confine its system calls, and to bound the log of what it says. Settings are lines of {@code name = value}; a list may go over several.
  */
 record QemuSettings() implements Check {
     private static final String FILE = "/etc/libvirt/qemu.conf";
     private static final Pattern CGROUPS = Pattern.compile("(?m)^\\s*cgroup_controllers\\s*=\\s*\\[([^]]*)]");
     private static final Pattern SANDBOX = Pattern.compile("(?m)^\\s*seccomp_sandbox\\s*=\\s*(-?[0-9]+)");
+
+    private static final Pattern LOGS = Pattern.compile("(?m)^\\s*stdio_handler\\s*=\\s*\"([^\"]*)\"");
 
     @Override
     public String name() {
@@ -36,6 +38,13 @@ record QemuSettings() implements Check {
                     this,
                     "QEMU may make any system call: seccomp_sandbox = 0",
                     "set seccomp_sandbox = 1 in " + FILE + ", and systemctl restart libvirtd");
+        }
+        if (all(LOGS, settings).contains("file")) {
+            // A warning: VMs run well until the disk is full.
+            return Finding.warning(
+                    this,
+                    "what a guest makes QEMU say fills /var/log: stdio_handler = \"file\"",
+                    "remove it from " + FILE + ", for virtlogd bounds each log, and systemctl restart libvirtd");
         }
         return Finding.ok(this, "QEMU stays in the job's cgroup, with its system calls confined");
     }

@@ -63,6 +63,18 @@ class DomainXmlTest {
         }
     }
 
+    /** With the format left to QEMU, a guest's first sector could say that its disk is a qcow2 with the host's files behind it. */
+    @Test
+    void every_disk_is_said_to_be_raw() {
+        for (Map.Entry<String, DomainSpec> each : DomainSamples.all().entrySet()) {
+            String[] disks = DomainXml.of(each.getValue()).split("<disk ", -1);
+            assertThat(disks).as(each.getKey()).hasSizeGreaterThan(1);
+            for (int i = 1; i < disks.length; i++) {
+                assertThat(disks[i]).as(each.getKey()).containsPattern("^[^<]*<driver name=\"qemu\" type=\"raw\"");
+            }
+        }
+    }
+
     @Test
     void every_device_that_moves_a_protected_guests_memory_is_told_so() {
         for (String name : new String[] {"sev", "sev-snp"}) {

@@ -13,6 +13,7 @@ import org.cloister.ctl.circuit.LinkOptions;
 import org.cloister.ctl.drive.DriveLock;
 import org.cloister.ctl.output.Facts;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.output.Table;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.ticket.OfficeMessage;
@@ -267,7 +268,7 @@ public final class OpenCommand implements Callable<Integer> {
 
     private void print(String text) {
         PrintWriter err = spec.commandLine().getErr();
-        err.println("agentctl: " + text);
+        err.println("agentctl: " + Table.visible(text));
         err.flush();
     }
 }

@@ -46,10 +46,21 @@ public final class Table {
         return List.of(cells).stream().map(Table::visible).toList();
     }
 
-    /** What another program said must not move the cursor or end the line. */
+    /** What another program said must not move the cursor, end the line, or turn round the order of what stands in it. */
     public static String visible(String cell) {
-        return cell.chars()
-                .mapToObj(c -> Character.isISOControl(c) ? "?" : String.valueOf((char) c))
+        return cell.codePoints()
+                .mapToObj(c -> isInvisible(c) ? "?" : Character.toString(c))
                 .collect(Collectors.joining());
+    }
+
+    private static boolean isInvisible(int c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> true;
+            default -> false;
+        };
     }
 }
