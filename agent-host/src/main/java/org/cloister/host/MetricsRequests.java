@@ -13,9 +13,6 @@ import org.cloister.daemon.http.HttpListener;
 
 /** What Prometheus and whoever watches the host may ask; it changes nothing and names no VM. */
 public final class MetricsRequests implements HttpListener.Answering {
-    /** Of a request's body, for there is none. */
-    public static final int MOST_BYTES = 1024;
-
     private final MetricRegistry registry;
     private final Supplier<Optional<String>> unready;
 

@@ -52,10 +52,7 @@ final class MetricsScene implements AutoCloseable {
         metrics.show(host.channels());
         metrics.showDrives(() -> 0);
         listener = HttpListener.on(
-                folder.resolve("metrics.sock"),
-                new MetricsRequests(metrics.registry(), () -> unready),
-                MetricsRequests.MOST_BYTES,
-                loops);
+                folder.resolve("metrics.sock"), new MetricsRequests(metrics.registry(), () -> unready), 1024, loops);
     }
 
     String ask(String request) throws IOException {

@@ -43,7 +43,7 @@ final class AdminRequests implements HttpListener.Answering {
 
     /** For whoever is on this machine. */
     static HttpListener on(InetSocketAddress loopback, Relay relay, EventLoopGroup loops) throws IOException {
-        return HttpListener.on(loopback, new AdminRequests(relay, false), LinkLimits.FROM_RELAY_BYTES, loops);
+        return HttpListener.on(loopback, new AdminRequests(relay, false), loops);
     }
 
     @Override

@@ -317,11 +317,7 @@ final class Host implements AutoCloseable {
 
     private void serve(EventLoopGroup loops, HostMetrics metrics, Readiness readiness) throws IOException {
         if (config.metrics() != null) {
-            keep(HttpListener.on(
-                    config.metrics(),
-                    new MetricsRequests(metrics.registry(), readiness::unready),
-                    MetricsRequests.MOST_BYTES,
-                    loops));
+            keep(HttpListener.on(config.metrics(), new MetricsRequests(metrics.registry(), readiness::unready), loops));
         }
     }
 

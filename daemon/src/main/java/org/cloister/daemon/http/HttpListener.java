@@ -15,7 +15,7 @@ import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
-import io.netty.handler.timeout.ReadTimeoutHandler;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -24,12 +24,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.cloister.daemon.StaleSocket;
 
 /** Where operators and Prometheus ask a daemon, over HTTP/1.1: a Unix socket, or loopback. One answer a connection. */
 @SuppressWarnings("FutureReturnValueIgnored") // a client that has gone needs no answer
 public final class HttpListener implements AutoCloseable {
+    /** At a time. More are callers who do not ask. */
+    static final int CONNECTIONS = 32;
+
+    /** For a request, from the first byte to the last and however it comes. */
     private static final int WAIT_S = 10;
+    /** For all of it: a caller that does not read its answer is let go. */
+    private static final int LIFE_S = 60;
 
     private final Channel channel;
 
@@ -63,10 +70,10 @@ public final class HttpListener implements AutoCloseable {
         return listener;
     }
 
-    /** For whoever is on this machine: what is answered here must change nothing. */
-    public static HttpListener on(InetSocketAddress loopback, Answering answering, int mostBytes, EventLoopGroup loops)
+    /** For whoever is on this machine: what is answered here must change nothing, and no body is taken. */
+    public static HttpListener on(InetSocketAddress loopback, Answering answering, EventLoopGroup loops)
             throws IOException {
-        return bind(NioServerSocketChannel.class, loopback, answering, mostBytes, loops);
+        return bind(NioServerSocketChannel.class, loopback, answering, 0, loops);
     }
 
     private static HttpListener bind(
@@ -76,16 +83,17 @@ public final class HttpListener implements AutoCloseable {
             int mostBytes,
             EventLoopGroup loops)
             throws IOException {
+        Guests guests = new Guests(CONNECTIONS);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
                 .channel(kind)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel connection) {
+                        guests.enter(connection);
                         connection
                                 .pipeline()
                                 .addLast(
-                                        new ReadTimeoutHandler(WAIT_S),
                                         new HttpServerCodec(),
                                         new HttpObjectAggregator(mostBytes),
                                         new Requests(answering));
@@ -110,13 +118,36 @@ public final class HttpListener implements AutoCloseable {
 
     private static final class Requests extends SimpleChannelInboundHandler<FullHttpRequest> {
         private final Answering answering;
+        private boolean asked;
 
         Requests(Answering answering) {
             this.answering = answering;
         }
 
         @Override
+        public void handlerAdded(ChannelHandlerContext ctx) {
+            ScheduledFuture<?> request = ctx.executor()
+                    .schedule(
+                            () -> {
+                                if (!asked) {
+                                    ctx.close();
+                                }
+                            },
+                            WAIT_S,
+                            TimeUnit.SECONDS);
+            ScheduledFuture<?> life = ctx.executor().schedule(() -> ctx.close(), LIFE_S, TimeUnit.SECONDS);
+            ctx.channel().closeFuture().addListener(closed -> {
+                request.cancel(false);
+                life.cancel(false);
+            });
+        }
+
+        @Override
         protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
+            if (asked) {
+                return;
+            }
+            asked = true;
             if (request.decoderResult().isSuccess()) {
                 answering.answer(request).thenAccept(each -> ctx.executor().execute(() -> write(ctx, each)));
             } else {
