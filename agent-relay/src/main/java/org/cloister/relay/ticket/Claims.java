@@ -112,8 +112,8 @@ final class Claims {
         boolean first =
                 records.transaction().slots().claims(row.id()).stream().noneMatch(claim -> claim.slot() == its.slot());
         records.transaction().slots().claim(row.id(), its.slot(), name, office.now());
-        records.afterwards(
-                () -> office.whereabouts.claimed(row.request(), host.identity().name()));
+        records.afterwards(() -> office.whereabouts.claimed(
+                row.request(), its.slot(), host.identity().name()));
         if (first) {
             records.event(office.event("slot.claimed", row)
                     .by(host.identity().key().id())

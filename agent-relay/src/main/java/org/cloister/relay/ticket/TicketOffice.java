@@ -308,9 +308,9 @@ public final class TicketOffice implements AutoCloseable {
         return answer;
     }
 
-    /** The host of this controlling VM; empty while none has claimed an opening of it that runs. */
-    public Optional<Name> hostOf(Name controller) {
-        return office.whereabouts.of(controller);
+    /** The host of this VM; empty while none has claimed its slot, or an opening of it that runs. */
+    public Optional<Name> hostOf(Name vm) {
+        return office.whereabouts.of(vm);
     }
 
     /** Open tickets: for a metric. */
