@@ -31,11 +31,15 @@ enum { MAX_LAYERS = 16, MAX_NAME = 14, HASH_DIGITS = 64, MAX_CMDLINE = 4096, DIS
 #define MAX_BLOCKS (UINT64_C(1) << 32)
 
 /*
- * All that a guest writes outside its own disks lies in RAM. A quarter of it: enough for /run-time state of Slurm and
- * MariaDB's start, and a job that fills it gets "no space left" while the other three quarters go on working. An inode
- * costs about 1 KiB of kernel memory that "size" does not count, hence a limit of 32 MiB for them too.
+ * All that a guest writes outside its own disks lies in RAM, with a limit each: what daemons write, beside /etc, apart from what
+ * every user may write to. Whoever fills the latter gets "no space left", and the daemons of a controlling VM go on. An inode
+ * costs about 1 KiB of kernel memory that "size" does not count, hence a limit for them too. systemd takes mounts as it finds
+ * them; it would give /dev/shm a million inodes.
  */
-#define OVERLAY_LIMIT "mode=755,size=25%,nr_inodes=32768"
+#define OVERLAY_LIMIT "mode=755,size=15%,nr_inodes=32768"
+#define TMP_LIMIT "mode=1777,size=15%,nr_inodes=16384"
+#define VAR_TMP_LIMIT "mode=1777,size=5%,nr_inodes=8192"
+#define SHM_LIMIT "mode=1777,size=50%,nr_inodes=32768"
 
 struct layer {
     char name[MAX_NAME + 1];
@@ -301,6 +305,10 @@ static void mount_root(const struct layer *layers, int count)
     mkdir_or_fail("/rw/upper");
     mkdir_or_fail("/rw/work");
     mount_or_fail("overlay", "/root", "overlay", MS_NODEV, options);
+    mount_or_fail("tmpfs", "/root/tmp", "tmpfs", MS_NOSUID | MS_NODEV, TMP_LIMIT);
+    mount_or_fail("tmpfs", "/root/var/tmp", "tmpfs", MS_NOSUID | MS_NODEV, VAR_TMP_LIMIT);
+    mkdir_or_fail("/dev/shm");
+    mount_or_fail("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, SHM_LIMIT);
 }
 
 int main(void)

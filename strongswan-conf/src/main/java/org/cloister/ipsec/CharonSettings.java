@@ -96,7 +96,10 @@ public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
                         esp == Esp.USERSPACE ? userspace() : kernel());
     }
 
-    /** Level 1 has no keys; they start at 4. */
+    /**
+     * Level 1 has no keys; they start at 4. Each packet that comes and goes is left out: every peer is asked every few seconds whether
+     * it lives, and what else happens would be cut off with the log's end within minutes.
+     */
     private String logging() {
         return log == null ? "  journal {\n    default = 1\n  }\n" : """
                   journal {
@@ -106,6 +109,8 @@ public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
                     file {
                       path = %s
                       default = 1
+                      enc = 0
+                      net = 0
                       flush_line = yes
                     }
                   }

@@ -318,9 +318,8 @@ final class NodeMachine implements Steps {
 
     private void keepLogs(Path folder, String label) {
         try {
-            Map<String, Path> files = Map.of(
-                    "charon", base.run.resolve("charon/charon.log"),
-                    "munged", Path.of("/var/log/munge/munged.log"));
+            // What munged says is in the journal.
+            Map<String, Path> files = Map.of("charon", base.run.resolve("charon/charon.log"));
             new KeptLogs(base.programs, base.clock, files).keep(folder, label);
         } catch (IOException e) {
             LOG.warn("logs: not kept in {}: {}", folder, e.getMessage());

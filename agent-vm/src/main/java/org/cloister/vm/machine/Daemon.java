@@ -10,21 +10,34 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.cloister.protocol.handover.Login;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A daemon that another one wrote, kept running. It is known by a word in its environment, so that an agent that was killed
- * finds the one that it had started, and no record of it can be stale. Any thread may call.
+ * finds the one that it had started, and no record of it can be stale. Its logs have a bound ({@link LogBound}) while it is looked
+ * after. Any thread may call.
  */
 public final class Daemon {
     private static final Logger LOG = LoggerFactory.getLogger(Daemon.class);
     private static final String MARK = "CLOISTER_DAEMON";
     private static final long END_S = 5;
     /** Between an end and the next start: one that cannot start must not take the machine. */
+    private static final long LOOK_AT_LOGS_S = 5;
+
+    private static final ScheduledExecutorService LOGS = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "logs");
+        thread.setDaemon(true);
+        return thread;
+    });
+
     private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
 
     private final Programs programs;
@@ -32,20 +45,30 @@ public final class Daemon {
     private final List<String> command;
     private final Map<String, String> environment;
     private final Path log;
+    private final List<Path> logs;
     private boolean wanted;
+    private Future<?> bound = CompletableFuture.completedFuture(null);
 
     /**
      * @param name of this one on this machine, such as {@code charon}
      * @param command in the foreground
      * @param log for what it says
+     * @param others that it appends to itself
      */
-    public Daemon(Programs programs, String name, List<String> command, Map<String, String> environment, Path log) {
+    public Daemon(
+            Programs programs,
+            String name,
+            List<String> command,
+            Map<String, String> environment,
+            Path log,
+            Path... others) {
         this.programs = programs;
         this.name = name;
         this.command = List.copyOf(command);
         this.environment = new HashMap<>(environment);
         this.environment.put(MARK, name);
         this.log = log;
+        this.logs = Stream.concat(Stream.of(log), Stream.of(others)).toList();
     }
 
     /** It runs when this returns, and is started again whenever it ends. One that ran already is left as it is. */
@@ -54,12 +77,15 @@ public final class Daemon {
             return;
         }
         wanted = true;
+        bound.cancel(false);
+        bound = LOGS.scheduleWithFixedDelay(this::boundLogs, LOOK_AT_LOGS_S, LOOK_AT_LOGS_S, TimeUnit.SECONDS);
         run();
     }
 
     /** Looks after it no more; it goes on, for the agent that comes next. */
     public synchronized void leave() {
         wanted = false;
+        bound.cancel(false);
     }
 
     /** Ends it, and waits. Told to go, it has some seconds. */
@@ -83,6 +109,16 @@ public final class Daemon {
         ProcessHandle process =
                 found.isEmpty() ? programs.start(command, environment, log).toHandle() : found.get(0);
         againAfter(process.onExit());
+    }
+
+    private void boundLogs() {
+        for (Path each : logs) {
+            try {
+                LogBound.keep(each);
+            } catch (IOException e) {
+                LOG.warn("daemon={} log={} is not shortened: {}", name, each, e.getMessage());
+            }
+        }
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // its end is handled in it

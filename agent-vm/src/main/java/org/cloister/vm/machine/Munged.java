@@ -23,7 +23,10 @@ public final class Munged {
         key.write(secrets, with, reader);
         services.start(
                 UNIT,
-                "[Service]\nExecStart=\nExecStart=/usr/sbin/munged --key-file=" + key.path() + " --num-threads=2\n"
+                "[Service]\nExecStart=\nExecStart=/usr/sbin/munged --key-file=" + key.path()
+                        + " --num-threads=2 --syslog\n"
+                        // Anybody has it write a line by a credential that is none: the journal, which has a bound,
+                        // takes them.
                         // Jobs go first when memory is short.
                         + "OOMScoreAdjust=-800\n");
     }

@@ -24,13 +24,15 @@ public final class Charon {
     public Charon(Programs programs, Path folder, Esp by) {
         this.folder = folder;
         this.settings = folder.resolve("strongswan.conf");
-        this.content = new CharonSettings(folder.resolve("vici.sock"), by, folder.resolve("charon.log"));
+        Path log = folder.resolve("charon.log");
+        this.content = new CharonSettings(folder.resolve("vici.sock"), by, log);
         this.daemon = new Daemon(
                 programs,
                 "charon " + folder,
                 List.of("/usr/sbin/charon-systemd"),
                 Map.of("STRONGSWAN_CONF", settings.toString()),
-                folder.resolve("charon.out"));
+                folder.resolve("charon.out"),
+                log);
     }
 
     public Path socket() {

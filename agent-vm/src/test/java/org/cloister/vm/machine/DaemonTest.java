@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -12,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon is kept running, found again by the next agent, and nobody else's process is taken for it. */
 class DaemonTest {
@@ -81,6 +84,40 @@ class DaemonTest {
         ProcessHandle process = modest.running().get(0);
         modest.stop();
         assertThat(process.isAlive()).isFalse();
+    }
+
+    /** More than the bound at once, and then a line each moment, as charon does. */
+    @Test
+    void what_it_says_has_a_bound_and_the_last_of_it_is_kept(@TempDir Path folder) throws IOException {
+        Path said = folder.resolve("said");
+        Path own = folder.resolve("own");
+        String talk = "exec 3>>\"$1\"; for each in 1 3; do seq -f 'line %08.0f' 500000 >&$each; done;"
+                + " while echo last; echo last >&3; do sleep 0.1; done";
+        List<String> command = List.of("sh", "-c", talk, "sh", own.toString());
+        Daemon talker = new Daemon(Programs.ofThisMachine(), name + "-talker", command, Map.of(), said, own);
+        talker.start();
+        try {
+            for (Path log : List.of(said, own)) {
+                await(() -> size(log) < 2 << 20 && text(log).contains("line 00500000\n"));
+                assertThat(text(log)).startsWith("line ");
+                long cut = size(log);
+                await(() -> size(log) > cut);
+            }
+        } finally {
+            talker.stop();
+        }
+    }
+
+    private static long size(Path file) {
+        return text(file).length();
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.exists(file) ? Files.readString(file) : "";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private long only() {

@@ -139,6 +139,38 @@ class GuestImageTest {
                 .contains("No space left");
     }
 
+    /** Each is filled with bytes and with names; what daemons and root write to lies in none of them. */
+    @Test
+    void a_user_who_fills_what_everybody_may_write_to_takes_no_room_from_daemons() throws IOException {
+        List<String> places = vm.succeed(
+                        "sh", "-c", "find / -path /proc -prune -o -path /sys -prune -o -type d -perm -0002 -print")
+                .lines()
+                // Queues of messages, of which a user has as much as a limit of the process says.
+                .filter(place -> !place.equals("/dev/mqueue"))
+                .toList();
+        assertThat(places).contains("/tmp", "/var/tmp", "/dev/shm");
+        for (String place : places) {
+            assertThat(vm.succeed("findmnt", "-n", "-o", "TARGET", "-T", place).strip())
+                    .as("the file system of %s", place)
+                    .isNotIn("/", "/run", "/dev");
+        }
+        for (String place : places) {
+            String fill =
+                    "cd %s; dd if=/dev/zero of=fill bs=1M; rm -f fill; seq 70000 | xargs touch 2>&1 | tail -n 1 >&2"
+                            .formatted(place);
+            Command.Output filled =
+                    vm.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", fill);
+            Command.Output beside = vm.run(
+                    "sh",
+                    "-c",
+                    "for each in /etc /var/lib/nfs /var/log /var/lib/mysql /run; do"
+                            + " head -c 65536 /dev/zero >$each/beside && rm $each/beside || exit; done");
+            vm.succeed("sh", "-c", "find " + place + " -type f -user nobody -delete");
+            assertThat(filled.err()).as("filling %s", place).contains("No space left");
+            assertThat(beside.exit()).as("%s is full: %s", place, beside).isZero();
+        }
+    }
+
     @Test
     void runs_commands_side_by_side_and_ends_them_in_time() throws IOException {
         assertThat(vm.run(List.of("cat"), new byte[300_000], Duration.ofSeconds(30))

@@ -1,0 +1,209 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.cloister.host.vm.VmOwner;
+import org.cloister.lab.Lab;
+import org.cloister.lab.project.MemberDevice;
+import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.site.WorkingSite;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A real controlling VM and a real worker: what root of the worker has of the controlling VM that its job's user has not, and
+ * what a member has of it beside its queue.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("scenario")
+@Tag("vm")
+@Tag("boundary")
+@Timeout(2400)
+@InTurn(4)
+@ExtendWith(SharedLab.class)
+@SuppressWarnings("NullAway.Init") // set before all
+class ControllerBoundaryTest {
+    private static final Path JOBS = Path.of("src/test/resources/jobs");
+    private static final String HOME = "/project/home/" + ProjectStage.LOGIN + "/";
+
+    /** What is refused, and in which words; whoever stops it, slurmctld's account or a filter before its port. */
+    private static final Map<String, String> REFUSED = Map.ofEntries(
+            Map.entry("trigger", "exit [1-9].*"),
+            Map.entry("node trigger", "exit [1-9].*"),
+            Map.entry("job of root", "exit [1-9].*"),
+            Map.entry("job of slurm", "exit [1-9].*"),
+            Map.entry("job of mysql", "exit [1-9].*"),
+            Map.entry("prolog of root", "exit [1-9][0-9]? .*|exit 1[^2][0-9] .*"),
+            Map.entry("prolog of slurm", "exit [1-9][0-9]? .*|exit 1[^2][0-9] .*"),
+            Map.entry("slurmdbd", "exit 1 .*"),
+            Map.entry("database", "exit 1 .*"),
+            Map.entry("daemons' folders", "exit 2 .*Permission denied.*Permission denied.*Permission denied.*"),
+            Map.entry("device", "exit 1 .*(Operation not permitted|Permission denied).*"),
+            Map.entry("set-uid owner", "exit 1 .*Operation not permitted.*"),
+            Map.entry("another's home", "exit 2 .*Permission denied.*"),
+            Map.entry("chronyc tracking", "exit 1 .*"),
+            Map.entry("chronyc makestep", "exit 1 .*"),
+            Map.entry("chronyc allow all", "exit 1 .*"),
+            Map.entry("chronyc shutdown", "exit 1 .*"));
+
+    /** What docs/threat-model.md grants, and what comes of it. */
+    private static final Map<String, String> GRANTED = Map.of(
+            "job of another member",
+            "exit 0 [0-9]+",
+            "mount",
+            "exit 0 ",
+            // The job's user's own, whoever of the worker made it: a bit that makes nobody more than that.
+            "owner",
+            "exit 0 2001",
+            "open ports",
+            "2049 6817");
+
+    @TempDir
+    private static Path folder;
+
+    private static ProjectStage project;
+    private static ProjectStage.Opened opened;
+    private static MemberDevice member;
+
+    @BeforeAll
+    static void begin(Lab lab) throws Exception {
+        project = ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder);
+        opened = project.make();
+        project.awaitWork(opened);
+        member = project.member;
+        member.configure();
+        member.put(JOBS.resolve("boundary-worker.sh"), JOBS.resolve("boundary-controller.sh"));
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        opened.close();
+        project.first.close(opened.owner().ticket());
+        project.awaitNothing();
+        project.close();
+    }
+
+    @Test
+    @Order(0)
+    void daemons_of_the_queue_run_nothing_see_nothing_and_are_nobody_else() throws Exception {
+        project.explained(() -> {
+            Map<String, String> said = asRoot(opened.owner(), "boundary-controller.sh");
+            for (String unit : List.of("slurmctld", "slurmdbd")) {
+                assertThat(said)
+                        .containsEntry(unit + " user", "slurm")
+                        .containsEntry(unit + " capabilities", "0000000000000000 1")
+                        .containsEntry(unit + " sees in /home", "0")
+                        .containsEntry(unit + " sees in /root", "0")
+                        .containsEntry(unit + " sees in /var/lib/cloister", "0")
+                        .containsEntry(unit + " sees in /run/cloister-sessions", "0")
+                        .containsEntry(unit + " sees in /etc/ssh", "0")
+                        .containsEntry(unit + " sees in /var/log", "0")
+                        .containsEntry(unit + " sees in /dev/shm", "0");
+                assertThat(List.of(said.getOrDefault(unit + " executes", "").split(" ", -1)))
+                        .as(unit)
+                        .allMatch(place -> place.matches(
+                                "/usr/sbin/" + unit + ".*|/usr/lib/x86_64-linux-gnu|/usr/lib64|/run/systemd/incoming"));
+            }
+            assertThat(said)
+                    .containsEntry("slurmctld sees of the drive", ". ./cloister ./cloister/slurm")
+                    .containsEntry("slurmctld sees of agent-vm", ". ./bell")
+                    .containsEntry("slurmdbd sees of the drive", ".")
+                    .containsEntry("slurmdbd sees of agent-vm", ".")
+                    // All four were set by slurmctld's own account and have had their event.
+                    .containsEntry("triggers that wait", "0")
+                    .containsEntry("left", "")
+                    .containsEntry("munge key", "400 munge");
+            assertThat(said.get("queue")).endsWith(" is UP");
+            assertThat(said.get("vici")).matches("(7[0-7]0|600) root .*");
+            assertThat(said.get("sessions")).isEqualTo("600 root");
+            assertThat(said.get("drive")).contains("nosuid", "nodev");
+        });
+    }
+
+    @Test
+    @Order(1)
+    void root_of_a_worker_gets_what_the_threat_model_grants_and_nothing_more() throws Exception {
+        project.explained(() -> {
+            String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
+            member.awaitRunning(job);
+            Map<String, String> said = asRoot(project.worker(job), "boundary-worker.sh");
+            REFUSED.forEach((name, answer) ->
+                    assertThat(said.get(name)).as(name).isNotNull().matches(answer));
+            GRANTED.forEach((name, answer) ->
+                    assertThat(said.get(name)).as(name).isNotNull().matches(answer));
+            assertThat(said.get("storage's options")).contains("nosuid", "nodev");
+            project.bob.said("scancel --user=bob");
+            member.said("rm -f boundary-id; scancel " + job);
+            member.awaitEnd(job);
+            // Nothing of it is left, and the queue works as before.
+            assertThat(member.said("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
+                    .endsWith("after\n");
+        });
+    }
+
+    @Test
+    @Order(2)
+    void a_member_reaches_no_daemons_socket_but_slurms() throws Exception {
+        project.explained(() -> {
+            assertThat(member.ssh("mariadb --no-defaults --socket=/run/mysqld/mysqld.sock -e 'select 1'")
+                            .run()
+                            .err())
+                    .contains("(13)");
+            assertThat(member.ssh(
+                                    "ls /run/cloister/charon /run/cloister/munge /run/cloister/ssh; cat /run/cloister/bell")
+                            .run()
+                            .out())
+                    .doesNotContain("vici.sock", "munge.key", "host_key");
+            // Of what daemons write to: the overlay, and /run.
+            assertThat(member.ssh("find / /run -xdev -type d -writable 2>/dev/null")
+                            .run()
+                            .out())
+                    .isEmpty();
+        });
+    }
+
+    /** Each of them is full while a job is taken, gets its worker and its storage, and ends. */
+    @Test
+    @Order(3)
+    void a_member_who_fills_what_all_may_write_to_stops_nobodys_job() throws Exception {
+        project.explained(() -> {
+            assertThat(member.said(
+                            "for each in /tmp /var/tmp /run/lock; do dd if=/dev/zero of=$each/fill bs=1M 2>&1; done"))
+                    .contains("No space left on device");
+            String job = member.submit("--output=filled.txt --wrap='cat boundary-worker.sh | wc -c'");
+            member.awaitEnd(job);
+            assertThat(member.state(job)).isEqualTo("COMPLETED|0:0");
+            assertThat(member.said(
+                            "df --output=pcent /tmp /var/tmp | tail -n 2; rm /tmp/fill /var/tmp/fill /run/lock/fill"))
+                    .contains("100%");
+        });
+    }
+
+    /** What a script of the member's home says as root there: names, and what was said of each. */
+    private static Map<String, String> asRoot(VmOwner vm, String script) throws IOException {
+        project.site().guests().tell(vm, "root " + HOME + script);
+        Looks looks = Looks.await(project, vm, "ended " + HOME + script);
+        Map<String, String> said = new TreeMap<>();
+        for (String line : looks.at("sh " + HOME + script)) {
+            String[] part = line.split(": ", 2);
+            if (part.length == 2) {
+                said.put(part[0], part[1].stripTrailing());
+            }
+        }
+        said.forEach((name, what) -> System.out.println(name + ": " + what));
+        return said;
+    }
+}

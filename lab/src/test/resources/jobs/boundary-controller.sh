@@ -1,0 +1,36 @@
+#!/bin/sh
+# What root of a controlling VM sees of the fences around its daemons, and whether a program gets through them that slurmctld's own
+# account has it run. Lines are "NAME: SAID"; files that would be left somewhere are called boundary-*.
+slurm="setpriv --reuid=slurm --regid=slurm --clear-groups"
+
+for unit in slurmctld slurmdbd; do
+    pid=$(systemctl show -P MainPID "$unit.service")
+    seen=/proc/$pid/root
+    echo "$unit user: $(stat -c %U "/proc/$pid")"
+    echo "$unit capabilities: $(sed -n 's/^CapBnd:\t//p' "/proc/$pid/status") $(sed -n 's/^NoNewPrivs:\t//p' "/proc/$pid/status")"
+    echo "$unit executes: $(awk '$6 !~ /(^|,)noexec(,|$)/ { print $5 }' "/proc/$pid/mountinfo" | sort | tr '\n' ' ')"
+    echo "$unit sees of the drive: $(cd "$seen/project" && find . -maxdepth 2 | sort | tr '\n' ' ')"
+    echo "$unit sees of agent-vm: $(cd "$seen/run/cloister" && find . | sort | tr '\n' ' ')"
+    for folder in home root var/lib/cloister run/cloister-sessions etc/ssh var/log tmp dev/shm; do
+        echo "$unit sees in /$folder: $(find "$seen/$folder" -mindepth 1 2>/dev/null | wc -l)"
+    done
+done
+
+for program in "/bin/touch /project/cloister/slurm/boundary-touch" \
+    "/bin/sh -c 'echo >/project/cloister/slurm/boundary-sh'" \
+    "/lib64/ld-linux-x86-64.so.2 /bin/touch /project/cloister/slurm/boundary-ld" \
+    "/usr/lib/x86_64-linux-gnu/awk/pwcat >/project/cloister/slurm/boundary-awk"; do
+    $slurm strigger --set --reconfig --program="$program" && echo "set: ${program%% *}"
+done
+scontrol reconfigure
+tries=0
+while [ -n "$(strigger --get --noheader)" ] && [ $((tries += 1)) -lt 90 ]; do
+    sleep 1
+done
+echo "triggers that wait: $(strigger --get --noheader | wc -l)"
+echo "queue: $(scontrol ping)"
+echo "left: $(find / /project /tmp /var/tmp /run /dev/shm -xdev -name 'boundary-*' ! -path '/project/home/*' 2>/dev/null | tr '\n' ' ')"
+echo "vici: $(stat -c '%a %U' /run/cloister/charon/vici.sock) $(stat -c '%a %U' /run/cloister/charon)"
+echo "sessions: $(stat -c '%a %U' /run/cloister/sessions.socket)"
+echo "munge key: $(stat -c '%a %U' /run/cloister/munge/munge.key)"
+echo "drive: $(findmnt -n -o OPTIONS /project)"

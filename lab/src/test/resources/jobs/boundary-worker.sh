@@ -1,0 +1,73 @@
+#!/bin/sh
+# What root of a worker tries against its controlling VM, with the project's munge key. Each attempt says "NAME: exit STATUS SAID" in one
+# line; files that an attempt would leave somewhere are called boundary-*.  boundary-worker.sh HOME, that of the job's user.
+home=/project/home/ada
+slurm="setpriv --reuid=slurm --regid=slurm --clear-groups"
+cd / || exit
+
+try() {
+    name=$1
+    shift
+    said=$(timeout 60 "$@" 2>&1 </dev/null)
+    echo "$name: exit $? $(printf '%s' "$said" | tr '\n' ' ' | cut -c1-200)"
+}
+
+# Programs that slurmctld is to run.
+try "trigger" strigger --set --reconfig --program="/bin/touch /tmp/boundary-root"
+try "node trigger" strigger --set --node --down --program="/bin/touch /tmp/boundary-root"
+
+# Jobs as who is no member; prologs of srun's run on the worker that submits, and its job is what counts.
+try "job of root" sbatch --parsable --wrap=true
+try "job of slurm" $slurm sbatch --parsable --wrap=true
+try "job of mysql" setpriv --reuid=mysql --regid=mysql --clear-groups sbatch --parsable --wrap=true
+try "prolog of root" srun --prolog=/bin/true --task-prolog=/bin/true true
+try "prolog of slurm" $slurm srun --prolog=/bin/true --task-prolog=/bin/true true
+# What the threat model grants.
+try "job of another member" setpriv --reuid=2002 --regid=2002 --clear-groups sbatch --parsable --hold --chdir=/tmp --wrap=true
+
+# Accounting listens for its own machine alone.
+main=$(getent hosts main | cut -d ' ' -f 1)
+try "slurmdbd" nc -z -w 3 "$main" 6819
+try "database" nc -z -w 3 "$main" 3306
+
+# The storage: as whom this worker's requests come, whoever makes them.
+mkdir -p /run/all
+try "mount" mount -t nfs4 -o vers=4.2 main:/ /run/all
+try "daemons' folders" ls /run/all/cloister/slurm /run/all/cloister/mariadb /run/all/cloister/agent
+try "device" mknod "/run/all/home/ada/boundary-device" c 1 1
+try "set-uid copy" cp /usr/bin/id "/run/all/home/ada/boundary-id"
+try "set-uid bit" chmod 4755 "/run/all/home/ada/boundary-id"
+try "set-uid owner" chown 0:0 "/run/all/home/ada/boundary-id"
+try "owner" stat -c %u "/run/all/home/ada/boundary-id"
+try "another's home" ls /run/all/home/bob
+try "umount" umount /run/all
+try "storage's options" findmnt -n -o OPTIONS -T "$home"
+
+# The clock's command port.
+for order in tracking makestep "allow all" shutdown; do
+    # shellcheck disable=SC2086
+    try "chronyc $order" chronyc -h "$main" -n $order
+done
+
+# Each TCP port: what answers.
+timeout 900 perl -e '
+    use Socket; use Fcntl; use Errno;
+    my ($host, @open, %waits) = (inet_aton(shift));
+    for (my $port = 1; $port <= 65535 || %waits;) {
+        while ($port <= 65535 && keys %waits < 256) {
+            socket(my $s, PF_INET, SOCK_STREAM, 0) or die $!;
+            fcntl($s, F_SETFL, O_NONBLOCK);
+            if (connect($s, sockaddr_in($port, $host))) { push @open, $port }
+            elsif ($!{EINPROGRESS}) { $waits{fileno $s} = [$s, $port, time] }
+            $port++;
+        }
+        my $bits = "";
+        vec($bits, $_, 1) = 1 for keys %waits;
+        select(undef, my $ready = $bits, undef, 0.2);
+        for my $n (keys %waits) {
+            my ($s, $p, $since) = @{$waits{$n}};
+            if (vec($ready, $n, 1)) { push @open, $p unless unpack("i", getsockopt($s, SOL_SOCKET, SO_ERROR)); delete $waits{$n} }
+            elsif (time - $since > 5) { delete $waits{$n} }
+        }
+    }
+    print "open ports: ", join(" ", sort { $a <=> $b } @open), "\n"' "$main"
