@@ -46,6 +46,7 @@ public final class VmMetrics implements Timings, Tally {
     private final Counter sessions = registry.counter(PREFIX + "channel.sessions");
     private final Counter losses = registry.counter(PREFIX + "channel.losses");
     private final Counter refusedAllocations = registry.counter(PREFIX + "allocations.refused");
+    private final Counter strangers = registry.counter(PREFIX + "strangers");
     private final Counter breaks = registry.counter(PREFIX + "circuit.losses");
     private final Counter persons = registry.counter(PREFIX + "access.sessions.begun");
     private final Counter files = registry.counter(PREFIX + "access.exported.files");
@@ -158,6 +159,11 @@ public final class VmMetrics implements Timings, Tally {
     /** Nodes that were not taken: the ticket is taken back. */
     public void allocationRefused() {
         refusedAllocations.inc();
+    }
+
+    /** A circuit in a worker's name, or a call for one, that was no worker's. */
+    public void stranger() {
+        strangers.inc();
     }
 
     @Override

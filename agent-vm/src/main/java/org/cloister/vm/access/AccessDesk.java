@@ -29,6 +29,7 @@ import org.cloister.protocol.link.Credential;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.Trust;
+import org.cloister.vm.Strangers;
 import org.cloister.vm.users.Member;
 import org.cloister.vm.users.Members;
 import org.slf4j.Logger;
@@ -53,6 +54,7 @@ public final class AccessDesk implements AutoCloseable {
     private final Launcher launcher;
     private final Records records;
     private final Tally tally;
+    private final Strangers strangers;
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "session");
         thread.setDaemon(true);
@@ -83,6 +85,7 @@ public final class AccessDesk implements AutoCloseable {
             ExportRecords.sent(event).ifPresent(tally::exported);
         };
         this.tally = tally;
+        this.strangers = new Strangers(() -> tally.refused(Tally.CIRCUIT));
         this.open = new OpenCircuits(
                 terms.beliefs(),
                 looking,
@@ -100,18 +103,20 @@ public final class AccessDesk implements AutoCloseable {
     /** Somebody calls. On the link's event loop. */
     public void dialled(Attachment attachment, RelayMessage.Dial dial) {
         if (!isPerson(dial.from())) {
-            LOG.warn("{}: neither a member nor an exporter", dial.from());
+            if (strangers.another()) {
+                LOG.warn("{}: neither a member nor an exporter; {}", dial.from(), strangers);
+            }
             attachment.refuse(dial, CloseReason.REFUSED);
             return;
         }
         Circuit.dialBack(attachment.link(), dial, terms.own().get(), trust(), this::install)
                 .addListener((Future<Circuit> opened) -> {
-                    if (!opened.isSuccess()) {
-                        tally.refused(Tally.CIRCUIT);
+                    if (!opened.isSuccess() && strangers.another()) {
                         LOG.warn(
-                                "{}: no circuit: {}",
+                                "{}: no circuit: {}; {}",
                                 dial.from(),
-                                opened.cause().getMessage());
+                                opened.cause().getMessage(),
+                                strangers);
                     }
                 });
     }

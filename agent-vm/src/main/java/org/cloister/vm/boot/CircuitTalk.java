@@ -47,6 +47,11 @@ public abstract class CircuitTalk extends ChannelInboundHandlerAdapter {
         circuit.endOutput();
     }
 
+    /** Whether a break gets a log line; one of a peer that anybody can be need not. On the circuit's event loop. */
+    protected boolean isBreakLogged() {
+        return true;
+    }
+
     @Override
     public final void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event == ChannelInputShutdownEvent.INSTANCE) {
@@ -56,7 +61,9 @@ public abstract class CircuitTalk extends ChannelInboundHandlerAdapter {
 
     @Override
     public final void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        LOG.warn("{}: circuit ended: {}", circuit.shown().name(), cause.getMessage());
+        if (isBreakLogged()) {
+            LOG.warn("{}: circuit ended: {}", circuit.shown().name(), cause.getMessage());
+        }
         circuit.end(CloseReason.PROTOCOL);
     }
 }

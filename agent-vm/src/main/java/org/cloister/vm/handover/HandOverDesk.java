@@ -18,7 +18,6 @@ import java.util.function.Supplier;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.Clause;
-import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
@@ -37,6 +36,7 @@ import org.cloister.protocol.policy.Policy;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.OfficeMessage;
 import org.cloister.protocol.ticket.Ticket;
+import org.cloister.vm.Strangers;
 import org.cloister.vm.ticket.Slots;
 import org.cloister.vm.worker.WorkerEvent;
 import org.slf4j.Logger;
@@ -44,7 +44,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Workers of the project's tickets come here by circuits, show what they are, and are handed over to once a slot; then their
- * circuits tell how they go, and that they are to end, or that nobody believes them any more. All is decided on one thread.
+ * circuits tell how they go, and that they are to end, or that nobody believes them any more. What is said on a circuit before
+ * the slot's host has vouched for it changes nothing. All is decided on one thread.
  */
 public final class HandOverDesk implements Slots, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HandOverDesk.class);
@@ -52,14 +53,18 @@ public final class HandOverDesk implements Slots, AutoCloseable {
     private final Terms terms;
     private final Giver giver;
     private final Returning returning;
-    private final Arriving arriving;
     private final Lives lives;
     private final Executor decisions;
     private final InstantSource clock;
     private final Consumer<WorkerEvent> news;
     private final Expected expected = new Expected();
-    /** By slot's name: one worker is listened to at a time. */
+    /** By slot's name, of those that were handed over to: one worker is listened to at a time. */
     private final Map<Name, WorkerTalk> talks = new HashMap<>();
+
+    private final Arrivals arrivals;
+    private final Strangers strangers;
+    /** Of boot circuits, a worker's among them. */
+    private final Strangers breaks = new Strangers(() -> {});
 
     private final Lapses lapses;
     private final Set<String> released = new HashSet<>();
@@ -96,6 +101,14 @@ public final class HandOverDesk implements Slots, AutoCloseable {
     /** What the project's drive has of those who were handed over to. */
     public record Books(SpentBook spent, GuestBook guests) {}
 
+    /**
+     * Whom the desk tells what it hears.
+     *
+     * @param news what workers say
+     * @param stranger of each circuit, or call for one, that is no worker's; from any thread
+     */
+    public record Reports(Consumer<WorkerEvent> news, Runnable stranger) {}
+
     /** Opens an allocation that somebody shows. */
     @FunctionalInterface
     public interface Opened {
@@ -103,10 +116,7 @@ public final class HandOverDesk implements Slots, AutoCloseable {
         Allocation open(byte[] envelope) throws IOException;
     }
 
-    /**
-     * @param decisions one thread, that of {@link Slots}' calls too
-     * @param news what workers say
-     */
+    /** @param decisions one thread, that of {@link Slots}' calls too */
     public HandOverDesk(
             Terms terms,
             Books books,
@@ -114,16 +124,23 @@ public final class HandOverDesk implements Slots, AutoCloseable {
             Lives lives,
             Executor decisions,
             InstantSource clock,
-            Consumer<WorkerEvent> news) {
+            Reports reports) {
         this.terms = terms;
         this.giver = giver;
         this.returning = new Returning(books.guests(), terms, giver);
-        this.arriving = new Arriving(terms, books.spent(), giver, returning, lives);
+        this.strangers = new Strangers(reports.stranger());
+        this.arrivals = new Arrivals(
+                new Arriving(terms, books.spent(), giver, returning, lives, strangers),
+                returning,
+                strangers,
+                clock,
+                this::listen,
+                reports.news());
         this.lapses = new Lapses(terms, expected, returning, decisions, this::lapsed);
         this.lives = lives;
         this.decisions = decisions;
         this.clock = clock;
-        this.news = news;
+        this.news = reports.news();
     }
 
     @Override
@@ -144,10 +161,11 @@ public final class HandOverDesk implements Slots, AutoCloseable {
         of(ticket).forEach(WorkerTalk::end);
         released.remove(ticket);
         List<Name> workers = expected.remove(ticket);
+        workers.forEach(worker -> arrivals.removeAll(worker).forEach(WorkerTalk::end));
         giver.dismiss(ticket);
         try {
             returning.forget(ticket, workers);
-            arriving.forget(ticket);
+            arrivals.forget(ticket);
         } catch (IOException e) {
             // Nobody is expected for it, so nothing can be spent of it; the file is in the way of nobody.
             LOG.warn("ticket {}: what was given of it is not forgotten: {}", ticket, e.toString());
@@ -158,7 +176,9 @@ public final class HandOverDesk implements Slots, AutoCloseable {
     public void dialled(Attachment attachment, RelayMessage.Dial dial) {
         decisions.execute(() -> {
             if (expected.find(dial.from()).isEmpty()) {
-                LOG.warn("worker {}: not expected", dial.from());
+                if (strangers.another()) {
+                    LOG.warn("worker {}: not expected; {}", dial.from(), strangers);
+                }
                 attachment.refuse(dial, CloseReason.REFUSED);
                 return;
             }
@@ -170,11 +190,12 @@ public final class HandOverDesk implements Slots, AutoCloseable {
                             BootTrust.bootingOr(terms.workers()),
                             (pipeline, circuit) -> install(pipeline, circuit, own))
                     .addListener((Future<Circuit> opened) -> {
-                        if (!opened.isSuccess()) {
+                        if (!opened.isSuccess() && strangers.another()) {
                             LOG.warn(
-                                    "worker {}: no circuit: {}",
+                                    "worker {}: no circuit: {}; {}",
                                     dial.from(),
-                                    opened.cause().getMessage());
+                                    opened.cause().getMessage(),
+                                    strangers);
                         }
                     });
         });
@@ -194,36 +215,50 @@ public final class HandOverDesk implements Slots, AutoCloseable {
         WorkerTalk talk = new WorkerTalk(
                 circuit,
                 own,
-                (on, message) -> decide(worker, () -> heard(worker, on, message)),
-                () -> decisions.execute(() -> talks.values().removeIf(each -> each.circuit() == circuit)));
+                (on, message) -> decide(worker, on, () -> heard(worker, on, message)),
+                on -> decisions.execute(() -> {
+                    talks.remove(worker, on);
+                    arrivals.remove(worker, on);
+                }),
+                breaks,
+                LinkLimits.EVIDENCE_TIME);
         lapses.opened(talk);
-        decide(worker, () -> begin(worker, talk));
+        decide(worker, talk, () -> begin(worker, talk));
         return talk;
     }
 
     private void begin(Name worker, WorkerTalk talk) {
-        Optional<Expected.Place> place = expected.find(worker);
-        if (!talk.boots() && place.isPresent()) {
+        Optional<Expected.Place> known = expected.find(worker);
+        if (known.isEmpty()) {
+            talk.end();
+        } else if (talk.boots()) {
+            arrivals.arrives(known.get(), worker, talk);
+        } else {
             Optional<Returning.Answer.Refuse> stranger =
-                    returning.stranger(place.get(), talk.circuit().shown());
+                    returning.stranger(known.get(), talk.circuit().shown());
             if (stranger.isPresent()) {
                 // The slot's own worker may be on another circuit, and stays there.
-                talk.deny(place.get(), List.of(stranger.get().clause()));
-                return;
+                talk.deny(known.get(), List.of(stranger.get().clause()));
+            } else {
+                listen(worker, Optional.of(talk));
             }
         }
-        WorkerTalk before = talks.put(worker, talk);
+    }
+
+    /** To this circuit alone, or to none of the slot. */
+    private void listen(Name worker, Optional<WorkerTalk> talk) {
+        WorkerTalk before = talk.isPresent() ? talks.put(worker, talk.get()) : talks.remove(worker);
         if (before != null) {
             before.end();
-        }
-        if (talk.boots()) {
-            talk.say(new VerifierMessage.Question(
-                    arriving.question(talk.circuit().shown().key())));
         }
     }
 
     private void heard(Name worker, WorkerTalk on, VmMessage message) throws IOException {
         Optional<Expected.Place> known = expected.find(worker);
+        if (known.isPresent() && arrivals.has(worker, on)) {
+            arrivals.heard(known.get(), worker, on, message);
+            return;
+        }
         if (known.isEmpty() || talks.get(worker) != on) {
             on.end();
             return;
@@ -231,15 +266,7 @@ public final class HandOverDesk implements Slots, AutoCloseable {
         Expected.Place place = known.get();
         String ticket = place.ticket();
         int slot = place.slot().slot();
-        if (message instanceof VmMessage.Shown shown) {
-            shown(place, on, shown);
-        } else if (message instanceof VmMessage.NoStatement none) {
-            // Asked again, on another circuit, if the host is busy or could not.
-            if (none.why() == EvidenceMessage.Why.ANOTHER) {
-                gone(place, BootPhase.EVIDENCE, "no-statement");
-            }
-            on.end();
-        } else if (message instanceof VmMessage.Passed passed) {
+        if (message instanceof VmMessage.Passed passed) {
             WorkerNews.passed(place, passed).ifPresent(news);
         } else if (message instanceof VmMessage.Ready) {
             on.readied();
@@ -294,19 +321,6 @@ public final class HandOverDesk implements Slots, AutoCloseable {
         }
     }
 
-    private void shown(Expected.Place place, WorkerTalk on, VmMessage.Shown shown) throws IOException {
-        Arriving.Answer answer = arriving.answer(place, on, shown, clock.instant());
-        if (answer instanceof Arriving.Answer.Give give) {
-            on.give(give.handOver());
-        } else if (answer instanceof Arriving.Answer.Deny deny) {
-            on.deny(place, deny.clauses());
-            gone(place, BootPhase.EVIDENCE, "denied-" + deny.clauses().get(0));
-        } else {
-            on.end();
-            gone(place, BootPhase.KEYS, "controller");
-        }
-    }
-
     private void lapsed(Name worker, Expected.Place place) {
         WorkerTalk talk = talks.get(worker);
         if (talk != null) {
@@ -342,16 +356,14 @@ public final class HandOverDesk implements Slots, AutoCloseable {
         void run() throws IOException;
     }
 
-    private void decide(Name worker, Act act) {
+    /** @param on the circuit that it is about, which ends if it fails: another one of the slot has no part in it */
+    private void decide(Name worker, WorkerTalk on, Act act) {
         decisions.execute(() -> {
             try {
                 act.run();
             } catch (IOException | RuntimeException e) {
                 LOG.error("worker {}: {}", worker, e.toString());
-                WorkerTalk talk = talks.get(worker);
-                if (talk != null) {
-                    talk.end();
-                }
+                on.end();
             }
         });
     }

@@ -36,6 +36,19 @@ final class WorkerNews {
                         true));
     }
 
+    /** The slot is spent and has no worker: what was handed over went with its circuit, and no host is to blame for that. */
+    static WorkerEvent lost(Expected.Place place) {
+        return new WorkerEvent.NodeGone(
+                place.ticket(),
+                place.slot().slot(),
+                new Trouble(
+                        Phase.KEYS,
+                        "denied-spent",
+                        "the circuit to the VM on " + place.slot().node() + " broke during its hand-over",
+                        "",
+                        true));
+    }
+
     private static Optional<Phase> phase(BootPhase phase) {
         return switch (phase) {
             case BOOT -> Optional.of(Phase.BOOT);

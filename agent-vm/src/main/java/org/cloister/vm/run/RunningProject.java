@@ -111,7 +111,7 @@ final class RunningProject implements AutoCloseable {
                     receipts,
                     decisions,
                     clock,
-                    event -> told.join().tell(event));
+                    new HandOverDesk.Reports(event -> told.join().tell(event), equipment.metrics()::stranger));
             parts.push(desk::close);
             SiteWorkers workers = workers(signing, receipts);
             told.complete(workers);

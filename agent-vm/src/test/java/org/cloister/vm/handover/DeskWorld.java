@@ -3,20 +3,21 @@ package org.cloister.vm.handover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.netty.channel.ChannelHandler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.cloister.luks.key.Hpke;
 import org.cloister.luks.secret.SecretMemory;
@@ -24,7 +25,6 @@ import org.cloister.protocol.Digest;
 import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.CircuitPair;
 import org.cloister.protocol.circuit.CircuitTerms;
-import org.cloister.protocol.dsse.Curve;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.evidence.CircuitBinding;
@@ -58,11 +58,7 @@ import org.cloister.protocol.policy.Sharing;
 import org.cloister.protocol.policy.VmRole;
 import org.cloister.protocol.ticket.Address;
 import org.cloister.protocol.ticket.Allocation;
-import org.cloister.protocol.ticket.OfficeMessage;
-import org.cloister.protocol.ticket.ResourceRequest;
-import org.cloister.protocol.ticket.Slot;
-import org.cloister.protocol.ticket.Ticket;
-import org.cloister.protocol.ticket.TicketState;
+import org.cloister.vm.Strangers;
 import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.boot.Listener;
 import org.cloister.vm.opening.OpeningWorld;
@@ -85,18 +81,12 @@ final class DeskWorld implements AutoCloseable {
     private final CircuitPair circuits = new CircuitPair();
     private final ExecutorService decisions = Executors.newSingleThreadExecutor();
     final List<WorkerEvent> news = new CopyOnWriteArrayList<>();
+    final AtomicLong strangers = new AtomicLong();
     final Recorded access = new Recorded();
     final Told lives = new Told();
     final SecretMemory munge = opening.secrets.random(128);
     final String project = opening.made.history().id();
-    private final Ticket ticket = new Ticket(
-            BootWorld.TICKET,
-            project,
-            7,
-            1,
-            OpeningWorld.NOW,
-            OpeningWorld.NOW.plus(Duration.ofHours(1)),
-            new ResourceRequest(2, OptionalInt.of(2), 1, OptionalInt.of(1), 64, 0, false, 10, List.of()));
+    private final DeskTicket ticket = new DeskTicket(project, opening.host);
     final Name worker = SlotName.of(BootWorld.TICKET, SLOT, project);
     private final Credential own = Credential.of(
             opening.keys.signing(),
@@ -117,26 +107,29 @@ final class DeskWorld implements AutoCloseable {
     DeskWorld(Path folder) throws Exception {
         this.folder = folder;
         desk = desk();
-        settle(() -> assertThat(desk.expect(ticket, update())).isEqualTo(2));
+        settle(() -> assertThat(desk.expect(ticket.ticket, DeskTicket.update())).isEqualTo(2));
+    }
+
+    private HandOverDesk.Terms terms() {
+        return new HandOverDesk.Terms(
+                () -> own,
+                beliefs,
+                envelope -> allocation(),
+                policy,
+                new HandOverDesk.Hosts(key -> revoked, key -> takenBack && key.equals(opening.host.verificationKey())),
+                false);
     }
 
     private HandOverDesk desk() throws IOException {
         return new HandOverDesk(
-                new HandOverDesk.Terms(
-                        () -> own,
-                        beliefs,
-                        envelope -> allocation(),
-                        policy,
-                        new HandOverDesk.Hosts(
-                                key -> revoked, key -> takenBack && key.equals(opening.host.verificationKey())),
-                        false),
+                terms(),
                 new HandOverDesk.Books(
                         SpentBook.open(folder.resolve("spent")), GuestBook.open(folder.resolve("guests"))),
                 provisioner(),
                 lives,
                 decisions,
                 () -> now,
-                news::add);
+                new HandOverDesk.Reports(news::add, strangers::incrementAndGet));
     }
 
     /** The next boot, with what the drive has, that has heard of its tickets. */
@@ -145,7 +138,7 @@ final class DeskWorld implements AutoCloseable {
         access.said.clear();
         news.clear();
         desk = desk();
-        settle(() -> desk.expect(ticket, update()));
+        settle(() -> desk.expect(ticket.ticket, DeskTicket.update()));
     }
 
     @Override
@@ -182,46 +175,39 @@ final class DeskWorld implements AutoCloseable {
     }
 
     private Allocation allocation() {
-        List<Slot> slots = new ArrayList<>();
-        for (int slot = 0; slot < 2; slot++) {
-            slots.add(new Slot(
-                    slot,
-                    "node" + slot,
-                    new Name("node" + slot, Role.HOST.toString(), Name.SITE),
-                    slot == SLOT ? opening.host.verificationKey() : other(),
-                    Address.parse("10.64.12." + (address + slot)),
-                    4,
-                    4096));
-        }
-        return new Allocation(
-                new Name("relay", Role.RELAY.toString(), Name.SITE),
-                project,
-                BootWorld.TICKET,
-                Digest.sha256(ticket.payload()),
-                17,
-                OpeningWorld.NOW,
-                7,
-                OpeningWorld.NETWORK,
-                slots);
+        return ticket.allocation(address);
     }
 
-    private static org.cloister.protocol.dsse.VerificationKey other() {
-        try {
-            return SigningKey.of(BootWorld.pair(Curve.P256)).verificationKey();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
+    /** The slot that the tests' workers are for. */
+    Expected.Place place() {
+        Allocation allocation = allocation();
+        return new Expected.Place(allocation, allocation.slots().get(SLOT));
     }
 
-    private static OfficeMessage.Update update() {
-        return new OfficeMessage.Update(
-                BootWorld.TICKET,
-                TicketState.RUNNING,
-                Optional.empty(),
-                "",
-                17,
-                ByteString.copyFromUtf8("x"),
-                ByteString.EMPTY);
+    /** Says nothing but questions. */
+    Arriving arriving() throws IOException {
+        HandOverDesk.Terms terms = terms();
+        SpentBook spent = SpentBook.open(folder.resolve("arriving"));
+        Provisioner giver = provisioner();
+        return new Arriving(
+                terms,
+                spent,
+                giver,
+                new Returning(GuestBook.open(folder.resolve("arriving")), terms, giver),
+                lives,
+                new Strangers(strangers::incrementAndGet));
+    }
+
+    interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    /** On the desk's thread, in the end. */
+    void awaits(Condition condition) throws Exception {
+        for (int i = 0; i < 1000 && !decisions.submit(condition::holds).get(20, TimeUnit.SECONDS); i++) {
+            Thread.sleep(10);
+        }
+        settle(() -> assertThat(condition.holds()).isTrue());
     }
 
     /** The slot's worker, of which nobody is to come any more, in the end. */
@@ -309,6 +295,19 @@ final class DeskWorld implements AutoCloseable {
         final Circuit circuit;
 
         Talk(Vm vm, Credential shown) throws Exception {
+            this(vm, shown, (pipeline, end) -> desk.install(pipeline, end, own));
+        }
+
+        /** With something else than the desk at the other end. */
+        Talk(Vm vm, Credential shown, Function<Circuit, ChannelHandler> desks) throws Exception {
+            this(
+                    vm,
+                    shown,
+                    (pipeline, end) -> pipeline.addLast(
+                            new Framing(LinkLimits.FROM_BOOTING_BYTES, VmMessage::read), desks.apply(end)));
+        }
+
+        private Talk(Vm vm, Credential shown, Circuit.Application desks) throws Exception {
             this.vm = vm;
             this.shown = shown;
             this.circuit = circuits.open(
@@ -322,7 +321,7 @@ final class DeskWorld implements AutoCloseable {
                                     own,
                                     BootTrust.bootingOr(Trust.in(beliefs, Set.of(Role.WORKER)))
                                             .only(worker),
-                                    (pipeline, end) -> desk.install(pipeline, end, own)))
+                                    desks))
                     .opener();
         }
 

@@ -143,8 +143,9 @@ class HandOverDeskTest {
     @Test
     void a_slot_is_handed_over_to_once() throws Exception {
         world.new Vm().calls().isGiven();
-        assertThat(world.new Vm().calls().isDenied(UnaryOperator.identity(), world.opening.host))
-                .containsExactly("spent");
+        DeskWorld.Talk second = world.new Vm().calls();
+        assertThat(((VerifierMessage.Denied) second.hears()).clauses()).containsExactly("spent");
+        second.ends();
         assertThat(world.access.said).hasSize(1);
     }
 

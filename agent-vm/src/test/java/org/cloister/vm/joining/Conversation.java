@@ -59,6 +59,7 @@ abstract class Conversation {
     final KeptParts lives = new KeptParts();
     final ExecutorService decisions = Executors.newSingleThreadExecutor();
     final BlockingQueue<WorkerEvent> news = new LinkedBlockingQueue<>();
+    final AtomicLong strangers = new AtomicLong();
     final Machine machine = new Machine();
     final VmMetrics metrics = new VmMetrics();
 
@@ -153,7 +154,7 @@ abstract class Conversation {
                 lives,
                 decisions,
                 InstantSource.system(),
-                news::add);
+                new HandOverDesk.Reports(news::add, strangers::incrementAndGet));
         onDesk(() -> desk.expect(world.ticket, world.update()));
         EventLoop loop = loops.next();
         controllers = new AgentLink(

@@ -7,10 +7,12 @@ import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.cloister.luks.secret.SecretMemory;
@@ -19,6 +21,7 @@ import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.handover.AssignmentMessage;
 import org.cloister.protocol.handover.BootWorld;
 import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.handover.Retained;
 import org.cloister.vm.worker.WorkerEvent;
 import org.junit.jupiter.api.Test;
 
@@ -94,8 +97,10 @@ class ConversationTest extends Conversation {
                 return world.vouch(World.IMAGE, asked.claim());
             };
             boot();
-            assertThat(next(WorkerEvent.NodeGone.class).trouble().code()).isEqualTo("no-statement");
             awaitLog("off");
+            assertThat(decisions.submit(() -> List.copyOf(news)).get(10, TimeUnit.SECONDS))
+                    .as("the word of whoever it was")
+                    .isEmpty();
         }
     }
 
@@ -131,6 +136,23 @@ class ConversationTest extends Conversation {
         ready();
         assertThat(nonces).hasSizeGreaterThan(1);
         assertThat(Set.copyOf(nonces)).hasSize(1);
+    }
+
+    @Test
+    void who_calls_in_the_name_of_no_slot_is_refused_and_counted_and_nothing_is_kept_of_it() throws Exception {
+        onDesk(() -> {
+            desk.forget(World.TICKET);
+            return true;
+        });
+        boot();
+        for (int i = 0; i < 1000 && strangers.get() < 2; i++) {
+            Thread.sleep(10);
+        }
+        assertThat(strangers.get()).isGreaterThanOrEqualTo(2);
+        assertThat(decisions.submit(() -> Retained.by(desk)).get(10, TimeUnit.SECONDS))
+                .isZero();
+        assertThat(machine.log).isEmpty();
+        assertThat(news).isEmpty();
     }
 
     @Test

@@ -64,6 +64,8 @@ public final class LinkLimits {
     public static final int ASSIGNMENT_BYTES = 1056768;
     public static final int FROM_BOOTING_BYTES = 262144;
     public static final int BOOT_WORDS = 100;
+    public static final int BOOT_CIRCUITS = 8;
+    public static final Duration EVIDENCE_TIME = Duration.ofSeconds(60);
     public static final int HAND_OVER_BYTES = 1048576;
     public static final int UNLOCK_BYTES = 3014656;
 
@@ -130,6 +132,8 @@ public final class LinkLimits {
         table.put("assignment", (long) ASSIGNMENT_BYTES);
         table.put("from-booting", (long) FROM_BOOTING_BYTES);
         table.put("boot-words", (long) BOOT_WORDS);
+        table.put("boot-circuits", (long) BOOT_CIRCUITS);
+        table.put("evidence-time", EVIDENCE_TIME.toSeconds());
         table.put("hand-over", (long) HAND_OVER_BYTES);
         table.put("unlock", (long) UNLOCK_BYTES);
         table.put("access", (long) ACCESS_BYTES);

@@ -1,0 +1,28 @@
+package org.cloister.vm;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Counts what peers do whom nothing has proved to be who they say, and picks the few that get a log line: the first, second,
+ * fourth, eighth and so on, so that nobody fills the log by calling. From any thread.
+ */
+public final class Strangers {
+    private final AtomicLong count = new AtomicLong();
+    private final Runnable counted;
+
+    /** @param counted told of each */
+    public Strangers(Runnable counted) {
+        this.counted = counted;
+    }
+
+    /** @return whether this one is to be logged */
+    public boolean another() {
+        counted.run();
+        return Long.bitCount(count.incrementAndGet()) == 1;
+    }
+
+    @Override
+    public String toString() {
+        return "stranger " + count + ", logged at 1, 2, 4, 8, ...";
+    }
+}
