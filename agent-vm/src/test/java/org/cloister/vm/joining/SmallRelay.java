@@ -27,7 +27,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.circuit.FaultyPath;
 import org.cloister.protocol.circuit.Splice;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.handover.AssignmentMessage;
@@ -68,6 +70,9 @@ public final class SmallRelay implements AutoCloseable {
             asked -> new EvidenceMessage.Refused(EvidenceMessage.Why.FAILED);
     volatile Function<AssignmentMessage.Asked, AssignmentMessage.Answer> assignment =
             asked -> new AssignmentMessage.Refused(AssignmentMessage.Why.FAILED);
+
+    /** Of each circuit that is spliced. */
+    volatile Supplier<FaultyPath> paths = FaultyPath::sound;
 
     /** Takes streams of tickets, each accepted already. */
     public volatile Consumer<Channel> office = stream -> stream.close();
@@ -212,6 +217,10 @@ public final class SmallRelay implements AutoCloseable {
         Waiting opener = waiting.remove(back.token().toString());
         Splice splice = new Splice(opener.stream, target, LIMITS, bytes -> {}, close -> {});
         splices.add(splice);
+        FaultyPath path = paths.get();
+        path.cutBy(() -> splice.end(Close.byRelay(CloseReason.LOST)));
+        opener.stream.pipeline().addLast(path.toTarget());
+        target.pipeline().addLast(path.toOpener());
         splice.start(stream -> Answer.accept(stream, opener.version), stream -> Answer.accept(stream, version));
     }
 

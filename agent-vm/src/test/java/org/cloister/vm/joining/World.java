@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.cloister.luks.key.Crypto;
 import org.cloister.luks.key.Hpke;
@@ -108,6 +109,8 @@ final class World implements Giver {
     final byte[] revocations;
     /** The one after it: who certified the controlling VM is nobody any more. */
     final byte[] revocation;
+    /** How often something was handed over. */
+    final AtomicInteger gives = new AtomicInteger();
     /** What becomes of what is handed over, on its way. */
     volatile UnaryOperator<HandOver> way = handOver -> handOver;
 
@@ -245,6 +248,7 @@ final class World implements Giver {
 
     @Override
     public HandOver give(Place place, Allocation allocation, Slot slot, Statement statement) throws IOException {
+        gives.incrementAndGet();
         byte[] leaf =
                 authority.issue(worker, SubjectKey.of(statement.claim().keys().signing()), Instant.now(), life);
         return way.apply(handOver(
