@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.Link;
 import org.cloister.protocol.link.LinkLimits;
@@ -77,5 +78,17 @@ class FloodTest {
         assertThat(stream.written.get())
                 .as("bytes of %s questions that the relay took, or let come as far as its window", QUESTIONS)
                 .isLessThan(LinkLimits.STREAM_WINDOW_BYTES + 4L * LinkLimits.FRAME_BYTES);
+    }
+
+    @Test
+    void a_ninth_stream_of_tickets_is_refused_with_the_limits_status_and_no_other_partys_is() throws Exception {
+        for (int i = 0; i < LinkLimits.TICKET_STREAMS; i++) {
+            assertThat(deaf.open(TICKETS).next()).isEqualTo("200");
+        }
+        assertThat(deaf.open(TICKETS).next())
+                .isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
+        Link another = cast.link(cast.strangerDevice);
+        assertThat(TicketParty.of(another, cast.strangerDevice, cast.credential(cast.strangerDevice)).welcome)
+                .isNotNull();
     }
 }

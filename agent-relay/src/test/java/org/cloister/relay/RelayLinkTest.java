@@ -2,7 +2,11 @@ package org.cloister.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Instant;
 import java.util.List;
@@ -12,6 +16,8 @@ import org.cloister.protocol.identity.Identity;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.RelayMessage;
 import org.junit.jupiter.api.Test;
 
 class RelayLinkTest {
@@ -21,6 +27,23 @@ class RelayLinkTest {
         RelayLink link = new RelayLink(new EmbeddedChannel(), host, List.of(), Instant.now());
         link.attached(stream, "a test's agent");
         return link;
+    }
+
+    @Test
+    void what_waits_on_an_attach_stream_is_bounded_by_bytes_too() throws Exception {
+        EmbeddedChannel unread = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+                // As on a stream whose window is closed: the promise is never kept.
+            }
+        });
+        RelayLink link = attached(new Site(), unread);
+        ByteString request = ByteString.copyFrom(new byte[LinkLimits.ATTACH_QUEUE_BYTES / 8]);
+        int said = 0;
+        while (said < LinkLimits.ATTACH_QUEUE && link.say(new RelayMessage.RenewalAsked(1, Cast.HOST, request))) {
+            said++;
+        }
+        assertThat(said).as("messages of an eighth of the limit, and a little more").isEqualTo(7);
     }
 
     @Test

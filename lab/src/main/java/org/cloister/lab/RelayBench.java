@@ -49,6 +49,7 @@ final class RelayBench implements Benches.Bench {
         run.handshakes();
         run.memory(idle);
         run.back();
+        FloodRounds.run(folder.resolve("flood"), rounds, figures);
     }
 
     /** One site, and a relay for each part of the bench. */

@@ -21,7 +21,7 @@ public final class FairThreads<K> implements AutoCloseable {
     /**
      * Starts so many daemon threads.
      *
-     * @param finishing whether a task is over when it returns; otherwise whoever submitted it says so ({@link #finished})
+     * @param finishing whether a task is over when it returns; otherwise its submitter calls {@link #finished}
      */
     public FairThreads(String name, int threads, FairQueue<K, Runnable> queue, boolean finishing) {
         this.queue = queue;

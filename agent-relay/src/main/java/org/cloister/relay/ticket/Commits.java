@@ -27,7 +27,7 @@ final class Commits implements AutoCloseable {
     private static final long RETRY_MS = 1000;
     /** Whose the relay's own changes are: what Slurm said, what is due, what operators ask. */
     private static final String OWN = "";
-    /** Of one payer in one transaction, so that nobody waits for more of another's. */
+    /** Of one payer in one transaction: no other payer waits for more than this. */
     private static final int BATCH_OF_ONE = 64;
     /** What one payer's streams can have unanswered is less, but for hosts' claims of its tickets. */
     private static final int WAITING = 2048;

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who is at the other end of a stream of tickets. From any thread. An answer counts as given when it is written; long ones that
- * nobody reads are refused in its place. What it did not ask for waits until earlier news is written, of one thing only the newest
- * does, and a party for which too much waits is let go.
+ * The other end of a stream of tickets. From any thread. An answer counts as given when it is written, and a long one is refused
+ * while too many bytes before it are not read. News waits until earlier news is written; of one subject only the newest is kept,
+ * and a party for which too much news waits is let go.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
 final class Party {

@@ -12,7 +12,7 @@ import org.cloister.protocol.ticket.Ticket;
 final class Price {
     /** Of a chain of three certificates: four signatures of P-384, its own among them. */
     static final long CHAIN = 12;
-    /** More for what was refused: whoever asks for nothing good waits longer for the next turn. */
+    /** Added to what was refused: a party that asks for nothing good waits longer for its next turn. */
     static final long REFUSED = 8;
 
     private static final long QUESTION = 1;

@@ -63,7 +63,7 @@ public final class Shares implements AutoCloseable {
         return count(payers, payer, closed);
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // the listener is told
+    @SuppressWarnings("FutureReturnValueIgnored") // the listener sees it
     private boolean count(Seats seats, String key, Future<?> closed) {
         if (!seats.take(key)) {
             metrics.streamsRefused.inc();

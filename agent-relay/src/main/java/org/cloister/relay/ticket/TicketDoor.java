@@ -56,7 +56,7 @@ public final class TicketDoor {
      * @param link whose connection it is
      * @param chain in which that one has shown itself
      * @param from whom a host says it brings
-     * @return false if whoever asks, or who pays for it, has as many streams as it may have
+     * @return false if the party, or its project or host, has as many streams as it may have
      */
     public boolean enter(Channel stream, Identity link, List<ByteString> chain, Optional<Name> from) {
         String party = link.name() + from.map(name -> " " + name).orElse("");

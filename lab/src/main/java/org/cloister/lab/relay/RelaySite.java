@@ -98,7 +98,12 @@ public final class RelaySite {
 
     /** What {@link #make} has written, without the owners' keys. */
     public static RelaySite at(Path folder) throws IOException {
-        return new RelaySite(folder, folder, Optional.empty(), List.of());
+        return at(folder, folder);
+    }
+
+    /** The same with another project than its first; see {@link #beside}. */
+    public static RelaySite at(Path folder, Path papers) throws IOException {
+        return new RelaySite(folder, papers, Optional.empty(), List.of());
     }
 
     /** @param hosts more hosts, of one key and each with a certificate of its own */

@@ -42,7 +42,7 @@ public final class Framing extends ByteToMessageDecoder {
     }
 
     /**
-     * One that is told when to go on. What has come stays bytes until then, in one buffer and not in the frames that it came in,
+     * Reads a message only in its turn. What has come stays bytes until then, in one buffer and not in the frames that it came in,
      * and an HTTP/2 stream's window opens by what was read as messages, not by what came.
      *
      * @param turn asked before each message, on the channel's event loop; after a no, {@link #resume} asks again
@@ -91,7 +91,7 @@ public final class Framing extends ByteToMessageDecoder {
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws MalformedException {
         if (!turn.getAsBoolean()) {
-            // Whoever waits for its turn does not dribble.
+            // A peer that waits for its turn does not dribble.
             forget();
             return;
         }
