@@ -6,6 +6,7 @@ import java.util.Optional;
 import org.cloister.daemon.TomlReader;
 import org.cloister.vm.plugin.PluginData;
 import org.cloister.vm.queue.ControllerSettings;
+import org.cloister.vm.rpcfilter.FilterState;
 import org.cloister.vm.slurm.LocalConfiguration;
 
 /**
@@ -59,6 +60,11 @@ public record ControllerConfig(ProjectSettings project, LocalMachine machine, Pr
     /** {@link org.cloister.vm.status.StatusFiles}' folder. */
     public Path statuses() {
         return run().resolve("jobs");
+    }
+
+    /** What the filter before slurmctld keeps. */
+    public Path filter() {
+        return run().resolve(FilterState.NAME);
     }
 
     /** What users' commands have for a slurm.conf. */

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.cloister.vm.queue.Controller;
 import org.cloister.vm.queue.Ledger;
+import org.cloister.vm.rpcfilter.FilterState;
 import org.cloister.vm.slurm.ClientConfiguration;
 import org.cloister.vm.slurm.LocalSlurmCommands;
 import org.cloister.vm.status.StatusFiles;
@@ -48,6 +49,7 @@ public final class LocalQueue implements AutoCloseable {
                 metrics,
                 InstantSource.system(),
                 config.bell(),
+                new FilterState(config.filter())::isRunning,
                 broken);
     }
 

@@ -206,6 +206,11 @@ public final class VmMetrics implements Timings, Tally {
         silent.inc();
     }
 
+    /** @param name of what workers were refused, such as {@code request_trigger_set} */
+    public void refusedByFilter(String name, long more) {
+        registry.counter(PREFIX + "slurm.refused." + name).inc(more);
+    }
+
     @Override
     public void standing(int tickets, int waiting) {
         this.tickets.set(tickets);

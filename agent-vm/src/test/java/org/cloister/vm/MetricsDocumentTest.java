@@ -26,10 +26,13 @@ class MetricsDocumentTest {
     void every_metric_is_in_the_document_and_every_metric_of_the_document_is_there() throws IOException {
         VmMetrics metrics = new VmMetrics();
         metrics.failed(new Trouble(Phase.BOOT, "code", "text", "", true));
+        metrics.refusedByFilter("name", 1);
         Map<String, String> exported = new TreeMap<>();
         Matcher type = TYPE.matcher(new String(metrics.text(), StandardCharsets.UTF_8));
         while (type.find()) {
-            String name = type.group(1).replace("failures_code_", "failures_CODE_");
+            String name = type.group(1)
+                    .replace("failures_code_", "failures_CODE_")
+                    .replace("refused_name_total", "refused_NAME_total");
             exported.put(
                     name.replaceFirst("^cloister_vm_[a-z]+_failures_", "cloister_vm_PHASE_failures_"), type.group(2));
         }

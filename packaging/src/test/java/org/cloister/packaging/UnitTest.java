@@ -37,9 +37,12 @@ class UnitTest {
             "agent-vm.service",
             66,
             "cloister-session@.service",
-            76);
+            76,
+            "cloister-slurm-filter.service",
+            15);
 
     private static final String SOCKET = "agent-host-root.socket";
+    private static final String FILTER = "cloister-slurm-filter.service";
 
     @TempDir
     Path folder = Path.of("");
@@ -58,11 +61,16 @@ class UnitTest {
         return units().stream().filter(name -> !name.contains("@")).toList();
     }
 
-    /** Those that an operator configures, and whose user has no rights. */
-    static List<String> configured() throws IOException {
+    /** Those whose user has no rights. */
+    static List<String> accounts() throws IOException {
         return daemons().stream()
                 .filter(name -> !name.equals("agent-vm.service"))
                 .toList();
+    }
+
+    /** Those of them that an operator configures. */
+    static List<String> configured() throws IOException {
+        return accounts().stream().filter(name -> !name.equals(FILTER)).toList();
     }
 
     @BeforeAll
@@ -97,14 +105,16 @@ class UnitTest {
     @ParameterizedTest
     @MethodSource("daemons")
     void a_unit_leaves_no_memory_on_a_disk_and_says_when_it_is_ready(String unit) throws IOException {
+        // agent-vm sees by a lock that the filter listens.
         assertThat(Files.readAllLines(FOLDER.resolve(unit)))
-                .contains("Type=notify", "LimitCORE=0", "MemorySwapMax=0", "UMask=0077", "NoNewPrivileges=yes")
+                .contains(unit.equals(FILTER) ? "Type=exec" : "Type=notify")
+                .contains("LimitCORE=0", "MemorySwapMax=0", "UMask=0077", "NoNewPrivileges=yes")
                 .contains("Restart=always")
                 .noneMatch(line -> line.startsWith("Environment"));
     }
 
     @ParameterizedTest
-    @MethodSource("configured")
+    @MethodSource("accounts")
     void a_unit_runs_as_the_user_that_sysusers_makes(String unit) throws IOException, InterruptedException {
         String name = unit.replace(".service", "");
         Path root = Files.createDirectories(folder.resolve("root"));
@@ -139,6 +149,21 @@ class UnitTest {
                 .contains("WantedBy=cloister.target", "DefaultDependencies=no", "RestartPreventExitStatus=78")
                 .anyMatch(line -> line.startsWith("ExecCondition=") && line.contains("org.cloister.agent.0"))
                 .noneMatch(line -> line.matches("(Protect|Private|ReadOnly|ReadWrite|Inaccessible)\\w+=.*"));
+    }
+
+    @Test
+    void the_filter_has_no_right_and_writes_one_folder() throws IOException {
+        assertThat(Files.readAllLines(FOLDER.resolve(FILTER)))
+                .contains(
+                        "User=cloister-filter",
+                        "CapabilityBoundingSet=",
+                        "ProtectSystem=strict",
+                        "ReadWritePaths=/run/cloister/slurm-filter",
+                        "RestrictAddressFamilies=AF_INET",
+                        "InaccessiblePaths=-/project",
+                        "RestartPreventExitStatus=78",
+                        "StartLimitIntervalSec=0")
+                .noneMatch(line -> line.startsWith("AmbientCapabilities") || line.equals("[Install]"));
     }
 
     @Test

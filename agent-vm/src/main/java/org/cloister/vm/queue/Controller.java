@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.cloister.slurm.SlurmUnavailable;
 import org.cloister.vm.slurm.LocalSlurm;
@@ -54,6 +55,7 @@ public final class Controller implements AutoCloseable {
      * @param workers is started by {@link #start} and by nobody else
      * @param ledger stays the caller's to close, after this
      * @param bell a file; made if it is not there, and watched
+     * @param door whether workers reach slurmctld
      * @param broken hears, once, of what should not happen; nothing is done any more then, and the process is to end
      */
     public Controller(
@@ -65,6 +67,7 @@ public final class Controller implements AutoCloseable {
             Timings timings,
             InstantSource clock,
             Path bell,
+            BooleanSupplier door,
             Consumer<RuntimeException> broken) {
         this.workers = workers;
         this.bellFile = bell;
@@ -80,7 +83,8 @@ public final class Controller implements AutoCloseable {
                         timings,
                         clock,
                         Controller::elapsedMs,
-                        new SecureRandom()),
+                        new SecureRandom(),
+                        door),
                 statements,
                 calls);
     }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.cloister.slurm.SlurmUnavailable;
 import org.cloister.vm.slurm.Job;
@@ -50,6 +51,7 @@ final class Round {
      * What a round needs of the world.
      *
      * @param elapsedMs a clock that nobody sets
+     * @param door whether workers reach slurmctld
      */
     record World(
             ControllerSettings settings,
@@ -60,7 +62,8 @@ final class Round {
             Timings timings,
             InstantSource clock,
             LongSupplier elapsedMs,
-            SecureRandom random) {}
+            SecureRandom random,
+            BooleanSupplier door) {}
 
     /** @param calls runs calls of Slurm */
     Round(World world, Statements statements, Executor calls) {
@@ -77,7 +80,7 @@ final class Round {
         this.leaving = new Leaving(books, workers, timings, statements);
         this.waiting = new Waiting(world.settings, books, workers, timings, wanted, world.random);
         this.steps = new Steps(slurm, calls);
-        this.telling = new Telling(world.settings);
+        this.telling = new Telling(world.settings, world.door);
     }
 
     /** After a start: what has become of the ledger's tickets is asked. */

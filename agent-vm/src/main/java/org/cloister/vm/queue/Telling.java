@@ -3,6 +3,7 @@ package org.cloister.vm.queue;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.cloister.vm.slurm.Job;
 import org.cloister.vm.slurm.JobState;
 import org.cloister.vm.slurm.LocalSlurm;
@@ -13,9 +14,12 @@ import org.cloister.vm.worker.WorkerEvent.Trouble;
 /** What a job's owner is told of it: in which phase it is, and who is to act. Its texts change only when something does. */
 final class Telling {
     private final ControllerSettings settings;
+    private final BooleanSupplier door;
 
-    Telling(ControllerSettings settings) {
+    /** @param door whether workers reach slurmctld */
+    Telling(ControllerSettings settings, BooleanSupplier door) {
         this.settings = settings;
+        this.door = door;
     }
 
     /**
@@ -70,7 +74,7 @@ final class Telling {
         return new Status("failed", "the controlling VM", what + "; tried again from " + again);
     }
 
-    private static Status under(Job job, Tracked ticket) {
+    private Status under(Job job, Tracked ticket) {
         Entry entry = ticket.entry;
         int nodes = entry.request().nodes();
         if (job.features().equals(LocalSlurm.feature(entry.ticket()))) {
@@ -80,6 +84,13 @@ final class Telling {
         Phase phase = ticket.heard.phase(nodes);
         if (phase == Phase.QUEUE) {
             return new Status(phase.toString(), "the site", subject + "waits for " + nodes + " nodes of the site");
+        }
+        if (phase == Phase.REGISTRATION && !door.getAsBoolean()) {
+            return new Status(
+                    phase.toString(),
+                    "the controlling VM",
+                    subject
+                            + "the filter before slurmctld does not run, and is started again; nodes that have come wait");
         }
         return new Status(
                 phase.toString(),

@@ -8,6 +8,7 @@ import org.cloister.luks.secret.Secrets;
 import org.cloister.luks.volume.Cryptsetup;
 import org.cloister.luks.volume.Format;
 import org.cloister.vm.cluster.Cluster;
+import org.cloister.vm.cluster.SlurmFilter;
 import org.cloister.vm.drive.Drive;
 import org.cloister.vm.drive.DriveDisk;
 import org.cloister.vm.drive.DrivePlan;
@@ -45,6 +46,7 @@ final class OrphanedProject {
 
     static OrphanedProject of(Programs programs, Services services, Secrets secrets, Path run) {
         return new OrphanedProject(List.of(
+                new Part("filter", () -> SlurmFilter.stop(services)),
                 new Part("daemons", () -> {
                     List<String> left = Cluster.stop(services);
                     if (!left.isEmpty()) {

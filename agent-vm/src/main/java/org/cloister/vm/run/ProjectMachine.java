@@ -28,12 +28,14 @@ import org.cloister.vm.cluster.Cluster;
 import org.cloister.vm.cluster.ClusterFiles;
 import org.cloister.vm.cluster.ClusterPlan;
 import org.cloister.vm.cluster.MungeKey;
+import org.cloister.vm.cluster.SlurmFilter;
 import org.cloister.vm.machine.Chronyd;
 import org.cloister.vm.machine.DaemonAccount;
 import org.cloister.vm.machine.Munged;
 import org.cloister.vm.names.MachineNames;
 import org.cloister.vm.names.NodeAddresses;
 import org.cloister.vm.plugin.SubmitPlugin;
+import org.cloister.vm.rpcfilter.FilterState;
 import org.cloister.vm.slurm.LocalConfiguration;
 import org.cloister.vm.storage.Exports;
 import org.cloister.vm.storage.NfsServer;
@@ -59,6 +61,7 @@ final class ProjectMachine implements AutoCloseable {
     private static final Path SESSION_FOLDERS = Path.of("/run/cloister-sessions");
     private static final Path SESSION_SCRIPTS = Path.of("/usr/libexec/cloister");
     private static final Duration ANSWER = Duration.ofMinutes(3);
+    private static final Duration FILTER = Duration.ofMinutes(1);
     private static final Duration RENEWAL = Duration.ofHours(8);
 
     private final Equipment equipment;
@@ -118,7 +121,8 @@ final class ProjectMachine implements AutoCloseable {
         return tunnels;
     }
 
-    void cluster(MungeKey munge, Members members) throws IOException {
+    /** @return whether workers reach slurmctld, and what they were refused */
+    FilterState cluster(MungeKey munge, Members members) throws IOException {
         ClusterPlan plan = new ClusterPlan(
                 config.localConfiguration(
                         name.id(),
@@ -156,7 +160,13 @@ final class ProjectMachine implements AutoCloseable {
                 new Associations(config.slurm().program(), config.slurm().cluster()),
                 new Homes(foundation.layout().homes(), 0),
                 new NameFiles(equipment.etc(), foundation.layout().homes()));
+        SlurmFilter filter = new SlurmFilter(
+                equipment.programs(), equipment.services(), foundation.network(), equipment.run(), equipment.etc());
+        filter.closePort();
         cluster.start(() -> enrolment.enter(members));
+        parts.push(filter::stop);
+        filter.start(FILTER);
+        return filter.state();
     }
 
     /** Workers follow this one's, which follows nobody's but its opener's word. */

@@ -32,6 +32,7 @@ import org.cloister.vm.opening.Unlocked;
 import org.cloister.vm.provision.MachineAccess;
 import org.cloister.vm.provision.Provisioner;
 import org.cloister.vm.receipt.Receipts;
+import org.cloister.vm.rpcfilter.FilterState;
 import org.cloister.vm.storage.Exports;
 import org.cloister.vm.ticket.OfficeLine;
 import org.cloister.vm.ticket.Site;
@@ -91,7 +92,7 @@ final class RunningProject implements AutoCloseable {
             machine.time();
             MungeKey munge = MungeKey.make(equipment.crypto().secrets());
             parts.push(munge::close);
-            machine.cluster(munge, members);
+            FilterState filter = machine.cluster(munge, members);
             Exports exports = machine.storage();
             CompletableFuture<LocalQueue> queued = new CompletableFuture<>();
             Provisioner provisioner = provisioner(
@@ -121,7 +122,7 @@ final class RunningProject implements AutoCloseable {
             parts.push(queue::close);
             queued.complete(queue);
             this.access = machine.access(believing.beliefs(), members, signing);
-            keep(provisioner, receipts);
+            keep(provisioner, receipts, filter);
             done = true;
         } finally {
             if (!done) {
@@ -246,9 +247,14 @@ final class RunningProject implements AutoCloseable {
                 clock);
     }
 
-    private void keep(Provisioner provisioner, Receipts receipts) {
+    private void keep(Provisioner provisioner, Receipts receipts, FilterState filter) {
+        RefusedByFilter refused = new RefusedByFilter(filter, equipment.metrics());
         decisions.scheduleWithFixedDelay(
-                new Rounds(List.of(() -> foundation.lost().ifPresent(ending::cut), provisioner::retry, receipts::look)),
+                new Rounds(List.of(
+                        () -> foundation.lost().ifPresent(ending::cut),
+                        provisioner::retry,
+                        receipts::look,
+                        refused::count)),
                 RETRY.toSeconds(),
                 RETRY.toSeconds(),
                 TimeUnit.SECONDS);

@@ -98,6 +98,7 @@ class ControllerTest {
                 new NoTimings(),
                 InstantSource.system(),
                 folder.resolve("bell"),
+                () -> true,
                 broken::complete);
     }
 

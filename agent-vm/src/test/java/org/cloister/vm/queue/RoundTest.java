@@ -111,6 +111,18 @@ class RoundTest {
     }
 
     @Test
+    void while_no_worker_reaches_slurmctld_a_job_whose_nodes_have_come_says_so() throws Exception {
+        Submitted job = walk().slurm.submit("1", 1);
+        walk().door = false;
+        until(() ->
+                status(job).filter(each -> each.phase().equals("registration")).isPresent());
+        assertThat(status(job)).hasValueSatisfying(told -> {
+            assertThat(told.waitsOn()).isEqualTo("the controlling VM");
+            assertThat(told.text()).contains("the filter before slurmctld does not run");
+        });
+    }
+
+    @Test
     void a_job_that_is_held_while_its_nodes_come_gives_them_back() throws Exception {
         Submitted job = walk().slurm.submit("1", 2);
         until(() -> walk().workers.inFlight() == 1);

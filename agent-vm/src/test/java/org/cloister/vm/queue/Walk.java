@@ -31,6 +31,9 @@ final class Walk implements AutoCloseable {
     /** The machine's clock, which anybody may set. */
     private long aheadMs = 1_700_000_000_000L;
 
+    /** Whether workers reach slurmctld. */
+    boolean door = true;
+
     private int submitted;
     int restarts;
     Ledger ledger;
@@ -62,7 +65,8 @@ final class Walk implements AutoCloseable {
                         new NoTimings(),
                         () -> Instant.ofEpochMilli(nowMs + aheadMs),
                         () -> nowMs,
-                        new Ids()),
+                        new Ids(),
+                        () -> door),
                 statements,
                 Runnable::run);
     }

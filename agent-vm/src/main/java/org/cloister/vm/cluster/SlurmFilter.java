@@ -1,0 +1,107 @@
+package org.cloister.vm.cluster;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.cloister.vm.machine.DaemonAccount;
+import org.cloister.vm.machine.Programs;
+import org.cloister.vm.machine.Services;
+import org.cloister.vm.network.NetworkPlan;
+import org.cloister.vm.network.SlurmPort;
+import org.cloister.vm.rpcfilter.FilterState;
+import org.cloister.vm.rpcfilter.SlurmRelease;
+
+/**
+ * Starts and stops the filter between workers and slurmctld. slurmctld's port is closed to workers before slurmctld runs,
+ * and reached through the filter alone.
+ */
+public final class SlurmFilter {
+    static final String UNIT = "cloister-slurm-filter.service";
+    static final String ACCOUNT = "cloister-filter";
+    private static final long PAUSE_MS = 100;
+
+    private final Programs programs;
+    private final Services services;
+    private final NetworkPlan network;
+    private final Path run;
+    private final Path etc;
+
+    /** @param run agent-vm's folder on tmpfs */
+    public SlurmFilter(Programs programs, Services services, NetworkPlan network, Path run, Path etc) {
+        this.programs = programs;
+        this.services = services;
+        this.network = network;
+        this.run = run;
+        this.etc = etc;
+    }
+
+    /** Says whether it runs, and what it refused. */
+    public FilterState state() {
+        return new FilterState(file());
+    }
+
+    /** Before slurmctld is started: from here on nothing from without reaches its port but through the filter. */
+    public void closePort() throws IOException {
+        new SlurmPort(network.own(), network.network(), account().uid()).install(programs);
+    }
+
+    /**
+     * It listens when this returns.
+     *
+     * @throws IOException if it does not within the time, or Slurm's release is none whose messages it knows
+     */
+    public void start(Duration patience) throws IOException {
+        String answer = programs.succeed("slurmctld", "-V");
+        SlurmRelease release = SlurmRelease.ofAnswer(answer)
+                .orElseThrow(() ->
+                        new IOException("slurmctld -V: expected one of Slurm's releases that the filter knows, got "
+                                + new Programs.Output(0, answer, "").complaint()));
+        programs.succeed(
+                "install", "-d", "-m", "0755", run.resolve(FilterState.FOLDER).toString());
+        programs.succeed(
+                "install", "-m", "0660", "-g", Integer.toString(account().gid()), "/dev/null", file().toString());
+        services.start(UNIT, settings(release));
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (!state().isRunning()) {
+            if (System.nanoTime() >= deadline) {
+                throw new IOException(
+                        UNIT + ": does not listen after " + patience.toSeconds() + " s; see journalctl -u " + UNIT);
+            }
+            pause();
+        }
+    }
+
+    private String settings(SlurmRelease release) {
+        String place = network.own() + "/" + network.prefix();
+        return "[Service]\nExecStart=\nExecStart=/usr/libexec/cloister/slurm-filter " + place + " " + release + " "
+                + file() + "\n";
+    }
+
+    /** Workers wait then. */
+    public void stop() throws IOException {
+        stop(services);
+    }
+
+    /** The same, for who knows no more of it. */
+    public static void stop(Services services) throws IOException {
+        services.stop(UNIT);
+    }
+
+    private Path file() {
+        return run.resolve(FilterState.NAME);
+    }
+
+    private DaemonAccount account() throws IOException {
+        return DaemonAccount.of(etc.resolve("passwd"), ACCOUNT);
+    }
+
+    private static void pause() throws IOException {
+        try {
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(UNIT + ": interrupted", e);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package org.cloister.vm.rpcfilter;
+
+import java.net.InetAddress;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Counts refusals by name, and says which of them are worth a line of the journal. Time is in nanoseconds. */
+public final class Refusals {
+    /** All names that are ever counted. */
+    public static final Set<String> NAMES = names();
+
+    private static final long WINDOW_NS = 10_000_000_000L;
+    private static final int LINES = 20;
+
+    private final SortedMap<String, Long> counts = new TreeMap<>();
+    private long windowNs;
+    private int lines;
+    private long unsaid;
+
+    private static Set<String> names() {
+        Stream<String> kinds = Stream.of(Refusal.Code.values()).map(Refusal.Code::text);
+        Stream<String> types = Stream.of(MessageType.values())
+                .filter(type -> !type.isAdmitted())
+                .map(MessageType::code);
+        return Stream.concat(kinds, types).collect(Collectors.toUnmodifiableSet());
+    }
+
+    Refusals(long nowNs) {
+        this.windowNs = nowNs;
+    }
+
+    /** @return what the journal is told; at most 20 lines in 10 s, then how many more there were */
+    Optional<String> count(Refusal refusal, InetAddress worker, long nowNs) {
+        counts.merge(refusal.name(), 1L, Long::sum);
+        if (nowNs - windowNs >= WINDOW_NS) {
+            windowNs = nowNs;
+            lines = 0;
+        }
+        if (lines >= LINES) {
+            unsaid++;
+            return Optional.empty();
+        }
+        lines++;
+        String more = unsaid == 0 ? "" : " unsaid=" + unsaid;
+        unsaid = 0;
+        return Optional.of("refused worker=" + worker.getHostAddress() + " reason=\"" + refusal.text() + "\"" + more);
+    }
+
+    /** For agent-vm: a name and a number a line, and a last line without which the text is not whole. */
+    String text() {
+        StringBuilder text = new StringBuilder();
+        counts.forEach(
+                (name, count) -> text.append(name).append(' ').append(count).append('\n'));
+        return text.append(FilterState.END).append('\n').toString();
+    }
+}

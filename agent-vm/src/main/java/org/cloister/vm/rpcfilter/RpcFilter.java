@@ -1,0 +1,226 @@
+package org.cloister.vm.rpcfilter;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Takes workers' connections and passes on what {@link HeaderPolicy} admits. Of one thread, with a bound on all that it
+ * keeps.
+ */
+final class RpcFilter implements AutoCloseable {
+    /** Deadlines are seconds long. */
+    private static final long LOOK_MS = 500;
+
+    private static final int BACKLOG = 512;
+
+    private final Network4 network;
+    private final InetSocketAddress slurmctld;
+    private final HeaderPolicy policy;
+    private final Limits limits;
+    private final Consumer<String> journal;
+    private final Seats seats;
+    private final Refusals refusals;
+    private final Selector selector;
+    private final ServerSocketChannel server;
+    private final SelectionKey accepting;
+    private final Set<Exchange> exchanges = new LinkedHashSet<>();
+    private final Set<Exchange> waiting = new LinkedHashSet<>();
+    private volatile boolean closed;
+
+    /** It listens when this returns. */
+    RpcFilter(
+            Network4 network,
+            int port,
+            InetSocketAddress slurmctld,
+            HeaderPolicy policy,
+            Limits limits,
+            Consumer<String> journal)
+            throws IOException {
+        this.network = network;
+        this.slurmctld = slurmctld;
+        this.policy = policy;
+        this.limits = limits;
+        this.journal = journal;
+        this.seats = new Seats(limits);
+        this.refusals = new Refusals(System.nanoTime());
+        this.selector = Selector.open();
+        this.server = ServerSocketChannel.open();
+        server.bind(new InetSocketAddress(network.own(), port), BACKLOG);
+        server.configureBlocking(false);
+        this.accepting = server.register(selector, SelectionKey.OP_ACCEPT);
+    }
+
+    int port() throws IOException {
+        return ((InetSocketAddress) server.getLocalAddress()).getPort();
+    }
+
+    /**
+     * Until {@link #close}.
+     *
+     * @param looked hears of each look at the deadlines, with what was refused so far
+     */
+    void run(Consumer<String> looked) throws IOException {
+        try (selector) {
+            serve(looked);
+        } finally {
+            new ArrayList<>(exchanges).forEach(this::end);
+        }
+    }
+
+    private void serve(Consumer<String> looked) throws IOException {
+        long lookedNs = System.nanoTime();
+        looked.accept(refusals.text());
+        while (!closed) {
+            selector.select(this::ready, LOOK_MS);
+            long nowNs = System.nanoTime();
+            admitWaiting(nowNs);
+            if (nowNs - lookedNs >= LOOK_MS * 1_000_000) {
+                lookedNs = nowNs;
+                endOverdue(nowNs);
+                looked.accept(refusals.text());
+            }
+            if (accepting.isValid()) {
+                accepting.interestOps(seats.hasRoom() ? SelectionKey.OP_ACCEPT : 0);
+            }
+        }
+    }
+
+    private void ready(SelectionKey key) {
+        if (!key.isValid()) {
+            return;
+        }
+        long nowNs = System.nanoTime();
+        if (key.attachment() instanceof Exchange exchange) {
+            pursue(exchange, key, nowNs);
+        } else {
+            accept(nowNs);
+        }
+    }
+
+    private void pursue(Exchange exchange, SelectionKey key, long nowNs) {
+        try {
+            Optional<Refusal> refusal = exchange.ready(key, policy, nowNs);
+            refusal.ifPresent(why -> refuse(why, exchange.worker(), nowNs));
+            if (refusal.isPresent() || exchange.state() == Exchange.State.OVER) {
+                end(exchange);
+            } else if (exchange.state() == Exchange.State.SEAT) {
+                waiting.add(exchange);
+            }
+        } catch (IOException e) {
+            // Either end broke off, or slurmctld does not listen: the other one sees its connection end.
+            end(exchange);
+        }
+    }
+
+    private void accept(long nowNs) {
+        while (seats.hasRoom()) {
+            SocketChannel channel;
+            InetAddress worker;
+            try {
+                channel = server.accept();
+                if (channel == null) {
+                    return;
+                }
+                worker = ((InetSocketAddress) channel.getRemoteAddress()).getAddress();
+            } catch (IOException e) {
+                journal.accept("accept failed reason=\"" + e.getMessage() + "\"");
+                return;
+            }
+            enter(channel, worker, nowNs);
+        }
+    }
+
+    private void enter(SocketChannel channel, InetAddress worker, long nowNs) {
+        Optional<InetAddress> source = network.standIn(worker);
+        if (source.isEmpty()) {
+            turnAway(channel, Refusal.of(Refusal.Code.ADDRESS, "not of the project's network"), worker, nowNs);
+        } else if (!seats.enter(worker)) {
+            turnAway(
+                    channel,
+                    Refusal.of(Refusal.Code.CONNECTIONS, "has all " + limits.ofWorker() + " connections of a worker"),
+                    worker,
+                    nowNs);
+        } else {
+            try {
+                exchanges.add(new Exchange(worker, source.get(), channel, selector, nowNs));
+            } catch (IOException e) {
+                seats.leave(worker);
+                close(channel);
+            }
+        }
+    }
+
+    private void turnAway(SocketChannel channel, Refusal why, InetAddress worker, long nowNs) {
+        refuse(why, worker, nowNs);
+        close(channel);
+    }
+
+    private void admitWaiting(long nowNs) {
+        for (Iterator<Exchange> each = waiting.iterator(); each.hasNext(); ) {
+            Exchange exchange = each.next();
+            if (seats.pass(exchange.worker())) {
+                each.remove();
+                try {
+                    exchange.pass(slurmctld, nowNs);
+                } catch (IOException e) {
+                    if (!exchange.isPassed()) {
+                        seats.passedOut(exchange.worker());
+                    }
+                    end(exchange);
+                }
+            }
+        }
+    }
+
+    private void endOverdue(long nowNs) {
+        for (Exchange exchange : new ArrayList<>(exchanges)) {
+            exchange.overdue(limits, nowNs).ifPresent(why -> {
+                refuse(why, exchange.worker(), nowNs);
+                end(exchange);
+            });
+        }
+    }
+
+    private void refuse(Refusal why, InetAddress worker, long nowNs) {
+        refusals.count(why, worker, nowNs).ifPresent(journal);
+    }
+
+    private void end(Exchange exchange) {
+        exchange.close();
+        waiting.remove(exchange);
+        if (exchanges.remove(exchange)) {
+            if (exchange.isPassed()) {
+                seats.passedOut(exchange.worker());
+            }
+            seats.leave(exchange.worker());
+        }
+    }
+
+    private static void close(SocketChannel channel) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // Gone all the same.
+            return;
+        }
+    }
+
+    /** From any thread; {@link #run} returns then, and with it all connections end. */
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        selector.wakeup();
+        server.close();
+    }
+}

@@ -1,0 +1,50 @@
+package org.cloister.vm.rpcfilter;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Releases of Slurm whose headers and requests are known here. Those between them are refused until somebody has looked. */
+public enum SlurmRelease {
+    V22_05("22.05", 38),
+    V24_11("24.11", 42),
+    V26_05("26.05", 45);
+
+    private static final Pattern ANSWER =
+            Pattern.compile("slurm(?:-wlm)? ([0-9]{2}\\.[0-9]{2})\\.[0-9]{1,2}\\S{0,20}\\s*");
+    private static final int VERSION_SHIFT = 8;
+
+    private final String text;
+    private final int protocol;
+
+    SlurmRelease(String text, int protocol) {
+        this.text = text;
+        this.protocol = protocol;
+    }
+
+    /** Of its first two numbers, such as {@code 22.05}. */
+    public static Optional<SlurmRelease> of(String numbers) {
+        for (SlurmRelease release : values()) {
+            if (release.text.equals(numbers)) {
+                return Optional.of(release);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Of what {@code slurmctld -V} prints, such as {@code slurm-wlm 22.05.8}. */
+    public static Optional<SlurmRelease> ofAnswer(String answer) {
+        Matcher match = ANSWER.matcher(answer);
+        return match.matches() ? of(match.group(1)) : Optional.empty();
+    }
+
+    /** In the header of its messages. */
+    int version() {
+        return protocol << VERSION_SHIFT;
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+}

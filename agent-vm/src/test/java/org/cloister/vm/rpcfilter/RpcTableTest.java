@@ -1,0 +1,59 @@
+package org.cloister.vm.rpcfilter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** docs/threat-model.md, the table of what workers may ask of slurmctld, against the filter. */
+class RpcTableTest {
+    private static final Path DOCUMENT = Path.of(System.getProperty("cloister.root"), "docs/threat-model.md");
+    private static final Pattern ROW =
+            Pattern.compile("^\\| (admitted|refused) \\| ([^|]+) \\| ([^|]+) \\| ([^|]*)\\|$", Pattern.MULTILINE);
+    private static final Pattern NAME = Pattern.compile("`([A-Z_]+)`");
+
+    @Test
+    void every_request_is_in_the_table_once_with_its_fate_and_a_reason() throws IOException {
+        List<String> admitted = new ArrayList<>();
+        List<String> refused = new ArrayList<>();
+        Matcher row = ROW.matcher(Files.readString(DOCUMENT));
+        while (row.find()) {
+            Matcher name = NAME.matcher(row.group(2));
+            while (name.find()) {
+                (row.group(1).equals("admitted") ? admitted : refused).add(name.group(1));
+            }
+            assertThat(row.group(3)).as(row.group(2)).hasSizeGreaterThan(10);
+            assertThat(row.group(4).isBlank())
+                    .as(row.group(2))
+                    .isEqualTo(row.group(1).equals("refused"));
+        }
+        assertThat(admitted).containsExactlyInAnyOrderElementsOf(names(true));
+        assertThat(refused).containsExactlyInAnyOrderElementsOf(names(false));
+    }
+
+    private static List<String> names(boolean admitted) {
+        return Stream.of(MessageType.values())
+                .filter(type -> type.isAdmitted() == admitted)
+                .map(Enum::name)
+                .toList();
+    }
+
+    @Test
+    void its_bounds_are_the_filters() throws IOException {
+        Limits limits = Limits.PRODUCT;
+        assertThat(Files.readString(DOCUMENT).replace('\n', ' '))
+                .contains("one worker has " + limits.ofWorker() + " connections, " + limits.passedOfWorker()
+                        + " of them on to slurmctld")
+                .contains("all workers " + limits.connections() + " and " + limits.passed() + ";")
+                .contains("a message has " + (limits.length() >> 20) + " MiB at most; the header comes within "
+                        + limits.header().toSeconds() + " s, the message within "
+                        + limits.request().toSeconds() + ".");
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.vm.rpcfilter;
+
+import org.jspecify.annotations.NullMarked;
