@@ -53,6 +53,9 @@ public final class LocalStage implements AutoCloseable {
                     () -> {
                         local.start(LocalSlurmFiles.lay(local));
                         local.hurryLoopback();
+                        FilterProcess filter = new FilterProcess(local);
+                        filter.closePort();
+                        filter.start();
                     },
                     () -> {
                         plain.start(PlainSlurm.text(plain));
@@ -93,6 +96,11 @@ public final class LocalStage implements AutoCloseable {
     public PluginData pluginData(int release) throws IOException {
         return LocalSlurmFiles.config(site, Path.of(Site.RUN), 1, Optional.empty())
                 .pluginData(release);
+    }
+
+    /** Between nodes and the Local Slurm's slurmctld. */
+    public FilterProcess filter() {
+        return new FilterProcess(site);
     }
 
     /** What one asker of workers after the other, in whatever process, has in common. */

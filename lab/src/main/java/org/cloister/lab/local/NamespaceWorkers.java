@@ -227,11 +227,24 @@ public final class NamespaceWorkers implements Workers, AutoCloseable {
                 booked,
                 slot,
                 left,
-                up -> decide(() -> started(new Slot(booked.ticket(), slot, up.machine()), up)),
+                new WorkerMachines.Booting() {
+                    @Override
+                    public void joined(Duration boot, Duration tunnel) {
+                        decide(() -> {
+                            events.accept(new Passed(booked.ticket(), slot, Phase.BOOT, boot));
+                            events.accept(new Passed(booked.ticket(), slot, Phase.TUNNEL, tunnel));
+                        });
+                    }
+
+                    @Override
+                    public void up(Sandbox machine) {
+                        decide(() -> started(new Slot(booked.ticket(), slot, machine)));
+                    }
+                },
                 () -> decide(() -> died(booked.ticket(), slot)));
     }
 
-    private void started(Slot slot, WorkerMachines.Up up) throws IOException {
+    private void started(Slot slot) throws IOException {
         busy.remove(slot.machine().name());
         Optional<Booked> booked = book.find(slot.ticket());
         if (booked.isEmpty() || booked.get().state() != Booked.State.GIVEN) {
@@ -240,8 +253,6 @@ public final class NamespaceWorkers implements Workers, AutoCloseable {
         }
         book.write(booked.get().ready(slot.slot()));
         ready.put(slot.machine().name(), slot);
-        events.accept(new Passed(slot.ticket(), slot.slot(), Phase.BOOT, up.boot()));
-        events.accept(new Passed(slot.ticket(), slot.slot(), Phase.TUNNEL, up.tunnel()));
         events.accept(new NodeReady(slot.ticket(), slot.slot(), slot.machine().name()));
     }
 

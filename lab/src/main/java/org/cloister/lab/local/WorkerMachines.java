@@ -7,7 +7,6 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.cloister.lab.Sandbox;
 import org.cloister.lab.Steps;
 import org.cloister.vm.slurm.LocalSlurm;
@@ -26,11 +25,15 @@ final class WorkerMachines implements AutoCloseable {
         this.spaces = new NodeSpace(site, site.head());
     }
 
-    /** A machine whose slurmd runs. */
-    record Up(Sandbox machine, Duration boot, Duration tunnel) {}
+    /** Hears of a machine that has its place in the network, and then that its slurmd runs. */
+    interface Booting {
+        void joined(Duration boot, Duration tunnel);
+
+        void up(Sandbox machine);
+    }
 
     /** @param left by an asker that was killed while it started this */
-    void boot(Booked booked, int slot, Optional<Sandbox> left, Consumer<Up> up, Runnable failed) {
+    void boot(Booked booked, int slot, Optional<Sandbox> left, Booting booting, Runnable failed) {
         String node = booked.node(slot);
         Place place = booked.places().get(slot);
         Fault fault = booked.fault();
@@ -50,8 +53,9 @@ final class WorkerMachines implements AutoCloseable {
                     }
                     spaces.join(machine, place.number());
                     long joined = System.nanoTime();
+                    booting.joined(Duration.ofNanos(booted - from), Duration.ofNanos(joined - booted));
                     spaces.serve(machine, place.number(), place.scratchMib(), slurmd(booked.ticket(), place));
-                    up.accept(new Up(machine, Duration.ofNanos(booted - from), Duration.ofNanos(joined - booted)));
+                    booting.up(machine);
                 },
                 failed);
     }
