@@ -10,7 +10,7 @@ import org.cloister.vm.slurm.LocalConfiguration;
  */
 final class ClusterUnits {
     /** When memory is short, who works in this VM goes first. */
-    private static final String FIRST = "[Service]\nOOMScoreAdjust=-800\n";
+    private static final String FIRST = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nOOMScoreAdjust=-800\n";
 
     private ClusterUnits() {}
 

@@ -99,7 +99,7 @@ class EnrolmentTest {
     void neither_root_nor_a_daemon_nor_who_is_no_member_submits() throws IOException {
         assertThat(refused(local.root().command(List.of("sbatch", "--chdir=/", "--wrap=true"))))
                 .contains("root runs no jobs here");
-        for (String user : List.of("daemon", "2004")) {
+        for (String user : List.of("daemon", "slurm", "2004")) {
             assertThat(refused(local.head()
                             .command(
                                     "setpriv",
@@ -113,6 +113,18 @@ class EnrolmentTest {
         }
         assertThat(refused(local.as(User.ALICE).command(List.of("sbatch", "--uid=root", "--wrap=true"))))
                 .contains("root");
+        // slurmctld lets its own account submit for others; root is nobody for whom a job runs.
+        assertThat(refused(local.head()
+                        .command(List.of(
+                                "setpriv",
+                                "--reuid=slurm",
+                                "--regid=slurm",
+                                "--clear-groups",
+                                "sbatch",
+                                "--uid=root",
+                                "--chdir=/",
+                                "--wrap=true"))))
+                .isNotBlank();
     }
 
     private static String refused(Command command) throws IOException {
