@@ -24,7 +24,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.Digest;
 import org.cloister.protocol.identity.Beliefs;
 import org.cloister.protocol.identity.Chain;
 import org.cloister.protocol.identity.Identity;
@@ -68,6 +71,8 @@ final class MiniOffice implements AutoCloseable {
     private final List<ByteString> envelopes = new ArrayList<>();
     private OfficeMessage.Openings openings = new OfficeMessage.Openings(0, List.of());
     private long newest;
+    private final List<Channel> attached = new CopyOnWriteArrayList<>();
+    private final LinkedBlockingQueue<Digest> kept = new LinkedBlockingQueue<>();
     private int losses;
     private int busy;
 
@@ -109,6 +114,21 @@ final class MiniOffice implements AutoCloseable {
     /** Openings up to this epoch were taken. */
     synchronized void newest(long epoch) {
         newest = epoch;
+    }
+
+    /** A newer list, to each link; returns when all have it in force. */
+    void bring(byte[] list) throws InterruptedException {
+        Digest digest = Digest.sha256(list);
+        attached.forEach(each ->
+                each.writeAndFlush(Framing.frame(new RelayMessage.Revocations(ByteString.copyFrom(list)).wire())));
+        int missing = attached.size();
+        while (missing > 0) {
+            Digest next = kept.poll(20, TimeUnit.SECONDS);
+            if (next == null) {
+                throw new AssertionError(missing + " links do not keep a newer list");
+            }
+            missing -= next.equals(digest) ? 1 : 0;
+        }
     }
 
     /** So many answers are lost, with their links. */
@@ -254,7 +274,11 @@ final class MiniOffice implements AutoCloseable {
     private final class Attached extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
-            if (message instanceof AgentMessage.Attach) {
+            if (message instanceof AgentMessage.RevocationsKept has) {
+                kept.add(has.list());
+            } else if (message instanceof AgentMessage.Attach) {
+                attached.add(ctx.channel());
+                ctx.channel().closeFuture().addListener(closed -> attached.remove(ctx.channel()));
                 say(ctx, new RelayMessage.Attached("r1", Pace.UNTOLD, lists.size()));
                 lists.forEach(list -> say(ctx, new RelayMessage.Revocations(ByteString.copyFrom(list))));
             } else if (message instanceof AgentMessage.Serve serve) {

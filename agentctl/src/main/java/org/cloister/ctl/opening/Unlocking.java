@@ -176,25 +176,37 @@ final class Unlocking {
             }
             return opened(talk, given.get());
         }
+        SlotHost host = new SlotHost(terms.beliefs, allocation.slots().get(0));
+        boolean revoked = host.isRevoked();
         Nonce nonce = nonces.computeIfAbsent(talk.shown().key(), key -> Nonce.random(random));
         talk.say(new VerifierMessage.Question(nonce));
         VmMessage.Shown shown = shown(talk);
-        Verdict verdict = judge(talk, allocation.slots().get(0), nonce, shown);
+        Verdict verdict = judge(talk, host.slot(), revoked, nonce, shown);
         if (verdict instanceof Verdict.Refused refused) {
-            List<String> clauses = refused.failures().stream()
-                    .map(each -> each.clause().id())
-                    .distinct()
-                    .toList();
-            talk.say(new VerifierMessage.Denied(clauses, "the opener was told why"));
-            return new Outcome.Denied(refused);
+            return denied(talk, refused);
         }
         Verdict.Accepted accepted = (Verdict.Accepted) verdict;
         Unlock unlock = unlock(accepted.statement(), allocation, nonce);
         terms.book.spend(opening.id(), terms.policy.policy().serial());
+        // Lists come while the VM shows itself, and writing takes its time.
+        if (host.isRevoked()) {
+            return denied(
+                    talk,
+                    new Verdict.Refused(List.of(Verifier.hostRevoked(host.slot().key()))));
+        }
         given = Optional.of(accepted);
         sinceNs = System.nanoTime();
         talk.give(unlock);
         return opened(talk, accepted);
+    }
+
+    private static Outcome denied(BootTalk talk, Verdict.Refused refused) {
+        List<String> clauses = refused.failures().stream()
+                .map(each -> each.clause().id())
+                .distinct()
+                .toList();
+        talk.say(new VerifierMessage.Denied(clauses, "the opener was told why"));
+        return new Outcome.Denied(refused);
     }
 
     private VmMessage.Shown shown(BootTalk talk) throws LostException, IOException, InterruptedException {
@@ -216,7 +228,8 @@ final class Unlocking {
                 + "; agentctl project close " + opening.id() + ", and open it anew");
     }
 
-    private Verdict judge(BootTalk talk, Slot slot, Nonce nonce, VmMessage.Shown shown) throws IOException {
+    private Verdict judge(BootTalk talk, Slot slot, boolean revoked, Nonce nonce, VmMessage.Shown shown)
+            throws IOException {
         return Verifier.decide(
                 terms.policy.policy(),
                 new Expectation(
@@ -224,10 +237,7 @@ final class Unlocking {
                         opening.id(),
                         slot.slot(),
                         slot.key(),
-                        // Lists name certificates, and a device sees none of the host's: the policy's hosts say whom
-                        // the
-                        // owners believe, and a relay gives nothing to a host that the site revoked.
-                        false,
+                        revoked,
                         nonce,
                         talk.shown().key(),
                         talk.binding(terms.opener.credential()),

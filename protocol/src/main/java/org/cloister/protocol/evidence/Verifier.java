@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.dsse.Envelope;
 import org.cloister.protocol.dsse.EnvelopeRefused;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.Verdict.Failure;
 import org.cloister.protocol.policy.AssuranceLevel;
 import org.cloister.protocol.policy.Policy;
@@ -75,11 +76,17 @@ public final class Verifier {
                 "one of the " + policy.hosts().size() + " hosts of policy " + policy.serial(),
                 expected.host().id(),
                 "have the owners accept it, if they do");
-        require(
+        if (expected.hostRevoked()) {
+            failures.add(hostRevoked(expected.host()));
+        }
+    }
+
+    /** What denies a VM of this host also after the decision, until it was given anything. */
+    public static Failure hostRevoked(VerificationKey host) {
+        return failure(
                 Clause.REVOKED,
-                !expected.hostRevoked(),
                 "a host that is not revoked",
-                expected.host().id(),
+                host.id(),
                 "use another host, or enrol it anew and have it accepted");
     }
 
@@ -199,7 +206,11 @@ public final class Verifier {
 
     private void require(Clause clause, boolean holds, String want, String have, String remedy) {
         if (!holds) {
-            failures.add(new Failure(clause, "want " + want + ", have " + have + "; " + remedy));
+            failures.add(failure(clause, want, have, remedy));
         }
+    }
+
+    private static Failure failure(Clause clause, String want, String have, String remedy) {
+        return new Failure(clause, "want " + want + ", have " + have + "; " + remedy);
     }
 }

@@ -5,6 +5,7 @@ import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import org.cloister.protocol.MalformedException;
+import org.cloister.protocol.dsse.VerificationKey;
 
 /** Whose keys a party believes at this moment, and what their owners have taken back. From any thread. */
 public final class Beliefs {
@@ -67,6 +68,17 @@ public final class Beliefs {
     public void require(Identity identity) throws IdentityRefused {
         State current = state;
         OpenIdentities.require(identity, current.anchors, current.lists, now());
+    }
+
+    /**
+     * Whether a host or relay of the site that is known by its key alone is still believed.
+     *
+     * @throws IdentityRefused by {@link Clause#REVOKED} if a list takes the key back, by {@link Clause#LIST} if a list of one of
+     *     the site's anchors is missing or has ended
+     */
+    public void requireKey(VerificationKey key) throws IdentityRefused {
+        State current = state;
+        current.lists.requireKey(key, current.anchors.of(Name.SITE), now());
     }
 
     /** What must end now of what is open, because whoever opened it is believed no more. */

@@ -83,6 +83,35 @@ public final class RevocationLists {
         }
     }
 
+    /**
+     * Whether a host or relay that is known by its key alone still holds: no list takes the key back, and the list of each of the
+     * anchors is here and valid, for any of them may be the one that would name it. What an older list said stays said.
+     *
+     * @param anchors the site's
+     */
+    void requireKey(VerificationKey key, Collection<VerificationKey> anchors, Instant now) throws IdentityRefused {
+        String subject = "key " + key.id();
+        for (VerificationKey anchor : anchors) {
+            RevocationList list = newest.get(anchor);
+            if (list != null && list.revokes(key)) {
+                throw new IdentityRefused(
+                        Clause.REVOKED,
+                        subject,
+                        "a key that is not revoked",
+                        "one in list " + list.number() + " of " + anchor,
+                        "enrol who has it anew, with another key");
+            }
+        }
+        for (VerificationKey anchor : anchors) {
+            RevocationList list = newest.get(anchor);
+            if (list == null) {
+                throw new IdentityRefused(
+                        Clause.LIST, subject, "a revocation list of " + anchor, "none", "deliver its newest list");
+            }
+            requireTime(list, now);
+        }
+    }
+
     private static void requireTime(RevocationList list, Instant now) throws IdentityRefused {
         if (now.isBefore(list.from()) || now.isAfter(list.until())) {
             throw new IdentityRefused(
