@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.cloister.protocol.circuit.FaultyPath;
 import org.cloister.protocol.circuit.Splice;
 import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.Answer;
@@ -25,6 +27,8 @@ final class MiniExchange {
     private final Map<Token, Channel> waiting = new ConcurrentHashMap<>();
     private final Set<Splice> open = ConcurrentHashMap.newKeySet();
     private final AtomicInteger spliced = new AtomicInteger();
+    /** Of circuits from now on, one after the other. */
+    volatile Supplier<FaultyPath> paths = FaultyPath::sound;
 
     void serve(Name name, Channel attached) {
         served.put(name, attached);
@@ -42,12 +46,17 @@ final class MiniExchange {
             target.writeAndFlush(
                     Framing.frame(new RelayMessage.Dial(token, circuit.from(), circuit.to(), circuit.policy()).wire()));
         } else if (request instanceof Request.DialBack back) {
+            Channel from = waiting.remove(back.token());
+            FaultyPath path = paths.get();
+            from.pipeline().addLast(path.toTarget());
+            stream.pipeline().addLast(path.toOpener());
             Splice splice = new Splice(
-                    waiting.remove(back.token()),
+                    from,
                     stream,
                     new Splice.Limits(Duration.ofHours(1), Duration.ofHours(1)),
                     bytes -> {},
                     close -> {});
+            path.cutBy(() -> splice.end(Close.byRelay(CloseReason.LOST)));
             open.add(splice);
             spliced.incrementAndGet();
             splice.start(opener -> Answer.accept(opener, 1), target -> Answer.accept(target, 1));

@@ -20,8 +20,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -71,6 +73,8 @@ import org.cloister.protocol.ticket.Opening;
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 final class MiniVm implements AgentEvents, StatementRecord, AutoCloseable {
     static final Digest IMAGE = Digest.sha384("image");
+    /** The epoch of a drive that nobody has. */
+    static final long FORGED = 77;
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -83,6 +87,9 @@ final class MiniVm implements AgentEvents, StatementRecord, AutoCloseable {
     final AtomicInteger cutsAtQuestion = new AtomicInteger();
     volatile boolean cutAtUnlock;
     volatile boolean deafToUnlock;
+    /** Who answers in its place, each once, when it was given its keys; with a word about a drive that is not there. */
+    final Queue<Impostor> impostors = new ConcurrentLinkedQueue<>();
+
     volatile long found;
     SigningKey host;
 
@@ -103,6 +110,14 @@ final class MiniVm implements AgentEvents, StatementRecord, AutoCloseable {
     private final CountDownLatch served = new CountDownLatch(1);
     private volatile Credential own;
     private volatile boolean certified;
+
+    /** Whoever has the VM's name, and another key. */
+    enum Impostor {
+        /** Certified in the project, as a VM that had the drive before. */
+        BEFORE,
+        /** By nobody, as anybody can make it. */
+        BOOTING
+    }
 
     MiniVm(MiniOffice relay, Credential host, Beliefs beliefs, Opening opening) throws Exception {
         this.beliefs = beliefs;
@@ -164,7 +179,8 @@ final class MiniVm implements AgentEvents, StatementRecord, AutoCloseable {
 
     @Override
     public void dialled(Attachment attachment, RelayMessage.Dial dial) {
-        Credential shown = own;
+        Impostor impostor = certified ? impostors.poll() : null;
+        Credential shown = impostor == null ? own : lie(impostor);
         boolean later = certified;
         Circuit.dialBack(
                 attachment.link(),
@@ -173,7 +189,32 @@ final class MiniVm implements AgentEvents, StatementRecord, AutoCloseable {
                 Trust.inParties(beliefs),
                 (pipeline, circuit) -> pipeline.addLast(
                         new Framing(LinkLimits.UNLOCK_BYTES, VerifierMessage::read),
-                        new Conversation(circuit, shown, later)));
+                        new Conversation(circuit, shown, later, impostor != null)));
+    }
+
+    private Credential lie(Impostor impostor) {
+        try {
+            KeyPair other = pair();
+            SubjectKey subject = SubjectKey.of(SigningKey.of(other).verificationKey());
+            return Credential.of(
+                    other.getPrivate(),
+                    impostor == Impostor.BEFORE
+                            ? chain(subject)
+                            : List.of(BootCertificate.make(
+                                    name, subject, Signer.of(other.getPrivate()), Instant.now(), RANDOM)));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Of its own authority, for its own name. */
+    private List<byte[]> chain(SubjectKey subject) throws IOException {
+        SigningKey key = SigningKey.of(signing);
+        List<byte[]> chain = new ArrayList<>();
+        chain.add(Authority.load(unlock.authorities().get(0).toByteArray(), key::sign, RANDOM)
+                .issue(name, subject, Instant.now(), Duration.ofHours(24)));
+        unlock.authorities().forEach(each -> chain.add(each.toByteArray()));
+        return chain;
     }
 
     @Override
@@ -208,12 +249,12 @@ final class MiniVm implements AgentEvents, StatementRecord, AutoCloseable {
         private final Credential shown;
         private final VerifierTurns turns;
 
-        Conversation(Circuit circuit, Credential shown, boolean later) {
+        Conversation(Circuit circuit, Credential shown, boolean later, boolean lies) {
             this.circuit = circuit;
             this.shown = shown;
             this.turns = later ? VerifierTurns.unlocked() : VerifierTurns.booting(Role.CONTROLLER);
             if (later) {
-                say(end());
+                say(lies ? new VmMessage.Opened(FORGED, false) : end());
             }
         }
 
@@ -233,7 +274,7 @@ final class MiniVm implements AgentEvents, StatementRecord, AutoCloseable {
             } else if (message instanceof Unlock given) {
                 unlock = given;
                 if (!deafToUnlock) {
-                    take(given);
+                    take();
                 }
                 if (deafToUnlock || cutAtUnlock) {
                     exchange.cut();
@@ -287,12 +328,8 @@ final class MiniVm implements AgentEvents, StatementRecord, AutoCloseable {
         }
 
         /** Issues its own leaf, and shows it from now on. */
-        private void take(Unlock given) throws IOException {
-            SigningKey key = SigningKey.of(signing);
-            List<byte[]> chain = new ArrayList<>();
-            chain.add(Authority.load(given.authorities().get(0).toByteArray(), key::sign, RANDOM)
-                    .issue(name, SubjectKey.of(key.verificationKey()), Instant.now(), Duration.ofHours(24)));
-            given.authorities().forEach(each -> chain.add(each.toByteArray()));
+        private void take() throws IOException {
+            List<byte[]> chain = chain(SubjectKey.of(SigningKey.of(signing).verificationKey()));
             Chain.parse(chain).verifyUnlisted(Set.of(Role.CONTROLLER), beliefs.anchors(), Instant.now());
             own = Credential.of(signing.getPrivate(), chain);
             certified = true;

@@ -220,6 +220,29 @@ class ProjectUnlockTest extends UnlockStage {
     }
 
     @Test
+    void a_vm_that_had_the_drive_before_forges_no_epoch_of_it() throws Exception {
+        try (Met met = meet(creating("--policy", signed(1)), vm -> {
+            vm.cutAtUnlock = true;
+            vm.impostors.add(MiniVm.Impostor.BEFORE);
+        })) {
+            assertThat(OwnedProject.out(met.result())).contains("made").doesNotContain(Long.toString(MiniVm.FORGED));
+            assertThat(met.vm().impostors).isEmpty();
+        }
+    }
+
+    @Test
+    void a_boot_certificate_of_another_key_does_not_end_a_vm_that_was_given_its_keys() throws Exception {
+        try (Met met = meet(creating("--policy", signed(1)), vm -> {
+            vm.cutAtUnlock = true;
+            vm.impostors.add(MiniVm.Impostor.BOOTING);
+        })) {
+            assertThat(OwnedProject.out(met.result())).contains("made");
+            assertThat(met.vm().impostors).isEmpty();
+            assertThat(met.vm().denied).as("what the VM itself has heard").isNull();
+        }
+    }
+
+    @Test
     void keys_that_are_lost_with_their_circuit_are_not_given_again() throws Exception {
         try (Met met = meet(creating("--policy", signed(1)), vm -> vm.deafToUnlock = true)) {
             OwnedProject.refused(met.result(), "it boots still, and what it was given is lost");

@@ -39,8 +39,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The opener of this VM's assignment, and nobody else, comes here by a circuit, sees what its host says of the VM, and brings
- * what opens it. It opens once; who asks again hears that it is open. Answers and openings are one after the other.
+ * Serves the opener of this VM's assignment: shows on a circuit what the host says of the VM, and takes what opens it, once. From
+ * then on the VM shows the chain that it was given, and says on each later circuit what became of the drive. Answers and openings
+ * are one after the other.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
 public final class OpeningDesk {
@@ -56,9 +57,7 @@ public final class OpeningDesk {
     /** What was shown in each circuit that is open. On the work's thread alone, as is what follows. */
     private final Map<OpenerTalk, Place> shown = new HashMap<>();
 
-    private Optional<Done> done = Optional.empty();
-
-    private record Done(long epoch, VmMessage.Opened opened) {}
+    private final OpeningState state;
 
     /**
      * Who the VM is, and whom it takes.
@@ -97,6 +96,7 @@ public final class OpeningDesk {
         this.work = work;
         this.clock = clock;
         this.ended = ended;
+        this.state = new OpeningState(terms);
     }
 
     /** Somebody calls who is no worker. On the link's event loop. */
@@ -107,7 +107,26 @@ public final class OpeningDesk {
             attachment.refuse(dial, CloseReason.REFUSED);
             return;
         }
-        Circuit.dialBack(attachment.link(), dial, terms.boot(), terms.openers(), this::install)
+        if (!state.whenDecided(() -> answer(attachment, dial))) {
+            attachment.refuse(dial, CloseReason.LIMIT);
+        }
+    }
+
+    private void answer(Attachment attachment, RelayMessage.Dial dial) {
+        Optional<Credential> certified;
+        try {
+            certified = state.certified(System.nanoTime());
+        } catch (IOException e) {
+            LOG.warn("opener {}: no circuit: {}", dial.from(), e.getMessage());
+            attachment.refuse(dial, CloseReason.REFUSED);
+            return;
+        }
+        Circuit.dialBack(
+                        attachment.link(),
+                        dial,
+                        certified.orElse(terms.boot()),
+                        terms.openers(),
+                        certified.isPresent() ? this::installLater : this::install)
                 .addListener((Future<Circuit> opened) -> {
                     if (!opened.isSuccess()) {
                         LOG.warn(
@@ -118,17 +137,29 @@ public final class OpeningDesk {
                 });
     }
 
-    /** Talks on a circuit with the opener. */
+    /** Talks on a circuit on which this VM showed its boot certificate. */
     void install(ChannelPipeline pipeline, Circuit circuit) {
-        OpenerTalk talk = new OpenerTalk(circuit, this::heard);
-        pipeline.addLast(new Framing(LinkLimits.UNLOCK_BYTES, VerifierMessage::read), talk);
+        OpenerTalk talk = OpenerTalk.booting(circuit, this::heard);
+        add(pipeline, talk);
         circuit.channel().closeFuture().addListener(closed -> work.execute(() -> shown.remove(talk)));
+    }
+
+    private void installLater(ChannelPipeline pipeline, Circuit circuit) {
+        OpenerTalk talk = OpenerTalk.later(circuit, this::heard);
+        add(pipeline, talk);
+        circuit.channel().closeFuture().addListener(closed -> state.left(talk));
+        state.tell(talk);
+    }
+
+    private static void add(ChannelPipeline pipeline, OpenerTalk talk) {
+        pipeline.addLast(new Framing(LinkLimits.UNLOCK_BYTES, VerifierMessage::read), talk);
     }
 
     private void heard(OpenerTalk talk, VerifierMessage message) {
         if (message instanceof VerifierMessage.Question question) {
             asked(talk, question.nonce());
         } else if (message instanceof Unlock unlock) {
+            state.unlocking();
             work.execute(() -> unlock(talk, unlock));
         } else if (message instanceof VerifierMessage.Denied denied) {
             LOG.warn("opener denies: {}: {}", denied.clauses(), denied.text());
@@ -165,7 +196,7 @@ public final class OpeningDesk {
                 answer.cause() instanceof NoEvidence refused ? refused.why() : EvidenceMessage.Why.FAILED;
         talk.say(new VmMessage.NoStatement(why));
         talk.end();
-        if (why == EvidenceMessage.Why.ANOTHER && done.isEmpty()) {
+        if (why == EvidenceMessage.Why.ANOTHER && state.unlocked().isEmpty()) {
             ended.accept(
                     "the host has vouched for other keys of this VM, or in another circuit, and will not for these");
         }
@@ -174,46 +205,61 @@ public final class OpeningDesk {
     private void unlock(OpenerTalk talk, Unlock unlock) {
         Place place = shown.get(talk);
         if (place == null) {
+            state.refused();
             talk.end();
             return;
         }
-        long begin = System.nanoTime();
+        Optional<Unlocked> before = state.unlocked();
         try {
+            long begin = System.nanoTime();
             Unlocked unlocked = Unlocking.decide(terms.self(), place, unlock, random);
             talk.say(new VmMessage.Passed(BootPhase.KEYS, since(begin)));
-            talk.say(done.isPresent() ? again(unlocked) : first(talk, unlocked));
+            if (before.isPresent()) {
+                talk.say(again(before.get(), unlocked));
+            } else {
+                state.taken(unlocked, System.nanoTime());
+                first(talk, unlocked);
+            }
         } catch (UnlockRefused e) {
             LOG.error("opening refused: {}: {}", e.word(), e.getMessage());
-            talk.say(new VmMessage.Trouble(e.phase(), e.word()));
-            talk.end();
-            if (done.isEmpty()) {
-                ended.accept("not opened: " + e.word() + ": " + e.getMessage());
-            }
+            refuse(talk, before, new VmMessage.Trouble(e.phase(), e.word()), e.word() + ": " + e.getMessage());
         } catch (RuntimeException e) {
-            // The opener waits for a word, and a VM that is open by half is not to stay with its keys.
             LOG.error("opening failed", e);
-            talk.say(new VmMessage.Trouble(BootPhase.DRIVE, Refusal.CONTROLLER.toString()));
-            talk.end();
-            ended.accept("not opened: " + e);
+            // The opener waits for a word, and a VM that is open by half is not to stay with its keys.
+            refuse(
+                    talk,
+                    Optional.empty(),
+                    new VmMessage.Trouble(BootPhase.DRIVE, Refusal.CONTROLLER.toString()),
+                    e.toString());
         }
     }
 
-    private VmMessage first(OpenerTalk talk, Unlocked unlocked) throws UnlockRefused {
+    /** A VM that was opened before goes on whatever a later unlocking is refused for. */
+    private void refuse(OpenerTalk talk, Optional<Unlocked> before, VmMessage.Trouble trouble, String why) {
+        talk.say(trouble);
+        talk.end();
+        if (before.isEmpty()) {
+            state.refused();
+            state.ended(trouble);
+            ended.accept("not opened: " + why);
+        }
+    }
+
+    private void first(OpenerTalk talk, Unlocked unlocked) throws UnlockRefused {
         long begin = System.nanoTime();
         VmMessage.Opened opened = opens.open(unlocked);
-        done = Optional.of(new Done(unlocked.epoch(), opened));
         talk.say(new VmMessage.Passed(BootPhase.DRIVE, since(begin)));
-        return opened;
+        talk.say(opened);
+        state.ended(opened);
     }
 
-    private VmMessage again(Unlocked unlocked) throws UnlockRefused {
-        Done before = done.orElseThrow();
-        if (before.epoch != unlocked.epoch()) {
+    private VmMessage again(Unlocked before, Unlocked unlocked) throws UnlockRefused {
+        if (before.epoch() != unlocked.epoch()) {
             throw new UnlockRefused(
                     Refusal.OPENED,
-                    "opening: want epoch " + before.epoch + ", which is open, have " + unlocked.epoch());
+                    "opening: want epoch " + before.epoch() + ", which is open, have " + unlocked.epoch());
         }
-        return before.opened;
+        return state.outcome().orElseThrow();
     }
 
     private static Duration since(long beginNs) {

@@ -168,6 +168,7 @@ final class Unlocking {
     private Outcome converse(BootTalk talk, Allocation allocation)
             throws LostException, IOException, InterruptedException {
         if (given.isPresent()) {
+            requireGiven(talk, given.get());
             if (talk.boots()) {
                 talk.say(DENIED_BEFORE);
                 throw new IOException("controlling VM of opening " + opening.id()
@@ -198,6 +199,15 @@ final class Unlocking {
         sinceNs = System.nanoTime();
         talk.give(unlock);
         return opened(talk, accepted);
+    }
+
+    /** A name is had by several: by the project's VMs before this one, and by whoever makes a boot certificate for it. */
+    private static void requireGiven(BootTalk talk, Verdict.Accepted accepted) throws LostException {
+        VerificationKey key = accepted.statement().claim().keys().signing();
+        if (!talk.shown().key().equals(key)) {
+            throw new LostException("controlling VM: want the one that was given the drive's key, with key " + key.id()
+                    + ", have one with key " + talk.shown().key().id());
+        }
     }
 
     private static Outcome denied(BootTalk talk, Verdict.Refused refused) {
