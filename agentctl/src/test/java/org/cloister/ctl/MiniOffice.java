@@ -73,6 +73,9 @@ final class MiniOffice implements AutoCloseable {
     private long newest;
     private final List<Channel> attached = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<Digest> kept = new LinkedBlockingQueue<>();
+    /** What refusals say. */
+    volatile Optional<String> otherWords = Optional.empty();
+
     private int losses;
     private int busy;
 
@@ -305,7 +308,7 @@ final class MiniOffice implements AutoCloseable {
             try {
                 answer = answer((PartyMessage) message);
             } catch (TicketRefused e) {
-                answer = new OfficeMessage.Refused("", e.clause(), e.getMessage());
+                answer = new OfficeMessage.Refused("", e.clause(), otherWords.orElse(e.detail()), e.newestEpoch());
             }
             if (isLost()) {
                 link.close();

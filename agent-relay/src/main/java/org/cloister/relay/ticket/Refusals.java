@@ -11,7 +11,7 @@ final class Refusals {
     private Refusals() {}
 
     static OfficeMessage.Refused of(String ticket, TicketRefused why) {
-        return new OfficeMessage.Refused(ticket, why.clause(), String.valueOf(why.getMessage()));
+        return new OfficeMessage.Refused(ticket, why.clause(), why.detail(), why.newestEpoch());
     }
 
     static OfficeMessage.Refused of(String ticket, TicketClause clause, String text) {

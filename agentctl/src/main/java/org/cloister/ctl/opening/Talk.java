@@ -3,8 +3,6 @@ package org.cloister.ctl.opening;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.cloister.ctl.circuit.LinkOptions;
 import org.cloister.ctl.circuit.TicketLine;
 import org.cloister.protocol.identity.Beliefs;
@@ -18,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 /** A device's talk with the relay about one opening. When a link is lost it goes on with the next, and says again what had no answer. */
 final class Talk implements AutoCloseable {
     private static final long AGAIN_MS = 1000;
-    /** As a relay's refusal says it. */
-    private static final Pattern AFTER = Pattern.compile("want an epoch after ([0-9]{1,16}),");
 
     private final LinkOptions link;
     private final ProjectHistory owners;
@@ -109,15 +105,9 @@ final class Talk implements AutoCloseable {
         if (refused.clause() == TicketClause.UNAVAILABLE && silentNs <= patience.toNanos()) {
             return;
         }
-        String clause = "(" + refused.clause() + ")";
-        String text = refused.text().contains(clause)
-                ? refused.text()
-                : "opening " + opening + " refused " + clause + ": " + refused.text();
-        if (refused.clause() == TicketClause.SEQUENCE) {
-            Matcher after = AFTER.matcher(refused.text());
-            text += ": agentctl project open --epoch " + (after.find() ? Long.parseLong(after.group(1)) + 1 : "NUMBER");
-        }
-        throw new IOException(text);
+        String remedy =
+                refused.newestEpoch() == 0 ? "" : ": agentctl project open --epoch " + (refused.newestEpoch() + 1);
+        throw new IOException("opening " + opening + " refused (" + refused.clause() + "): " + refused.text() + remedy);
     }
 
     /** How it stands now. */

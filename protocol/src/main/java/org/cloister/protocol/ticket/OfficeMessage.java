@@ -59,8 +59,28 @@ public sealed interface OfficeMessage {
         }
     }
 
-    /** @param ticket empty if it could not be read */
-    record Refused(String ticket, TicketClause clause, String text) implements OfficeMessage {}
+    /**
+     * @param ticket empty if it could not be read
+     * @param text for people
+     * @param newestEpoch the highest that the relay ever took, if an opening is refused for its epoch; otherwise 0
+     */
+    record Refused(String ticket, TicketClause clause, String text, long newestEpoch) implements OfficeMessage {
+        /** @throws IllegalArgumentException if the epoch is out of range, or goes with another clause */
+        public Refused {
+            if (newestEpoch < 0 || newestEpoch > Ticket.MAX_COUNT) {
+                throw new IllegalArgumentException(
+                        "refusal: want a newest epoch of 0 to 2^53, have " + Long.toUnsignedString(newestEpoch));
+            }
+            if (newestEpoch != 0 && clause != TicketClause.SEQUENCE) {
+                throw new IllegalArgumentException(
+                        "refusal: want a newest epoch with the clause sequence alone, have one with " + clause);
+            }
+        }
+
+        public Refused(String ticket, TicketClause clause, String text) {
+            this(ticket, clause, text, 0);
+        }
+    }
 
     /** What a host holds against what it knows itself. */
     record Claimed(
@@ -160,7 +180,8 @@ public sealed interface OfficeMessage {
             message.setRefused(org.cloister.protocol.ticket.wire.Refused.newBuilder()
                     .setTicket(refused.ticket)
                     .setClause(refused.clause.toString())
-                    .setText(TicketWords.printable(refused.text)));
+                    .setText(TicketWords.printable(refused.text))
+                    .setNewestEpoch(refused.newestEpoch));
         } else if (this instanceof Claimed claimed) {
             message.setClaimed(org.cloister.protocol.ticket.wire.Claimed.newBuilder()
                     .setTicket(claimed.ticket)
@@ -270,10 +291,15 @@ public sealed interface OfficeMessage {
     }
 
     private static Refused refused(org.cloister.protocol.ticket.wire.Refused refused) throws MalformedException {
-        return new Refused(
-                refused.getTicket().isEmpty() ? "" : TicketWords.id(refused.getTicket()),
-                TicketClause.of(refused.getClause()).orElseThrow(() -> unknown("clause", refused.getClause())),
-                TicketWords.text(refused.getText()));
+        try {
+            return new Refused(
+                    refused.getTicket().isEmpty() ? "" : TicketWords.id(refused.getTicket()),
+                    TicketClause.of(refused.getClause()).orElseThrow(() -> unknown("clause", refused.getClause())),
+                    TicketWords.text(refused.getText()),
+                    refused.getNewestEpoch());
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
     }
 
     private static Quota quota(org.cloister.protocol.ticket.wire.Quota quota) throws MalformedException {

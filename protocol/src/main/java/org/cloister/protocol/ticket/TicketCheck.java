@@ -88,12 +88,7 @@ public final class TicketCheck {
     /** A drive's epoch is used once, whatever came of it. */
     public static void requireNewer(SignedOpening signed, long newest) throws TicketRefused {
         if (signed.epoch() <= newest) {
-            throw new TicketRefused(
-                    TicketClause.SEQUENCE,
-                    signed.subject(),
-                    "an epoch after " + newest,
-                    Long.toString(signed.epoch()),
-                    "somebody opened it since; if it is to be opened anew, sign with a later epoch");
+            throw TicketRefused.usedEpoch(signed.subject(), newest, signed.epoch());
         }
     }
 

@@ -18,6 +18,7 @@ import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.ticket.wire.FromOffice;
 import org.cloister.protocol.ticket.wire.FromParty;
+import org.cloister.protocol.ticket.wire.Refused;
 import org.cloister.protocol.ticket.wire.Welcome;
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +52,7 @@ class TicketMessagesTest {
                     ID, TicketState.ENDED, Optional.of(TicketEnd.NODE_FAILED), "a node is down", 7, BYTES, BYTES),
             new OfficeMessage.Refused("", TicketClause.MALFORMED, "why"),
             new OfficeMessage.Refused(ID, TicketClause.NO_SLURM, "why"),
+            new OfficeMessage.Refused(ID, TicketClause.SEQUENCE, "why", Ticket.MAX_COUNT),
             new OfficeMessage.Claimed(BYTES, List.of(BYTES), BYTES, BYTES, ProjectPapers.none()),
             new OfficeMessage.Claimed(
                     BYTES, List.of(), BYTES, BYTES, new ProjectPapers(List.of(BYTES, BYTES), BYTES, BYTES)),
@@ -83,6 +85,8 @@ class TicketMessagesTest {
         assertThat(ByteBufUtil.getBytes(Framing.frame(welcome.wire()))).isEqualTo(vector("from-office-welcome"));
         OfficeMessage refused = new OfficeMessage.Refused(ID, TicketClause.QUOTA, "x");
         assertThat(ByteBufUtil.getBytes(Framing.frame(refused.wire()))).isEqualTo(vector("from-office-refused"));
+        OfficeMessage usedEpoch = new OfficeMessage.Refused(ID, TicketClause.SEQUENCE, "x", 41);
+        assertThat(ByteBufUtil.getBytes(Framing.frame(usedEpoch.wire()))).isEqualTo(vector("from-office-used-epoch"));
         OfficeMessage claimed = new OfficeMessage.Claimed(
                 text("t"),
                 List.of(text("c")),
@@ -173,6 +177,22 @@ class TicketMessagesTest {
                             FromOffice.newBuilder().setOpenings(bad).build().toByteArray()))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("want");
+        }
+    }
+
+    @Test
+    void a_newest_epoch_is_one_and_goes_with_its_clause_alone() {
+        Refused good = new OfficeMessage.Refused(ID, TicketClause.SEQUENCE, "x", 41)
+                .wire()
+                .getRefused();
+        for (Refused bad : List.of(
+                good.toBuilder().setNewestEpoch(-1).build(),
+                good.toBuilder().setNewestEpoch(Ticket.MAX_COUNT + 1).build(),
+                good.toBuilder().setClause("quota").build())) {
+            assertThatThrownBy(() -> OfficeMessage.read(
+                            FromOffice.newBuilder().setRefused(bad).build().toByteArray()))
+                    .isInstanceOf(MalformedException.class)
+                    .hasMessageContaining("refusal: want a newest epoch");
         }
     }
 
