@@ -2,6 +2,7 @@ package org.cloister.relay;
 
 import java.io.IOException;
 import java.math.BigInteger;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Duration;
@@ -41,6 +42,10 @@ final class Desk implements RenewalDesk.Office, AutoCloseable {
     private volatile Optional<RevocationList> newest = Optional.empty();
 
     Desk(Cast cast, Path folder) throws IOException {
+        this(cast, folder, cast.relay.address());
+    }
+
+    Desk(Cast cast, Path folder, InetSocketAddress relay) throws IOException {
         this.site = Agent.require(cast.site.authority, "no site");
         this.files = new EnrolmentFiles(folder);
         this.enrolments = new EnrolmentDesk(site, files);
@@ -48,7 +53,7 @@ final class Desk implements RenewalDesk.Office, AutoCloseable {
         this.link = new AgentLink(
                 cast.loops,
                 new AgentLink.Terms(
-                        List.of(cast.relay.address()),
+                        List.of(relay),
                         new DeskCredential(site, InstantSource.system()),
                         trust -> trust.only(Cast.RELAY),
                         cast.beliefs(),

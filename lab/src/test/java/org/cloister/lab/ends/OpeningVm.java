@@ -162,6 +162,7 @@ final class OpeningVm implements AgentEvents, StatementRecord, AutoCloseable {
     }
 
     /** Of the drive's key, as the VM's machine would: it opens for this boot, question and epoch alone. */
+    @SuppressWarnings("try") // what is opened is only there to be closed
     private VmMessage.Opened open(Unlocked unlocked) throws UnlockRefused {
         byte[] info = SealingContext.unlock(opening.project(), unlocked.place(), unlocked.epoch());
         try (SecretMemory key = new Hpke(Crypto.load(secrets))
