@@ -85,8 +85,7 @@ class FloodTest {
         for (int i = 0; i < LinkLimits.TICKET_STREAMS; i++) {
             assertThat(deaf.open(TICKETS).next()).isEqualTo("200");
         }
-        assertThat(deaf.open(TICKETS).next())
-                .isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
+        assertThat(deaf.open(TICKETS).next()).isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
         Link another = cast.link(cast.strangerDevice);
         assertThat(TicketParty.of(another, cast.strangerDevice, cast.credential(cast.strangerDevice)).welcome)
                 .isNotNull();

@@ -43,7 +43,9 @@ class RelayLinkTest {
         while (said < LinkLimits.ATTACH_QUEUE && link.say(new RelayMessage.RenewalAsked(1, Cast.HOST, request))) {
             said++;
         }
-        assertThat(said).as("messages of an eighth of the limit, and a little more").isEqualTo(7);
+        assertThat(said)
+                .as("messages of an eighth of the limit, and a little more")
+                .isEqualTo(7);
     }
 
     @Test

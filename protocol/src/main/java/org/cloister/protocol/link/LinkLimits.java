@@ -93,23 +93,7 @@ public final class LinkLimits {
         table.put("renewal-time", RENEWAL_TIME.toSeconds());
         table.put("renewal-pause", RENEWAL_PAUSE.toSeconds());
         table.put("renewals", (long) RENEWALS);
-        table.put("from-party", (long) FROM_PARTY_BYTES);
-        table.put("from-office", (long) FROM_OFFICE_BYTES);
-        table.put("unanswered", (long) UNANSWERED);
-        table.put("untold", (long) UNTOLD);
-        table.put("unwritten", (long) UNWRITTEN_BYTES);
-        table.put("unwritten-long", (long) UNWRITTEN_LONG_BYTES);
-        table.put("unwritten-project", (long) UNWRITTEN_PROJECT_BYTES);
-        table.put("unwritten-all", (long) UNWRITTEN_ALL_BYTES);
-        table.put("ticket-streams", (long) TICKET_STREAMS);
-        table.put("project-streams", (long) PROJECT_STREAMS);
-        table.put("project-work", (long) PROJECT_WORK);
-        table.put("project-burst", (long) PROJECT_BURST);
-        table.put("project-at-once", (long) PROJECT_AT_ONCE);
-        table.put("work-time", WORK_TIME.toSeconds());
-        table.put("agent-words", (long) AGENT_WORDS);
-        table.put("requests", (long) REQUESTS);
-        table.put("device-requests", (long) DEVICE_REQUESTS);
+        putTickets(table);
         table.put("hello", (long) HELLO_BYTES);
         table.put("hello-time", HELLO_TIME.toSeconds());
         table.put("message-time", MESSAGE_TIME.toSeconds());
@@ -140,5 +124,25 @@ public final class LinkLimits {
         table.put("access-time", ACCESS_TIME.toSeconds());
         table.put("clear-bytes", 0L);
         return table;
+    }
+
+    private static void putTickets(Map<String, Long> table) {
+        table.put("from-party", (long) FROM_PARTY_BYTES);
+        table.put("from-office", (long) FROM_OFFICE_BYTES);
+        table.put("unanswered", (long) UNANSWERED);
+        table.put("untold", (long) UNTOLD);
+        table.put("unwritten", (long) UNWRITTEN_BYTES);
+        table.put("unwritten-long", (long) UNWRITTEN_LONG_BYTES);
+        table.put("unwritten-project", (long) UNWRITTEN_PROJECT_BYTES);
+        table.put("unwritten-all", (long) UNWRITTEN_ALL_BYTES);
+        table.put("ticket-streams", (long) TICKET_STREAMS);
+        table.put("project-streams", (long) PROJECT_STREAMS);
+        table.put("project-work", (long) PROJECT_WORK);
+        table.put("project-burst", (long) PROJECT_BURST);
+        table.put("project-at-once", (long) PROJECT_AT_ONCE);
+        table.put("work-time", WORK_TIME.toSeconds());
+        table.put("agent-words", (long) AGENT_WORDS);
+        table.put("requests", (long) REQUESTS);
+        table.put("device-requests", (long) DEVICE_REQUESTS);
     }
 }
