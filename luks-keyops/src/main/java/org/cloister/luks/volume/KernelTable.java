@@ -122,6 +122,11 @@ record KernelTable(boolean readOnly, int targets, String target, long start, lon
         return words;
     }
 
+    /** Such as {@code aes-xts-plain64}; empty where nothing is encrypted. */
+    String cipher() {
+        return target.equals("crypt") && !words.isEmpty() ? HeaderForm.printable(words.get(0)) : "";
+    }
+
     /** The words from one on, of which the order does not matter: options, behind their number. */
     Set<String> options(int from) {
         return words.size() <= from ? Set.of() : Set.copyOf(words.subList(from + 1, words.size()));

@@ -256,7 +256,9 @@ public final class Volume implements AutoCloseable {
         call("crypt_get_active_device", cd -> lib.crypt_get_active_device(cd, name.text(), active));
         boolean readOnly = (active.flags.get() & LibCryptsetup.CRYPT_ACTIVATE_READONLY) != 0;
         Path under = Path.of(text(lib::crypt_get_device_name));
-        return new Mapping(name, under, active.size.get() * SECTOR, cipher(), readOnly, inUse);
+        // Not the header's word: the disk below may say something else by now.
+        String cipher = KernelTable.read(library, name.text()).cipher();
+        return new Mapping(name, under, active.size.get() * SECTOR, cipher, readOnly, inUse);
     }
 
     int call(String function, ContextCall call) throws VolumeException {
