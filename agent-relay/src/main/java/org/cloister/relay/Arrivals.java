@@ -14,12 +14,13 @@ import java.util.Set;
 
 /**
  * Connections that have not made a request yet, by the address they come from. When all places are taken, a new connection
- * displaces the oldest of the address that holds the most, unless that is its own; so whoever keeps silent connections open
- * locks out nobody but its own address. No socket and no clock: time is an argument, in nanoseconds. From any thread.
+ * displaces the oldest of the address that holds the most, unless its own holds as many; then one that has been silent for
+ * long, but of no address that holds fewer than its own. So silent connections lock out their own address alone. No socket and
+ * no clock: time is an argument, in nanoseconds. From any thread.
  */
 final class Arrivals {
-    /** A handshake and a first request take less, also on a slow machine in a crowd: what is older says nothing. */
-    static final Duration SILENT = Duration.ofSeconds(2);
+    /** Half of what a handshake may take: what is older has said nothing, also on a slow machine in a crowd. */
+    static final Duration SILENT = Duration.ofSeconds(5);
 
     /** Of an IPv6 address: a site gives one machine or one person at least that much. */
     private static final int PREFIX_BYTES = 8;
@@ -89,6 +90,7 @@ final class Arrivals {
             return oldest(largest.get());
         }
         return sources.values().stream()
+                .filter(each -> each.size() >= own)
                 .map(Arrivals::oldest)
                 .flatMap(Optional::stream)
                 .min((one, other) -> Long.compare(one.sinceNs - other.sinceNs, 0))
@@ -112,6 +114,7 @@ final class Arrivals {
 
     private static ByteBuffer source(InetAddress from) {
         byte[] address = from.getAddress();
-        return ByteBuffer.wrap(address, 0, Math.min(address.length, PREFIX_BYTES)).slice();
+        return ByteBuffer.wrap(address, 0, Math.min(address.length, PREFIX_BYTES))
+                .slice();
     }
 }

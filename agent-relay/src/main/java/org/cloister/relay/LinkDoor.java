@@ -26,19 +26,27 @@ import org.cloister.protocol.link.LinkLimits;
 import org.cloister.protocol.link.TlsProfile;
 import org.cloister.protocol.link.Trust;
 import org.cloister.protocol.link.Witness;
+import org.cloister.relay.fair.TokenBucket;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where connections come in: counts them, asks who they are, and lets them have streams. A connection holds its place among the arrivals until its first request. */
+/**
+ * Where connections come in: counts them, asks who they are, and lets them have streams. A connection holds its place among the
+ * arrivals until its first request.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // ends of connections come as their own events
 final class LinkDoor {
     private static final Logger LOG = LoggerFactory.getLogger(LinkDoor.class);
+
+    private static final int LINES_PER_S = 5;
 
     private final Relay relay;
     private final Supplier<Credential> own;
     private final Trust trust;
     private final AtomicInteger connections = new AtomicInteger();
     private final Arrivals arrivals;
+    /** For lines of strangers, who may come as fast as they like; the metrics count all. */
+    private final TokenBucket lines = new TokenBucket(LINES_PER_S, 2L * LINES_PER_S, System.nanoTime());
 
     LinkDoor(Relay relay, Supplier<Credential> own, Trust trust) {
         this.relay = relay;
@@ -72,6 +80,12 @@ final class LinkDoor {
         channel.close();
     }
 
+    private boolean mayLog() {
+        synchronized (lines) {
+            return lines.take(1, System.nanoTime());
+        }
+    }
+
     private final class Greeting extends ChannelInboundHandlerAdapter {
         private final Arrivals.Place entry;
         private final Witness caller;
@@ -93,10 +107,12 @@ final class LinkDoor {
                     || peer.isEmpty()
                     || !"h2".equals(tls.engine().getApplicationProtocol())) {
                 relay.metrics().handshakesFailed.inc();
-                LOG.info(
-                        "handshake failed from={} reason=\"{}\"",
-                        ctx.channel().remoteAddress(),
-                        handshake.isSuccess() ? "no h2" : Relay.reason(handshake.cause()));
+                if (mayLog()) {
+                    LOG.info(
+                            "handshake failed from={} reason=\"{}\"",
+                            ctx.channel().remoteAddress(),
+                            handshake.isSuccess() ? "no h2" : Relay.reason(handshake.cause()));
+                }
                 ctx.close();
                 return;
             }

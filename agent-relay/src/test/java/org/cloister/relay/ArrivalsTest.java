@@ -48,6 +48,16 @@ class ArrivalsTest {
     }
 
     @Test
+    void an_address_with_few_keeps_its_place_from_one_with_more_however_long_its_handshake_takes() throws Exception {
+        fill("10.0.0.2", 1, 0);
+        fill("10.0.0.1", 5, 1);
+        for (int i = 1; i < 20; i++) {
+            assertThat(enter("10.0.0.1", "x" + i, OLD_NS * (i + 1))).isPresent();
+        }
+        assertThat(displaced).hasSize(19).doesNotContain("10.0.0.2#0");
+    }
+
+    @Test
     void as_many_addresses_as_places_keep_theirs_until_they_are_silent() throws Exception {
         for (int i = 0; i < MOST; i++) {
             fill("10.0.1." + i, 1, i);

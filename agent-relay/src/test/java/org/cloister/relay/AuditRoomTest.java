@@ -47,7 +47,9 @@ class AuditRoomTest extends TicketStage {
     private List<JsonNode> records(String kind) throws IOException {
         List<JsonNode> all = new ArrayList<>();
         try (Stream<Path> files = Files.list(log())) {
-            for (Path each : files.filter(file -> file.toString().endsWith(".jsonl")).sorted().toList()) {
+            for (Path each : files.filter(file -> file.toString().endsWith(".jsonl"))
+                    .sorted()
+                    .toList()) {
                 for (String line : Files.readAllLines(each)) {
                     JsonNode json = new ObjectMapper().readTree(line);
                     if (json.path("kind").asText().equals(kind)) {
@@ -70,7 +72,8 @@ class AuditRoomTest extends TicketStage {
     }
 
     @Test
-    void a_project_whose_signed_tickets_are_refused_again_and_again_fills_no_log_and_each_is_counted() throws Exception {
+    void a_project_whose_signed_tickets_are_refused_again_and_again_fills_no_log_and_each_is_counted()
+            throws Exception {
         long before = size();
         for (int i = 0; i < REFUSALS; i++) {
             assertThat(refused(vm, 1 << 12).clause()).isEqualTo(TicketClause.QUOTA);
@@ -80,7 +83,9 @@ class AuditRoomTest extends TicketStage {
                 .isLessThan(8 * 1024);
         cast.kill();
         List<JsonNode> counted = records("ticket.refused");
-        assertThat(counted.stream().mapToLong(each -> each.path("count").asLong()).sum())
+        assertThat(counted.stream()
+                        .mapToLong(each -> each.path("count").asLong())
+                        .sum())
                 .isEqualTo(REFUSALS);
         assertThat(counted).hasSizeLessThan(10).allSatisfy(each -> {
             assertThat(each.path("project").asText()).isEqualTo(cast.site.a.id());
@@ -88,6 +93,43 @@ class AuditRoomTest extends TicketStage {
             assertThat(Instant.parse(each.path("since").asText())).isBeforeOrEqualTo(Instant.now());
         });
         cast.relay = cast.serve(0, RelayLimits.DEFAULT);
+    }
+
+    @Test
+    void what_was_counted_comes_into_the_log_a_minute_after_the_first_and_metrics_have_it_at_once() throws Exception {
+        AtomicLong aheadS = new AtomicLong();
+        cast.clock = () -> Instant.now().plusSeconds(aheadS.get());
+        restart();
+        for (int i = 0; i < 3; i++) {
+            refused(vm, 1 << 12);
+        }
+        assertThat(cast.metrics
+                        .registry()
+                        .counter("cloister.relay.refused.quota")
+                        .getCount())
+                .isEqualTo(3);
+        assertThat(records("ticket.refused")).isEmpty();
+        aheadS.set(61);
+        await(() -> !records("ticket.refused").isEmpty());
+        assertThat(records("ticket.refused"))
+                .singleElement()
+                .satisfies(each -> assertThat(each.path("count").asLong()).isEqualTo(3));
+    }
+
+    @Test
+    void a_take_over_has_a_quarter_more_than_new_work_and_no_end() throws Exception {
+        serve(new AuditRoom(ONE, 0, () -> Long.MAX_VALUE));
+        Ticket ticket = vm.ticket(TicketParty.nodes(1));
+        vm.order(ticket);
+        vm.until(ticket.id(), TicketState.ACCEPTED);
+        TicketParty second = TicketParty.controller(hostLink, cast.controller, cast.credential(cast.controller));
+        second.takesOver(ticket, 2);
+        second.next(OfficeMessage.Update.class);
+        await(() -> records("ticket.taken-over").size() == 1);
+        TicketParty third = TicketParty.controller(hostLink, cast.controller, cast.credential(cast.controller));
+        third.takesOver(ticket, 3);
+        assertThat(third.next(OfficeMessage.Refused.class).clause()).isEqualTo(TicketClause.AUDIT);
+        assertThat(records("ticket.taken-over")).hasSize(1);
     }
 
     @Test
@@ -115,10 +157,6 @@ class AuditRoomTest extends TicketStage {
         for (Ticket each : taken) {
             vm.withdraw(each.id());
         }
-        cast.kill();
-        cast.relay = cast.serve(0, RelayLimits.DEFAULT);
-        host.close();
-        attach();
         for (Ticket each : taken) {
             String id = each.id();
             await(() -> records("ticket.ended").stream()

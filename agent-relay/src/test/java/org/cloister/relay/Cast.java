@@ -64,6 +64,8 @@ final class Cast implements AutoCloseable {
     Optional<GlobalSlurm> slurm = Optional.empty();
 
     TicketTimes times = TicketTimes.DEFAULT;
+    /** Of the relay's records. */
+    InstantSource clock = InstantSource.system();
     /** Of the audit log, if it is not what a relay has. */
     Optional<AuditRoom> room = Optional.empty();
     /** An audit log in the folder {@code tiny} that can be written exactly while that is there. */
@@ -130,8 +132,7 @@ final class Cast implements AutoCloseable {
 
     private Records records() throws IOException {
         if (!tinySegments) {
-            Records all =
-                    Records.open(state, RELAY, relayOwn(), NetworkPool.DEFAULT, InstantSource.system(), why -> {});
+            Records all = Records.open(state, RELAY, relayOwn(), NetworkPool.DEFAULT, clock, why -> {});
             return room.isEmpty() ? all : new Records(all.state(), all.log(), all.key(), all.clock(), room.get());
         }
         SigningKey key = SigningKey.of(

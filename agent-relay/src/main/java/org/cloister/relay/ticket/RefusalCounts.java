@@ -56,18 +56,13 @@ final class RefusalCounts {
                 key,
                 new Counted(key, 1, now, Optional.of(signer), Optional.of(ticket)),
                 (before, one) -> new Counted(
-                        key,
-                        before.count + 1,
-                        before.since,
-                        before.signer.filter(signer::equals),
-                        Optional.empty()));
+                        key, before.count + 1, before.since, before.signer.filter(signer::equals), Optional.empty()));
     }
 
     /** Those whose span is over; after a clock was set back, at once. */
     List<Counted> due(Instant now) {
         return counts.values().stream()
-                .filter(each -> now.isBefore(each.since)
-                        || !now.isBefore(each.since.plus(SPAN)))
+                .filter(each -> now.isBefore(each.since) || !now.isBefore(each.since.plus(SPAN)))
                 .toList();
     }
 

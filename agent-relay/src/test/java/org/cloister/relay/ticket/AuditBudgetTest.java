@@ -41,11 +41,7 @@ class AuditBudgetTest {
         generator.initialize(new ECGenParameterSpec(Curve.P384.standardName()));
         String log = "l".repeat(26);
         AuditHead head = new AuditHead(NAME, log, MAX, Digest.sha256(new byte[0]), NOON);
-        return head.sign(SigningKey.of(generator.generateKeyPair()))
-                        .envelope()
-                        .bytes()
-                        .length
-                + 1L;
+        return head.sign(SigningKey.of(generator.generateKeyPair())).envelope().bytes().length + 1L;
     }
 
     @Test

@@ -188,8 +188,7 @@ class EnrolmentTest {
         Name other = new Name("h2", "host", Name.SITE);
         EnrolmentDesk desk = desk();
         desk.open(other, made.publicHalf(), late, HOUR);
-        EnrolmentRequest again =
-                overWire(EnrolmentRequest.first(CertificateRequest.make(other, first), made.token()));
+        EnrolmentRequest again = overWire(EnrolmentRequest.first(CertificateRequest.make(other, first), made.token()));
         assertThat(refused(desk, again, late)).isEqualTo(Clause.REVOKED);
         desk.answer(overWire(EnrolmentRequest.first(CertificateRequest.make(other, second), made.token())), late);
         Instant later = late.plus(Duration.ofDays(3));
@@ -206,7 +205,8 @@ class EnrolmentTest {
         EnrolmentDesk dying = new EnrolmentDesk(site, new DyingStore(files, 1, true));
         assertThatThrownBy(() -> dying.answer(asks(first), now)).hasMessage("killed");
         desk().revoke(H1, "stolen", now);
-        assertThat(list(now.plus(Duration.ofDays(399))).revokes(first.verificationKey())).isTrue();
+        assertThat(list(now.plus(Duration.ofDays(399))).revokes(first.verificationKey()))
+                .isTrue();
     }
 
     @Test

@@ -71,7 +71,10 @@ class ReceiptTamperTest {
         SigningKey relay = world.world.relay.key();
         AuditHead head = world.head();
         assertThat(world.verify(withHead(head)).isVerified()).isTrue();
-        assertWrong(withHead(Envelope.sign(Receipt.AUDIT_HEAD, "{}".getBytes(UTF_8), relay).bytes()), "audit");
+        assertWrong(
+                withHead(Envelope.sign(Receipt.AUDIT_HEAD, "{}".getBytes(UTF_8), relay)
+                        .bytes()),
+                "audit");
         assertWrong(
                 withHead(new AuditHead(
                         "r2.relay.site.cloister.internal", head.log(), head.count(), head.hash(), head.time())),
