@@ -32,7 +32,7 @@ enum { MAX_LAYERS = 16, MAX_NAME = 14, HASH_DIGITS = 64, MAX_CMDLINE = 4096, DIS
 
 /*
  * All that a guest writes outside its own disks lies in RAM, with a limit each: what daemons write, beside /etc, apart from what
- * every user may write to. Whoever fills the latter gets "no space left", and the daemons of a controlling VM go on. An inode
+ * every user may write to. A user who fills the latter gets "no space left", and the daemons of a controlling VM go on. An inode
  * costs about 1 KiB of kernel memory that "size" does not count, hence a limit for them too. systemd takes mounts as it finds
  * them; it would give /dev/shm a million inodes.
  */

@@ -30,7 +30,7 @@ main=$(getent hosts main | cut -d ' ' -f 1)
 try "slurmdbd" nc -z -w 3 "$main" 6819
 try "database" nc -z -w 3 "$main" 3306
 
-# The storage: as whom this worker's requests come, whoever makes them.
+# The storage: as whom this worker's requests come, also those of root.
 mkdir -p /run/all
 try "mount" mount -t nfs4 -o vers=4.2 main:/ /run/all
 try "daemons' folders" ls /run/all/cloister/slurm /run/all/cloister/mariadb /run/all/cloister/agent

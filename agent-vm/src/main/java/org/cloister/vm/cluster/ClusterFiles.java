@@ -82,7 +82,7 @@ public final class ClusterFiles {
     }
 
     /**
-     * Makes the bell, which slurmctld and its plugins write to and nobody else: a line of it names a job and its user.
+     * Makes the bell, which slurmctld and its plugins alone write to: a line of it names a job and its user.
      *
      * @param file as slurm.conf names it; its folder is there
      */

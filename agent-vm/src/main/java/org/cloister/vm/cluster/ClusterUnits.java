@@ -14,7 +14,7 @@ final class ClusterUnits {
 
     private ClusterUnits() {}
 
-    /** MariaDB's. Its temporary files have a limit of their own, and whoever works in this VM does not reach its socket. */
+    /** MariaDB's. Its temporary files have a limit of their own, and members who work in this VM do not reach its socket. */
     static String database() {
         return FIRST + """
                 TemporaryFileSystem=/tmp:mode=1777,size=10%,nr_inodes=1024 /var/tmp:mode=1777,size=1%,nr_inodes=1024
@@ -31,7 +31,6 @@ final class ClusterUnits {
                 IPAddressDeny=any
                 # For MariaDB's socket.
                 SupplementaryGroups=mysql
-                TemporaryFileSystem=/project:ro /run/cloister:ro
                 MemoryMax=15%
                 """;
     }
@@ -44,7 +43,6 @@ final class ClusterUnits {
      */
     static String controller(Path state, Path bell) {
         return FIRST + fenced("slurmctld", " " + state + " " + bell) + """
-                TemporaryFileSystem=/project:ro /run/cloister:ro
                 BindPaths=%s %s
                 InaccessiblePaths=-/run/mysqld
                 MemoryMax=25%%
@@ -66,14 +64,16 @@ final class ClusterUnits {
                 AmbientCapabilities=
                 NoNewPrivileges=yes
                 # Itself and its libraries: neither a shell nor any other program. A mount below another one is named itself, or stays
-                # executable; so is each place that it writes to.
-                NoExecPaths=/ /dev /home /project /root /run /run/cloister /run/%2$s /run/user /tmp /var/tmp%3$s
+                # executable; so is each place that it writes to. TemporaryFileSystem has an option of its own for that: it gives way
+                # to NoExecPaths of the same place, and what it was to cover would be seen.
+                NoExecPaths=/ /dev /run /run/%2$s%3$s
                 NoExecPaths=-/usr/lib/x86_64-linux-gnu/awk -/usr/lib/x86_64-linux-gnu/e2fsprogs -/usr/lib/x86_64-linux-gnu/glib-2.0
                 ExecPaths=/usr/sbin/%2$s /usr/lib/x86_64-linux-gnu /usr/lib64
                 ProtectSystem=strict
-                ProtectHome=tmpfs
+                ProtectHome=yes
                 # Not PrivateTmp: that lies in the /tmp that everybody fills.
-                TemporaryFileSystem=/tmp:mode=1777,size=16M,nr_inodes=256 /var/tmp:mode=1777,size=1M,nr_inodes=256
+                TemporaryFileSystem=/tmp:mode=1777,size=16M,nr_inodes=256,noexec /var/tmp:mode=1777,size=1M,nr_inodes=256,noexec
+                TemporaryFileSystem=/project:ro,noexec /run/cloister:ro,noexec
                 InaccessiblePaths=-/dev/shm -/dev/mqueue -/run/lock
                 InaccessiblePaths=-/etc/ssh -/etc/munge -/run/cloister-sessions -/run/sshd -/run/systemd/system
                 InaccessiblePaths=-/var/lib/cloister -/var/lib/mysql -/var/lib/nfs -/var/log -/var/spool -/boot -/srv -/media -/mnt -/opt

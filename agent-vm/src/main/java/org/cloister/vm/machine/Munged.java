@@ -25,7 +25,7 @@ public final class Munged {
                 UNIT,
                 "[Service]\nExecStart=\nExecStart=/usr/sbin/munged --key-file=" + key.path()
                         + " --num-threads=2 --syslog\n"
-                        // Anybody has it write a line by a credential that is none: the journal, which has a bound,
+                        // Any user has it write a line by an invalid credential: the journal, which has a bound,
                         // takes them.
                         // Jobs go first when memory is short.
                         + "OOMScoreAdjust=-800\n");

@@ -40,8 +40,16 @@ class ClusterUnitsTest {
                 .filter(line -> line.startsWith("NoExecPaths="))
                 .flatMap(line -> List.of(line.replace("NoExecPaths=", "").split(" ", -1)).stream())
                 .toList();
-        assertThat(noexec)
-                .contains("/", STATE.toString(), BELL.toString(), "/run/slurmctld", "/tmp", "/var/tmp", "/run", "/dev");
+        assertThat(noexec).contains("/", STATE.toString(), BELL.toString(), "/run/slurmctld", "/run", "/dev");
+        List<String> own = controller
+                .lines()
+                .filter(line -> line.startsWith("TemporaryFileSystem="))
+                .flatMap(
+                        line -> List.of(line.replace("TemporaryFileSystem=", "").split(" ", -1)).stream())
+                .toList();
+        assertThat(own).hasSize(4).allMatch(place -> place.endsWith("noexec"));
+        // Of two for one place systemd keeps NoExecPaths, and the place is covered no more.
+        assertThat(own).noneMatch(place -> noexec.contains(place.split(":", 2)[0]));
         assertThat(lines(controller))
                 .contains("ExecPaths=/usr/sbin/slurmctld /usr/lib/x86_64-linux-gnu /usr/lib64")
                 .contains("BindPaths=" + STATE + " " + BELL);

@@ -83,7 +83,7 @@ class LocalSlurmTextTest {
                         + " Feature=unplaced State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9");
         assertThat(text.lines()).contains("SlurmdTimeout=0", "SlurmctldTimeout=60", "ReturnToService=0");
         assertThat(text).doesNotContain("=\n");
-        // Root of a worker may have slurmctld start a program; so it has an account that is nobody else's, and needs
+        // Root of a worker may have slurmctld start a program; so it has an account of its own, and needs
         // none itself.
         assertThat(text.lines())
                 .contains("SlurmUser=slurm", "JobCompType=jobcomp/filetxt", "JobCompLoc=/run/cloister/bell")

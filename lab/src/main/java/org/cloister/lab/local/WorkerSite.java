@@ -54,8 +54,7 @@ public final class WorkerSite {
     /** One of {@link #nodes}, to be root of. */
     public Sandbox machine(String node) throws IOException {
         return Sandbox.find(site.lab(), node)
-                .orElseThrow(
-                        () -> new LabException("worker " + node + ": there is none", "squeue says which there are"));
+                .orElseThrow(() -> new LabException("worker " + node + ": not found", "squeue says which there are"));
     }
 
     /**

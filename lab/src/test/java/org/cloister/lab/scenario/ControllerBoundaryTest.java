@@ -40,7 +40,7 @@ class ControllerBoundaryTest {
     private static final Path JOBS = Path.of("src/test/resources/jobs");
     private static final String HOME = "/project/home/" + ProjectStage.LOGIN + "/";
 
-    /** What is refused, and in which words; whoever stops it, slurmctld's account or a filter before its port. */
+    /** What is refused, and in which words, be it by slurmctld or by a filter before its port. */
     private static final Map<String, String> REFUSED = Map.ofEntries(
             Map.entry("trigger", "exit [1-9].*"),
             Map.entry("node trigger", "exit [1-9].*"),
@@ -66,7 +66,7 @@ class ControllerBoundaryTest {
             "exit 0 [0-9]+",
             "mount",
             "exit 0 ",
-            // The job's user's own, whoever of the worker made it: a bit that makes nobody more than that.
+            // The job's user's own, though root of the worker made it: its bit gives no more than that user's rights.
             "owner",
             "exit 0 2001",
             "open ports",
@@ -101,7 +101,7 @@ class ControllerBoundaryTest {
 
     @Test
     @Order(0)
-    void daemons_of_the_queue_run_nothing_see_nothing_and_are_nobody_else() throws Exception {
+    void daemons_of_the_queue_run_no_program_and_see_their_own_state_alone() throws Exception {
         project.explained(() -> {
             Map<String, String> said = asRoot(opened.owner(), "boundary-controller.sh");
             for (String unit : List.of("slurmctld", "slurmdbd")) {
@@ -201,7 +201,7 @@ class ControllerBoundaryTest {
     /** Each of them is full while a job is taken, gets its worker and its storage, and ends. */
     @Test
     @Order(3)
-    void a_member_who_fills_what_all_may_write_to_stops_nobodys_job() throws Exception {
+    void a_member_who_fills_what_all_may_write_to_stops_no_job() throws Exception {
         project.explained(() -> {
             assertThat(member.said(
                             "for each in /tmp /var/tmp /run/lock; do dd if=/dev/zero of=$each/fill bs=1M 2>&1; done"))

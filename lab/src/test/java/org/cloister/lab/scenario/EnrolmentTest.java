@@ -113,7 +113,7 @@ class EnrolmentTest {
         }
         assertThat(refused(local.as(User.ALICE).command(List.of("sbatch", "--uid=root", "--wrap=true"))))
                 .contains("root");
-        // slurmctld lets its own account submit for others; root is nobody for whom a job runs.
+        // slurmctld lets its own account submit for others; no job runs for root.
         assertThat(refused(local.head()
                         .command(List.of(
                                 "setpriv",
