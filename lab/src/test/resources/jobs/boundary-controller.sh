@@ -1,6 +1,7 @@
 #!/bin/sh
 # What root of a controlling VM sees of the fences around its daemons, and whether a program gets through them that slurmctld's own
 # account has it run. Lines are "NAME: SAID"; files that would be left somewhere are called boundary-*.
+# shellcheck disable=SC2016,SC2086  # perl's own variables; a word for each option
 slurm="setpriv --reuid=slurm --regid=slurm --clear-groups"
 
 for unit in slurmctld slurmdbd; do

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What root of a worker tries against its controlling VM, with the project's munge key. Each attempt says "NAME: exit STATUS SAID" in one
 # line; files that an attempt would leave somewhere are called boundary-*.  boundary-worker.sh HOME, that of the job's user.
+# shellcheck disable=SC2016,SC2086  # perl's own variables; a word for each option
 home=/project/home/ada
 slurm="setpriv --reuid=slurm --regid=slurm --clear-groups"
 cd / || exit
