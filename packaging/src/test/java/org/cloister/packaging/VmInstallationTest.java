@@ -39,6 +39,11 @@ class VmInstallationTest extends DaemonInstallationContract {
     @Override
     void requireInstalled(CleanRoot root) throws IOException, InterruptedException {
         assertThat(root.has(ARCHIVE)).isTrue();
+        assertThat(root.text("getent", "passwd", "cloister-filter")).contains("/usr/sbin/nologin");
+        // Without what agent-vm passes it says so and ends for good.
+        Command.Result filter = root.run("/usr/libexec/cloister/slurm-filter");
+        assertThat(filter.status()).as(filter.text()).isEqualTo(78);
+        assertThat(filter.text()).contains("expected ADDRESS/BITS RELEASE FILE");
         // What is not made for this Java is refused aloud here, and in silence by the launcher.
         assertThat(root.text(
                         "sh",

@@ -32,6 +32,7 @@ class VmPackagesTest extends DaemonPackagesContract {
                 Set.of(
                         "/usr/share/cloister/agent-vm/make-archive",
                         "/usr/libexec/cloister/session",
+                        "/usr/libexec/cloister/slurm-filter",
                         "/usr/libexec/cloister/member-session",
                         "/usr/libexec/cloister/export-session",
                         HOOKS + "prolog",
@@ -41,11 +42,13 @@ class VmPackagesTest extends DaemonPackagesContract {
                 "packaging/src/slurm/profile.sh",
                 List.of(
                         HOOKS + "job_submit.lua",
+                        "/usr/lib/sysusers.d/cloister-slurm-filter.conf",
+                        "/usr/lib/systemd/system/cloister-slurm-filter.service",
                         EXAMPLES + "agent-vm.toml",
                         EXAMPLES + "controller.toml",
                         EXAMPLES + "members.toml",
                         "/usr/share/cloister/agent-vm/classes"),
-                "systemd | systemd-tmpfiles, charon-systemd, chrony, e2fsprogs, iproute2, libcryptsetup12, "
+                "systemd | systemd-sysusers, systemd | systemd-tmpfiles, charon-systemd, chrony, e2fsprogs, iproute2, libcryptsetup12, "
                         + "libssl3 | libssl3t64, munge, nfs-common, nftables, procps, slurm-client, slurmd, "
                         + "strongswan-swanctl",
                 List.of(

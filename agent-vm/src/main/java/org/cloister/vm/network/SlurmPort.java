@@ -9,8 +9,11 @@ import org.cloister.vm.rpcfilter.Main;
 
 /**
  * The table {@code inet cloister_slurm} of a controlling VM: connections to slurmctld's port that come from without are
- * redirected to the filter's, and what was not redirected is dropped. What the filter sends to slurmctld from an address of
- * loopback arrives with the worker's address that it stands for, since slurmctld takes a node's address from its connection.
+ * redirected to the filter's, and what was not redirected is dropped, at either port. What the filter sends to slurmctld from an
+ * address of loopback arrives with the worker's address that it stands for, since slurmctld takes a node's address from its
+ * connection.
+ *
+ * <p>Of the filter's port no other uid answers: any program may take the port while no filter runs, and would hear credentials.
  *
  * <p>The kernel tracks no other connections, so that who makes many fills no table that others need; one worker has a bounded
  * number at a time, and begins a bounded number a second. The next ones wait.
@@ -48,17 +51,24 @@ public record SlurmPort(Address own, Network network, int filter) {
 
     /** As {@code nft --stateless list table} prints it, but for where lines end. */
     String render() {
+        return "table inet " + NAME + " {\n"
+                + tracking().formatted(Main.SLURMCTLD_PORT, Main.PORT, own, network, filter, MOST_WORKERS)
+                + ways().formatted(Main.SLURMCTLD_PORT, Main.PORT, own, network, filter, standIns())
+                + input().formatted(Main.SLURMCTLD_PORT, Main.PORT, A_SECOND, BURST, AT_A_TIME)
+                + "}\n";
+    }
+
+    private static String tracking() {
         return """
-                table inet %1$s {
                 	set busy {
                 		type ipv4_addr
-                		size %7$d
+                		size %6$d
                 		flags dynamic
                 	}
 
                 	set pace {
                 		type ipv4_addr
-                		size %7$d
+                		size %6$d
                 		flags dynamic,timeout
                 		timeout 1m
                 	}
@@ -66,46 +76,50 @@ public record SlurmPort(Address own, Network network, int filter) {
                 	chain track_in {
                 		type filter hook prerouting priority raw; policy accept;
                 		iifname "lo" accept
-                		tcp dport %2$d accept
+                		tcp dport %1$d accept
                 		notrack
                 	}
 
                 	chain track_out {
                 		type filter hook output priority raw; policy accept;
-                		meta skuid %6$d ip saddr 127.0.0.0/8 tcp dport %2$d accept
-                		ip daddr %4$s ip daddr != %3$s tcp sport { %2$d, %8$d } accept
+                		meta skuid %5$d ip saddr 127.0.0.0/8 tcp dport %1$d accept
+                		ip daddr %4$s ip daddr != %3$s tcp sport { %1$d, %2$d } accept
                 		notrack
                 	}
 
+                """;
+    }
+
+    private static String ways() {
+        return """
                 	chain to_filter {
                 		type nat hook prerouting priority dstnat; policy accept;
-                		iifname != "lo" ip daddr %3$s tcp dport %2$d dnat ip to %3$s:%8$d
+                		iifname != "lo" ip daddr %3$s tcp dport %1$d dnat ip to %3$s:%2$d
                 	}
 
                 	chain as_worker {
                 		type nat hook postrouting priority srcnat; policy accept;
-                		oifname "lo" meta skuid %6$d ip daddr %3$s tcp dport %2$d snat ip prefix to ip saddr map { %5$s : %4$s }
+                		oifname "lo" meta skuid %5$d ip daddr %3$s tcp dport %1$d snat ip prefix to ip saddr map { %6$s : %4$s }
                 	}
 
+                	chain output {
+                		type filter hook output priority filter; policy accept;
+                		tcp sport %2$d meta skuid != %5$d counter drop
+                	}
+
+                """;
+    }
+
+    private static String input() {
+        return """
                 	chain input {
                 		type filter hook input priority filter; policy accept;
-                		iifname != "lo" tcp dport %2$d counter drop
-                		iifname != "lo" tcp dport %8$d ct state new add @pace { ip saddr limit rate over %9$d/second burst %10$d packets } drop
-                		iifname != "lo" tcp dport %8$d ct state new add @busy { ip saddr ct count over %11$d } drop
+                		iifname != "lo" tcp dport %1$d counter drop
+                		iifname != "lo" tcp dport %2$d ct state untracked counter drop
+                		iifname != "lo" tcp dport %2$d ct state new add @pace { ip saddr limit rate over %3$d/second burst %4$d packets } drop
+                		iifname != "lo" tcp dport %2$d ct state new add @busy { ip saddr ct count over %5$d } drop
                 	}
-                }
-                """.formatted(
-                        NAME,
-                        Main.SLURMCTLD_PORT,
-                        own,
-                        network,
-                        standIns(),
-                        filter,
-                        MOST_WORKERS,
-                        Main.PORT,
-                        A_SECOND,
-                        BURST,
-                        AT_A_TIME);
+                """;
     }
 
     /** What stands for the project's network on loopback: 127 and the last three numbers. */

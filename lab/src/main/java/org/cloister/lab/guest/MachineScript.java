@@ -10,6 +10,7 @@ import java.util.List;
 import org.cloister.ipsec.Address;
 import org.cloister.ipsec.Esp;
 import org.cloister.ipsec.Identity;
+import org.cloister.ipsec.Network;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.Secrets;
 import org.cloister.luks.volume.Cryptsetup;
@@ -51,7 +52,7 @@ public final class MachineScript {
 
     private MachineScript() throws IOException {}
 
-    /** @param args {@code swap DISK}, {@code scratch DISK MARKER}, {@code drive DISK MARKER} or {@code storage MARKER} */
+    /** @param args {@code swap DISK}, {@code scratch DISK MARKER}, {@code drive DISK MARKER}, {@code port} or {@code storage MARKER} */
     public static void main(String[] args) throws IOException {
         if (args[0].equals("swap")) {
             Scratch scratch = new MachineScript().of(ScratchPlan.of(Path.of(args[1]), "worker/lab.0"));
@@ -60,8 +61,12 @@ public final class MachineScript {
             new MachineScript().scratch(Path.of(args[1]), args[2]);
         } else if (args[0].equals("drive")) {
             new MachineScript().drive(Path.of(args[1]), args[2]);
+        } else if (args[0].equals("port")) {
+            MachineScript script = new MachineScript();
+            script.tunnelled(script::port);
         } else {
-            new MachineScript().storage(args[1]);
+            MachineScript script = new MachineScript();
+            script.tunnelled(() -> script.serve(args[1]));
         }
         // Netty's and the daemons' watchers are not waited for.
         System.exit(0);
@@ -130,7 +135,13 @@ public final class MachineScript {
         print("secrets " + secrets.live());
     }
 
-    private void storage(String marker) throws IOException {
+    private void port() throws IOException {
+        new SlurmPortScript(here, there, CONTROLLER.address())
+                .run(new Network(new Address("10.70.0.0"), 24))
+                .forEach(MachineScript::print);
+    }
+
+    private void tunnelled(Attempt within) throws IOException {
         Uplink own = new Uplink(here);
         Uplink workers = new Uplink(there);
         own.up(network(here, "c0", CONTROLLER, List.of(WORKER.address())));
@@ -149,7 +160,7 @@ public final class MachineScript {
                         MachineScript::print)) {
             calls.awaitUp("c", LIMIT);
             print("tunnel " + answers.isUp("w1"));
-            serve(marker);
+            within.run();
         } finally {
             first.stop();
             second.stop();

@@ -140,7 +140,7 @@ class ImageProgramsTest {
         Set<String> units = called(UNIT);
         assertThat(units)
                 .contains("munge.service", "mariadb.service", "slurmdbd.service", "slurmctld.service", "slurmd.service")
-                .contains("cloister-session.socket");
+                .contains("cloister-session.socket", "cloister-slurm-filter.service");
         assertThat(units).allSatisfy(unit -> {
             assertThat(files).contains(SYSTEM + unit);
             // A mask, or a change of its own.
@@ -166,7 +166,13 @@ class ImageProgramsTest {
                         .lines()
                         .map(line -> line.split(":", 5))
                         .map(part -> String.join(":", part[0], part[2], part[3])))
-                .contains("mysql:401:401", "munge:402:402", "_chrony:403:403", "sshd:404:65534", "slurm:64030:64030");
+                .contains(
+                        "mysql:401:401",
+                        "munge:402:402",
+                        "_chrony:403:403",
+                        "sshd:404:65534",
+                        "cloister-filter:407:407",
+                        "slurm:64030:64030");
     }
 
     private ImageLayer layer(String name) throws IOException {

@@ -86,6 +86,7 @@ record Looks(List<String> lines) {
                         "udp own:123 chronyd",
                         "tcp own:2049 the kernel",
                         "tcp 0.0.0.0:6817 slurmctld",
+                        "tcp own:16817 java",
                         "tcp 0.0.0.0:6819 slurmdbd");
         assertThat(at("cat /proc/fs/nfsd/versions")).containsExactly("-3 +4 -4.0 -4.1 +4.2");
         assertThat(at("reach 127.0.0.1 6819")).containsExactly("reached");

@@ -279,6 +279,29 @@ class SlurmFilterTest {
                 .hasSize(2);
     }
 
+    /** A port that anybody may take, while nobody of ours has it. */
+    @Test
+    void nobody_answers_workers_in_the_place_of_a_filter_that_is_dead() throws IOException {
+        filter.end();
+        try {
+            String listen = "use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => '10.90.0.1:16817',"
+                    + " Listen => 5, ReuseAddr => 1) or die 'not bound'; open(my $f, '>', \"$ENV{HOME}/bound\"); close $f;"
+                    + " alarm 20; $s->accept; open($f, '>', \"$ENV{HOME}/heard\")";
+            alice.succeed("sh", "-c", "setsid --fork perl -e \"$0\" >/dev/null 2>&1 </dev/null", listen);
+            Path bound = local.homes().resolve("alice/bound");
+            local.await("her port", LIMIT, () -> Files.exists(bound));
+            assertThat(worker.command("timeout", "4", "bash", "-c", "exec 3<>/dev/tcp/10.90.0.1/6817")
+                            .run()
+                            .exit())
+                    .isNotZero();
+            assertThat(local.homes().resolve("alice/heard")).doesNotExist();
+        } finally {
+            alice.run("pkill", "-u", "alice", "perl");
+            filter.start();
+        }
+        assertThat(worker.command("scontrol", "ping").run().out()).contains("is UP");
+    }
+
     @Test
     void without_a_filter_nothing_passes_and_a_new_node_waits_and_why_says_so() throws IOException {
         filter.end();

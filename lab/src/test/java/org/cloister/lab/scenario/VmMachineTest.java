@@ -129,11 +129,8 @@ class VmMachineTest {
     @Test
     @InTurn(9)
     void storage_is_one_users_through_the_tunnel_and_gone_after(@TempDir Path folder) throws IOException {
-        MachineScript.FOLDER.put(
-                vm, ProjectKeys.make("a"), List.of(Identity.controller("c", "a"), Identity.worker("w1", "a")), folder);
+        putWorker(folder);
         vm.succeed("sh", "-c", """
-                ip netns add w
-                ip link add c0 type veth peer name w0 netns w
                 ip netns exec w tcpdump -i any -U -w /run/w.pcap >/run/tcpdump.log 2>&1 </dev/null &
                 for i in 1 2 3 4 5 6 7 8 9; do [ -s /run/w.pcap ] && break; sleep 1; done
                 """);
@@ -155,6 +152,27 @@ class VmMachineTest {
         assertThat(vm.succeed(
                         "sh", "-c", wire + " 'not esp and not arp and not port 500 and not port 4500' 2>/dev/null"))
                 .isEmpty();
+    }
+
+    @Test
+    @InTurn(10)
+    void slurmctlds_port_is_reached_through_tunnel_and_filter_and_sees_the_workers_address(@TempDir Path folder)
+            throws IOException {
+        putWorker(folder);
+        assertThat(run(List.of("RestrictNamespaces=no"), "port").stream().filter(line -> line.startsWith("port")))
+                // A question, one that is not for workers, and a question while no filter runs.
+                .containsExactly("port asked by 10.70.0.2", "port says nothing", "port says nothing");
+    }
+
+    /** A network namespace of the same guest. */
+    private void putWorker(Path folder) throws IOException {
+        MachineScript.FOLDER.put(
+                vm, ProjectKeys.make("a"), List.of(Identity.controller("c", "a"), Identity.worker("w1", "a")), folder);
+        vm.succeed("sh", "-c", """
+                [ -e /run/netns/w ] && exit 0
+                ip netns add w
+                ip link add c0 type veth peer name w0 netns w
+                """);
     }
 
     private List<String> run(String... arguments) throws IOException {
