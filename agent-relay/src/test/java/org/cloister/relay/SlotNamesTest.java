@@ -16,10 +16,10 @@ import org.cloister.protocol.ticket.TicketState;
 import org.cloister.relay.slurm.JobState;
 import org.junit.jupiter.api.Test;
 
-/** Workers' names, which whoever knows a ticket can say, at a relay that knows which host has the slot. */
+/** Claims of workers' names, which follow from a ticket's id, at a relay that knows which host has the slot. */
 class SlotNamesTest extends TicketStage {
     @Test
-    void a_workers_name_is_the_hosts_that_claimed_its_slot_and_goes_from_whoever_had_it() throws Exception {
+    void a_workers_name_is_the_hosts_that_claimed_its_slot_and_is_taken_from_any_other() throws Exception {
         Ticket ticket = vm.ticket(TicketParty.nodes(1));
         vm.order(ticket);
         vm.until(ticket.id(), TicketState.RUNNING);
@@ -27,7 +27,7 @@ class SlotNamesTest extends TicketStage {
         try (Agent other = new Agent(cast, cast.credential(Cast.OTHER_HOST))) {
             Attachment elsewhere = other.attachment();
             assertThat(serves(other, elsewhere, worker))
-                    .as("nobody has claimed the slot")
+                    .as("no host has claimed the slot")
                     .isEmpty();
             claim(ticket);
             assertThat(serves(host, hostAttachment, worker)).isEmpty();

@@ -3,8 +3,8 @@ package org.cloister.vm;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts what peers do whom nothing has proved to be who they say, and picks the few that get a log line: the first, second,
- * fourth, eighth and so on, so that nobody fills the log by calling. From any thread.
+ * Counts what unauthenticated peers do and picks the few events that get a log line, the first, second, fourth, eighth and so
+ * on: a peer cannot fill the log. From any thread.
  */
 public final class Strangers {
     private final AtomicLong count = new AtomicLong();

@@ -47,7 +47,7 @@ public abstract class CircuitTalk extends ChannelInboundHandlerAdapter {
         circuit.endOutput();
     }
 
-    /** Whether a break gets a log line; one of a peer that anybody can be need not. On the circuit's event loop. */
+    /** Whether a break gets a log line; one of an unauthenticated peer need not. On the circuit's event loop. */
     protected boolean isBreakLogged() {
         return true;
     }

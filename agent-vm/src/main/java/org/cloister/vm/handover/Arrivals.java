@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Circuits that show a boot certificate, from the question to the hand-over. The other end may be anybody until a statement that
- * the slot's host signed for its key has come: before that its words change nothing, and after the slot was handed over they are
- * not asked for. Not for several threads.
+ * Receives circuits that show a boot certificate, from the question to the hand-over. The other end is unauthenticated until a
+ * statement arrives that the slot's host signed for its key: before that its words change nothing. A slot that was handed over
+ * answers such circuits with {@code spent}. Not for several threads.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
 final class Arrivals {

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 final class Arriving {
     private static final Logger LOG = LoggerFactory.getLogger(Arriving.class);
 
-    /** What denies a statement that says nothing of this circuit's VM as the worker of this slot, whoever signed it. */
+    /** Clauses by which a statement is not about this circuit's VM as the worker of this slot. */
     private static final Set<Clause> OF_STRANGERS = EnumSet.of(
             Clause.SIGNATURE,
             Clause.FORMAT,

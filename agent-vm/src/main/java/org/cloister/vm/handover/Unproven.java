@@ -13,8 +13,8 @@ import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.link.LinkLimits;
 
 /**
- * Circuits in workers' names that have shown a boot certificate and no evidence yet: anybody's. Those of one slot stand beside
- * each other; a key has one, its newest, and above a limit the oldest gives way. Not for several threads.
+ * Keeps circuits in workers' names that have shown a boot certificate and no evidence yet. Those of one slot coexist; a key has
+ * one, its newest, and above a limit the oldest is removed. Not for several threads.
  *
  * @param <T> a circuit's conversation
  */

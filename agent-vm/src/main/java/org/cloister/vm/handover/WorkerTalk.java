@@ -38,7 +38,7 @@ final class WorkerTalk extends CircuitTalk {
     private @Nullable Nonce offered;
 
     private boolean ready;
-    /** While nobody has vouched for it. On the circuit's event loop. */
+    /** Ends the circuit; until evidence was accepted. On the circuit's event loop. */
     private @Nullable ScheduledFuture<?> waiting;
 
     /**

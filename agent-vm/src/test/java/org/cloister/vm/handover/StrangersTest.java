@@ -126,8 +126,8 @@ class StrangersTest {
 
     @Test
     void a_statement_that_the_slots_host_did_not_sign_changes_nothing() throws Exception {
-        SigningKey nobodys = SigningKey.of(BootWorld.pair(Curve.P256));
-        assertThat(vm().calls().isDenied(UnaryOperator.identity(), nobodys)).containsExactly("signature");
+        SigningKey unknown = SigningKey.of(BootWorld.pair(Curve.P256));
+        assertThat(vm().calls().isDenied(UnaryOperator.identity(), unknown)).containsExactly("signature");
         DeskWorld.Talk garbled = vm().calls();
         garbled.asked();
         garbled.circuit

@@ -99,7 +99,7 @@ class ConversationTest extends Conversation {
             boot();
             awaitLog("off");
             assertThat(decisions.submit(() -> List.copyOf(news)).get(10, TimeUnit.SECONDS))
-                    .as("the word of whoever it was")
+                    .as("words of an unauthenticated circuit")
                     .isEmpty();
         }
     }

@@ -58,7 +58,7 @@ class HttpListenerTest {
     }
 
     @Test
-    void whoever_asks_is_answered_however_many_connections_somebody_holds() throws IOException {
+    void a_request_is_answered_however_many_connections_are_held_open() throws IOException {
         List<Socket> held = new ArrayList<>();
         long begin = System.nanoTime();
         try {
