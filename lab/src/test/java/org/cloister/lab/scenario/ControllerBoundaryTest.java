@@ -14,7 +14,6 @@ import org.cloister.lab.project.ProjectStage;
 import org.cloister.lab.site.WorkingSite;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -160,7 +159,6 @@ class ControllerBoundaryTest {
     /** slurmctld itself takes these of its own account and, but for triggers, of root: what stops them stands before its port. */
     @Test
     @Order(4)
-    @Disabled("until the filter before slurmctld's port is there")
     void orders_of_slurms_administrator_are_refused_to_root_of_a_worker() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
