@@ -112,7 +112,7 @@ public final class DomainXml {
     private void features() {
         // VMware's port, for pointers in its guests.
         xml.empty("vmport", "state", "off");
-        // Performance counters: nobody may use them in the image (kernel.perf_event_paranoid), and the kernel emulates
+        // Performance counters: no user of the image may use them (kernel.perf_event_paranoid), and the kernel emulates
         // them.
         xml.empty("pmu", "state", "off");
         // System management mode: the firmware hides nothing from the guest's kernel.

@@ -172,7 +172,7 @@ public final class Drive {
         Optional<String> difference = FileSystemHead.difference(head.array());
         if (difference.isPresent()) {
             throw new IOException(device + ": " + difference.get()
-                    + "; whoever changed it has the drive's key: see who opened it last");
+                    + "; it was changed with the drive's key: see which host opened it last");
         }
     }
 

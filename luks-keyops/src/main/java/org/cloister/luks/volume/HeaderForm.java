@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 
 /**
  * The one form of header that {@link Cryptsetup#create} makes, field for field. A header is no secret and is not
- * authenticated: whoever can write to the device can change each field of it, so that the next key opens a volume that
- * encrypts nothing. Every field is compared, and a field that is not in this form is refused.
+ * authenticated: an attacker who can write to the device can change each field of it, so that the next key opens a volume
+ * that encrypts nothing. Every field is compared, and a field that is not in this form is refused.
  */
 final class HeaderForm {
     private static final Pattern SLOT = Pattern.compile("keyslots\\.(0|[1-9]\\d?)\\..*");

@@ -58,8 +58,8 @@ public final class Volume implements AutoCloseable {
     }
 
     /**
-     * Refuses a header that differs in any field from what {@link Cryptsetup#create} makes: whoever can write to the device can
-     * change it. What is compared is what libcryptsetup has loaded and will map, whatever becomes of the device meanwhile.
+     * Refuses a header that differs in any field from what {@link Cryptsetup#create} makes: an attacker who can write to the
+     * device can change it. What is compared is what libcryptsetup has loaded and will map, whatever becomes of the device meanwhile.
      *
      * @throws VolumeException.UnexpectedHeader naming the first field that differs, and both values
      */

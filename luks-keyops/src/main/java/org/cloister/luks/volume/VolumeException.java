@@ -229,7 +229,7 @@ public abstract sealed class VolumeException extends IOException {
                     fault,
                     wanted,
                     had,
-                    "write nothing to it: another program made this header, or whoever has the storage changed it");
+                    "write nothing to it: another program made this header, or the storage changed it");
         }
     }
 

@@ -12,7 +12,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 
-/** Changes a LUKS2 header as whoever has the storage can: in both copies, with checksums that hold. */
+/** Changes a LUKS2 header as an attacker with the storage can: in both copies, with checksums that hold. */
 public final class ForgedHeader {
     private static final int COPY = 64 << 10;
     private static final int BINARY = 4096;
