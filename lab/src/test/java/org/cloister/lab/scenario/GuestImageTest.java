@@ -156,7 +156,7 @@ class GuestImageTest {
         }
         for (String place : places) {
             String fill =
-                    "cd %s; dd if=/dev/zero of=fill bs=1M; rm -f fill; seq 70000 | xargs touch 2>&1 | tail -n 1 >&2"
+                    "cd %s; dd if=/dev/zero of=fill bs=1M; rm -f fill; seq 40000 | xargs touch 2>&1 | tail -n 1 >&2"
                             .formatted(place);
             Command.Output filled =
                     vm.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", fill);
