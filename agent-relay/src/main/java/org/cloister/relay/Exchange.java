@@ -66,9 +66,8 @@ final class Exchange {
                         () -> giveUp(token, CloseReason.NO_ANSWER),
                         LinkLimits.DIAL_BACK.toMillis(),
                         TimeUnit.MILLISECONDS);
-        if (!target.say(new RelayMessage.Dial(token, request.from(), request.to(), request.policy()))) {
-            metrics.agentsLetGo.inc();
-            target.close();
+        if (!target.offer(new RelayMessage.Dial(token, request.from(), request.to(), request.policy()))) {
+            giveUp(token, CloseReason.LIMIT);
         }
     }
 

@@ -165,22 +165,36 @@ final class RelayLink {
         return write(frame, frame.readableBytes());
     }
 
+    /**
+     * Says what somebody else asked for, while less than half of what may wait does: the other half is for what the relay has to
+     * say, so that nobody but the agent itself makes it one that does not read.
+     *
+     * @return false if it is not said, and the agent is not to be let go for that
+     */
+    boolean offer(RelayMessage message) {
+        return unwritten.get() < LinkLimits.ATTACH_QUEUE / 2 && say(message);
+    }
+
     private boolean write(ByteBuf frame, int bytes) {
         Channel stream = attachStream;
         if (stream == null) {
             frame.release();
             return true;
         }
-        if (unwritten.incrementAndGet() > LinkLimits.ATTACH_QUEUE
-                || unwrittenBytes.addAndGet(bytes) > LinkLimits.ATTACH_QUEUE_BYTES) {
+        int messages = unwritten.incrementAndGet();
+        int all = unwrittenBytes.addAndGet(bytes);
+        if (messages > LinkLimits.ATTACH_QUEUE || all > LinkLimits.ATTACH_QUEUE_BYTES) {
+            written(bytes);
             frame.release();
             return false;
         }
-        stream.writeAndFlush(frame).addListener(done -> {
-            unwritten.decrementAndGet();
-            unwrittenBytes.addAndGet(-bytes);
-        });
+        stream.writeAndFlush(frame).addListener(done -> written(bytes));
         return true;
+    }
+
+    private void written(int bytes) {
+        unwritten.decrementAndGet();
+        unwrittenBytes.addAndGet(-bytes);
     }
 
     Channel connection() {

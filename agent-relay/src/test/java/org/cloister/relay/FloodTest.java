@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.cloister.protocol.link.AgentMessage;
 import org.cloister.protocol.link.CloseReason;
 import org.cloister.protocol.link.Framing;
 import org.cloister.protocol.link.Link;
@@ -89,5 +90,29 @@ class FloodTest {
         Link another = cast.link(cast.strangerDevice);
         assertThat(TicketParty.of(another, cast.strangerDevice, cast.credential(cast.strangerDevice)).welcome)
                 .isNotNull();
+    }
+
+    /** A host's link carries the VMs of several projects. */
+    @Test
+    void many_circuits_to_a_host_that_reads_slowly_are_refused_and_its_link_stays() throws Exception {
+        try (DeafLink host = new DeafLink(
+                cast.loops,
+                cast.relay.address(),
+                cast.credential(Cast.HOST),
+                Trust.inRelays(cast.beliefs).only(Cast.RELAY))) {
+            DeafLink.Stream attach = host.open(new Request.Attach(Versions.OURS));
+            assertThat(attach.next()).isEqualTo("200");
+            attach.send(Framing.frame(new AgentMessage.Attach("a host that does not read").wire()));
+            attach.send(Framing.frame(new AgentMessage.Serve(cast.controller).wire()));
+            while (cast.relay.registry().find(cast.controller) == null) {
+                Thread.onSpinWait();
+            }
+            Request circuit = new Request.Circuit(Versions.OURS, cast.controller, cast.member, Cast.POLICY);
+            for (int i = 0; i < LinkLimits.ATTACH_QUEUE; i++) {
+                deaf.open(circuit);
+            }
+            assertThat(deaf.open(circuit).next()).isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
+            assertThat(attach.isOpen()).as("the host's link").isTrue();
+        }
     }
 }
