@@ -141,14 +141,17 @@ public final class DomainXml {
                 Integer.toString(spec.cpus().count()),
                 "threads",
                 "1");
-        // A hypervisor in a guest: with these the host's kernel would run the guest's own VMs, which is where most
-        // escapes from
-        // KVM were found. QEMU's emulation offers svm too, in its own process.
-        xml.empty("feature", "policy", "disable", "name", "vmx");
-        xml.empty("feature", "policy", "disable", "name", "svm");
         if (spec.accelerator() == Accelerator.TCG) {
             // Guests would clear and copy pages by `rep stosb` and `rep movsb`, which QEMU emulates a byte at a time.
+            // Its svm is
+            // emulated in its own process, and stays: a guest of QEMU 7.2 without it starts no Java (ld.so:
+            // _dl_get_origin).
             xml.empty("feature", "policy", "disable", "name", "erms");
+        } else {
+            // A hypervisor in a guest: with these the host's kernel would run the guest's own VMs, which is where most
+            // escapes from KVM were found.
+            xml.empty("feature", "policy", "disable", "name", "vmx");
+            xml.empty("feature", "policy", "disable", "name", "svm");
         }
         xml.close();
     }
