@@ -95,6 +95,9 @@ public record Guard(String device, Network network, Esp by, int segment) {
         return "\tchain " + hook + " {\n"
                 + "\t\ttype filter hook " + hook + " priority filter; policy accept;\n"
                 + "\t\t" + name + " \"lo\" accept\n"
+                // What a translation of addresses turned round to this machine still has the name of the device that it
+                // left for.
+                + (out ? "\t\tip daddr 127.0.0.0/8 accept\n" : "")
                 + clamp(out)
                 + ipsec
                 + "\t\t" + name + " \"" + device + "\" ip " + end + " " + network + " " + wire(out)

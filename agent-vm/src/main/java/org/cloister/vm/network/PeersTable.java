@@ -66,6 +66,8 @@ record PeersTable(String device, List<Address> others, Esp by) {
                 : "";
         return "\n\tchain " + hook + " {\n"
                 + "\t\ttype filter hook " + hook + " priority filter; policy accept;\n"
+                // slurmctld's answers to the filter, which have the name of the device that they would have left by.
+                + (out ? "\t\tip daddr 127.0.0.0/8 accept\n" : "")
                 + esp
                 + wire + "udp sport { 500, 4500 } udp dport { 500, 4500 } " + (out ? "meta skuid 0 " : "") + "accept\n"
                 + "\t\t" + name + " \"" + device + "\" counter drop\n"
