@@ -48,8 +48,8 @@ class ControllerBoundaryTest {
             Map.entry("job of mysql", "exit [1-9].*"),
             Map.entry("prolog of root", "exit [1-9][0-9]? .*|exit 1[^2][0-9] .*"),
             Map.entry("prolog of slurm", "exit [1-9][0-9]? .*|exit 1[^2][0-9] .*"),
-            Map.entry("slurmdbd", "exit 1 .*"),
-            Map.entry("database", "exit 1 .*"),
+            Map.entry("slurmdbd", "exit 1"),
+            Map.entry("database", "exit 1"),
             Map.entry("daemons' folders", "exit 2 .*Permission denied.*Permission denied.*Permission denied.*"),
             Map.entry("device", "exit 1 .*(Operation not permitted|Permission denied).*"),
             Map.entry("set-uid owner", "exit 1 .*Operation not permitted.*"),
@@ -64,7 +64,7 @@ class ControllerBoundaryTest {
             "job of another member",
             "exit 0 [0-9]+",
             "mount",
-            "exit 0 ",
+            "exit 0",
             // The job's user's own, though root of the worker made it: its bit gives no more than that user's rights.
             "owner",
             "exit 0 2001",
@@ -188,11 +188,12 @@ class ControllerBoundaryTest {
                             .run()
                             .out())
                     .doesNotContain("vici.sock", "munge.key", "host_key");
-            // Of what daemons write to: the overlay, and /run.
+            // Of what daemons write to, the overlay and /run, nothing but where mounts of their own are.
             assertThat(member.ssh("find / /run -xdev -type d -writable 2>/dev/null")
                             .run()
-                            .out())
-                    .isEmpty();
+                            .out()
+                            .lines())
+                    .isSubsetOf("/tmp", "/var/tmp", "/run/lock");
         });
     }
 
@@ -201,8 +202,9 @@ class ControllerBoundaryTest {
     @Order(3)
     void a_member_who_fills_what_all_may_write_to_stops_no_job() throws Exception {
         project.explained(() -> {
-            assertThat(member.said(
-                            "for each in /tmp /var/tmp /run/lock; do dd if=/dev/zero of=$each/fill bs=1M 2>&1; done"))
+            assertThat(
+                            member.said(
+                                    "for each in /tmp /var/tmp /run/lock; do dd if=/dev/zero of=$each/fill bs=1M 2>&1; done; true"))
                     .contains("No space left on device");
             String job = member.submit("--output=filled.txt --wrap='cat boundary-worker.sh | wc -c'");
             member.awaitEnd(job);

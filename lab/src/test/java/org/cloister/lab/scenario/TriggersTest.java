@@ -69,11 +69,11 @@ class TriggersTest {
 
     @Test
     void a_node_that_goes_down_runs_nothing_as_root() throws IOException {
-        // Of any node: slurmctld 22.05 keeps a trigger for 5 minutes after its program, and does not start with one for a node that
+        // Of any node: slurmctld 22.05 keeps a trigger for 5 minutes after its program, and does not start with one for
+        // a node that
         // it has no more.
         assertRunsNothingAsRoot(
-                List.of("--node", "--down"),
-                List.of("update", "nodename=" + node, "state=down", "reason=test"));
+                List.of("--node", "--down"), List.of("update", "nodename=" + node, "state=down", "reason=test"));
     }
 
     @Test
