@@ -137,6 +137,7 @@ class ControllerBoundaryTest {
 
     @Test
     @Order(1)
+    @OneOf(value = 0, cases = 4)
     void root_of_a_worker_gets_what_the_threat_model_grants_and_nothing_more() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
@@ -159,6 +160,7 @@ class ControllerBoundaryTest {
     /** slurmctld itself takes these of its own account and, but for triggers, of root: what stops them stands before its port. */
     @Test
     @Order(4)
+    @OneOf(value = 3, cases = 4)
     void orders_of_slurms_administrator_are_refused_to_root_of_a_worker() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
@@ -177,6 +179,7 @@ class ControllerBoundaryTest {
 
     @Test
     @Order(2)
+    @OneOf(value = 1, cases = 4)
     void a_member_reaches_no_daemons_socket_but_slurms() throws Exception {
         project.explained(() -> {
             assertThat(member.ssh("mariadb --no-defaults --socket=/run/mysqld/mysqld.sock -e 'select 1'")
@@ -200,6 +203,7 @@ class ControllerBoundaryTest {
     /** Each of them is full while a job is taken, gets its worker and its storage, and ends. */
     @Test
     @Order(3)
+    @OneOf(value = 2, cases = 4)
     void a_member_who_fills_what_all_may_write_to_stops_no_job() throws Exception {
         project.explained(() -> {
             assertThat(

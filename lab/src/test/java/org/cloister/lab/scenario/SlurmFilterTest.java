@@ -35,6 +35,18 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(SharedStage.class)
 class SlurmFilterTest {
+    /**
+     * What slurmctld's log has of an order that was taken. A node that comes has Slurm's plugins read their configuration again, which
+     * they call to reconfigure, too.
+     */
+    private static final List<String> EFFECTS = List.of(
+            "Processing Reconfiguration",
+            "rpc_reconfigure",
+            "SHUTDOWN",
+            "Terminate signal",
+            "Security violation",
+            "trigger");
+
     private static final Duration LIMIT = Duration.ofSeconds(60);
     /** root, Slurm's own account, and the job's user. */
     private static final List<String> UIDS = List.of("root", "slurm", "alice");
@@ -157,15 +169,7 @@ class SlurmFilterTest {
             }
         }
         assertThat(state()).isEqualTo(before);
-        // A node that comes has Slurm's plugins read their configuration again, which they call to reconfigure, too.
-        assertThat(controllerLog().substring(logged))
-                .doesNotContain(
-                        "Processing Reconfiguration",
-                        "rpc_reconfigure",
-                        "SHUTDOWN",
-                        "Terminate signal",
-                        "Security violation",
-                        "trigger");
+        assertThat(controllerLog().substring(logged)).doesNotContain(EFFECTS);
         local.awaitState(job, "RUNNING");
         local.await(
                 "the filter's counts",
