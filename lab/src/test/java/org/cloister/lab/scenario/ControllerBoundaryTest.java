@@ -50,7 +50,7 @@ class ControllerBoundaryTest {
             Map.entry("prolog of slurm", "exit [1-9][0-9]? .*|exit 1[^2][0-9] .*"),
             Map.entry("slurmdbd", "exit 1"),
             Map.entry("database", "exit 1"),
-            Map.entry("daemons' folders", "exit 2 .*Permission denied.*Permission denied.*Permission denied.*"),
+            Map.entry("daemons' folders", "exit 2 (.*Permission denied){2}.*"),
             Map.entry("device", "exit 1 .*(Operation not permitted|Permission denied).*"),
             Map.entry("set-uid owner", "exit 1 .*Operation not permitted.*"),
             Map.entry("another's home", "exit 2 .*Permission denied.*"),
