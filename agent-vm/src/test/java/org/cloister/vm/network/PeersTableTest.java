@@ -21,6 +21,7 @@ class PeersTableTest {
 
                 	chain output {
                 		type filter hook output priority filter; policy accept;
+                		ip daddr 127.0.0.0/8 accept
                 		oifname "eth0" ip daddr @others rt ipsec exists accept
                 		oifname "eth0" ip daddr @others meta l4proto esp accept
                 		oifname "eth0" ip daddr @others udp sport { 500, 4500 } udp dport { 500, 4500 } meta skuid 0 accept
