@@ -166,8 +166,8 @@ final class RelayLink {
     }
 
     /**
-     * Says what somebody else asked for, while less than half of what may wait does: the other half is for what the relay has to
-     * say, so that nobody but the agent itself makes it one that does not read.
+     * Sends what another party asked for, while less than half of the queue is taken. The other half is kept for the relay's own
+     * messages, so that only the agent itself can make its queue overflow.
      *
      * @return false if it is not said, and the agent is not to be let go for that
      */

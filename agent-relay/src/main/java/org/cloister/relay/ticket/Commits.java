@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that changes the relay's records, those of each project and host by turns: many changes in one transaction, then their events in the audit log as one
- * group, then what follows from them. Events stay in the transaction's outbox until the log has them, so that a crash
- * between the two neither loses one nor writes it twice.
+ * Changes the relay's records on one thread, those of each project and host by turns: many changes in one transaction, then
+ * their events in the audit log as one group, then what follows from them. Events stay in the transaction's outbox until the log
+ * has them, so that a crash between the two neither loses one nor writes it twice.
  */
 final class Commits implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Commits.class);

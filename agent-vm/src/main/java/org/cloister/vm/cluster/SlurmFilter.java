@@ -49,7 +49,7 @@ public final class SlurmFilter {
     /**
      * It listens when this returns.
      *
-     * @throws IOException if it does not within the time, or Slurm's release is none whose messages it knows
+     * @throws IOException if it does not within the time, or Slurm's release is not one that it knows
      */
     public void start(Duration patience) throws IOException {
         String answer = programs.succeed("slurmctld", "-V");

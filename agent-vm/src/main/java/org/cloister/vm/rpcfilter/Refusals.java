@@ -33,7 +33,7 @@ public final class Refusals {
         this.windowNs = nowNs;
     }
 
-    /** @return what the journal is told; at most 20 lines in 10 s, then how many more there were */
+    /** @return a line for the journal; at most 20 lines in 10 s, then how many more there were */
     Optional<String> count(Refusal refusal, InetAddress worker, long nowNs) {
         counts.merge(refusal.name(), 1L, Long::sum);
         if (nowNs - windowNs >= WINDOW_NS) {
