@@ -33,7 +33,7 @@ class ImageProgramsTest {
                     + "|List\\.of\\(\\s*|await\\([A-Z]+, \"[^\"]*\", )\"([a-z/][a-z0-9./-]*)(?=[\" ])");
     /** What begins a list or an argument and is no program. */
     private static final Set<String> WORDS =
-            Set.of("delete", "error", "nfsv4leasetime", "ping", "restart", "show", "stop", "table", "update");
+            Set.of("create", "delete", "error", "nfsv4leasetime", "ping", "restart", "show", "stop", "table", "update");
     /** What units, other programs and members run. */
     private static final List<String> BEHIND = List.of(
             "bash",
