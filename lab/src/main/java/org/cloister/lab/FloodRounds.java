@@ -15,68 +15,92 @@ import org.cloister.lab.relay.QuickSlurm;
 import org.cloister.lab.relay.RelaySite;
 
 /**
- * What one project's flood does to another project: its tickets from request to allocation, without the flood and during it, in
- * turn on one relay, and the relay's memory meanwhile.
+ * Measures the tickets of one project, from request to allocation, without and during another project's flood, alternately on
+ * one relay, and the relay's memory meanwhile.
  */
-@SuppressWarnings("try") // a flood is only there to be borne
 final class FloodRounds {
     private static final int WARM = 20;
+    private static final int TURNS = 4;
+    /** Of one turn. With {@link #TURNS} of each kind fewer than the addresses of a project's network, each of which rests after use. */
     private static final int TICKETS = 100;
+
     private static final double MEMORY_MB = 512;
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private FloodRounds() {}
 
     static void run(Path folder, int rounds, Figures figures) throws IOException {
-        Files.createDirectories(folder);
-        RelaySite site = RelaySite.make(folder, 1);
-        int port = Program.port();
-        Path config = site.relayConfig(port);
-        String slurm = "[slurm]\npartition = \"secure\"\nprograms = \"" + QuickSlurm.in(folder) + "\"\n";
-        Files.writeString(config, slurm, StandardOpenOption.APPEND);
         double[] idle = new double[rounds];
         double[] flooded = new double[rounds];
         double[] memory = new double[rounds];
-        try (Program relay = Program.relay(folder, config, port)) {
-            site.deliver();
-            Path other = folder.resolve("other");
-            site.beside(other);
-            // The first ones are the JVM's.
-            p99(folder, other, port, relay);
-            for (int i = 0; i < rounds; i++) {
-                idle[i] = p99(folder, other, port, relay).p99;
-                try (Program flood = Program.java(Flood.class, folder, folder, port)) {
-                    flood.await("flooding", PATIENCE);
-                    Seen seen = p99(folder, other, port, relay);
-                    flooded[i] = seen.p99;
-                    memory[i] = seen.memory;
-                }
-            }
+        for (int i = 0; i < rounds; i++) {
+            Round round = new Round(Files.createDirectories(folder.resolve(Integer.toString(i))));
+            round.run();
+            idle[i] = p99(round.idle);
+            flooded[i] = p99(round.flooded);
+            memory[i] = round.memoryMb;
         }
         figures.roundTimes("fair_p99", flooded, idle);
         figures.within("flood_memory", memory, MEMORY_MB, "MB");
     }
 
-    /** @param memory the most that was resident meanwhile, in MB */
-    private record Seen(double p99, double memory) {}
+    private static double p99(List<Double> seconds) {
+        return Figures.quantile(
+                seconds.stream().mapToDouble(Double::doubleValue).toArray(), 0.99);
+    }
 
-    private static Seen p99(Path folder, Path other, int port, Program relay) throws IOException {
-        List<Double> seconds = new ArrayList<>();
-        double memory = 0;
-        try (Program tickets = Program.java(OneByOne.class, folder, folder, other, port, WARM, TICKETS)) {
-            for (Optional<String> line = tickets.line(PATIENCE); line.isPresent(); line = tickets.line(PATIENCE)) {
-                seconds.add(Double.valueOf(line.get().split(" ", -1)[1]));
-                memory = Math.max(memory, relay.residentMb());
+    /** One relay. The slowest tickets of one turn are the machine's other work as much as the relay's: the turns share a quantile. */
+    private static final class Round {
+        final List<Double> idle = new ArrayList<>();
+        final List<Double> flooded = new ArrayList<>();
+        double memoryMb;
+
+        private final Path folder;
+        private final Path other;
+        private final int port = Program.port();
+
+        Round(Path folder) throws IOException {
+            this.folder = folder;
+            this.other = folder.resolve("other");
+        }
+
+        @SuppressWarnings("try") // a flood is only there to be borne
+        void run() throws IOException {
+            RelaySite site = RelaySite.make(folder, 1);
+            Path config = site.relayConfig(port);
+            String slurm = "[slurm]\npartition = \"secure\"\nprograms = \"" + QuickSlurm.in(folder) + "\"\n";
+            Files.writeString(config, slurm, StandardOpenOption.APPEND);
+            try (Program relay = Program.relay(folder, config, port)) {
+                site.deliver();
+                site.beside(other);
+                // The first ones are the JVM's.
+                seconds(relay, WARM);
+                for (int i = 0; i < TURNS; i++) {
+                    idle.addAll(seconds(relay, TICKETS));
+                    try (Program flood = Program.java(Flood.class, folder, folder, port)) {
+                        flood.await("flooding", PATIENCE);
+                        // It stands for other machines, which would not take this one's processors.
+                        flood.yieldToOthers();
+                        flooded.addAll(seconds(relay, TICKETS));
+                    }
+                }
             }
         }
-        if (seconds.size() != TICKETS) {
-            throw new LabException(
-                    "bench relay: want " + TICKETS + " tickets with an allocation, have " + seconds.size(),
-                    "read OneByOne.log and agent-relay.log in " + folder);
+
+        private List<Double> seconds(Program relay, int count) throws IOException {
+            List<Double> seconds = new ArrayList<>();
+            try (Program tickets = Program.java(OneByOne.class, folder, folder, other, port, 5, count)) {
+                for (Optional<String> line = tickets.line(PATIENCE); line.isPresent(); line = tickets.line(PATIENCE)) {
+                    seconds.add(Double.valueOf(line.get().split(" ", -1)[1]));
+                    memoryMb = Math.max(memoryMb, relay.residentMb());
+                }
+            }
+            if (seconds.size() != count) {
+                throw new LabException(
+                        "bench relay: want " + count + " tickets with an allocation, have " + seconds.size(),
+                        "read OneByOne.log and agent-relay.log in " + folder);
+            }
+            return seconds;
         }
-        return new Seen(
-                Figures.quantile(
-                        seconds.stream().mapToDouble(Double::doubleValue).toArray(), 0.99),
-                memory);
     }
 }

@@ -15,6 +15,8 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.cloister.lab.Command;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
 
@@ -131,6 +133,15 @@ public final class Program implements AutoCloseable {
             }
         }
         throw new LabException(name + ": ended", "read " + log);
+    }
+
+    /** Lets all other processes run before each of its threads. */
+    public void yieldToOthers() throws IOException {
+        List<String> argv = new ArrayList<>(List.of("renice", "-n", "19", "-p"));
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(process.pid()), "task"))) {
+            threads.forEach(thread -> argv.add(thread.getFileName().toString()));
+        }
+        Command.of(argv).succeed();
     }
 
     public long pid() {
