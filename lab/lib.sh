@@ -59,5 +59,5 @@ require_root() {
 lab_main() {
     [ -f lab/target/classpath ] || die "the lab is not built" "run lab/setup"
     exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "lab/target/classes:$(cat lab/target/classpath)" \
-        org.cloister.lab.Main "$@"
+        org.cloister.lab.LabMain "$@"
 }

@@ -11,11 +11,11 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.daemon.TomlReader;
 import org.cloister.ovs.BridgeConfig;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param folders of the host's own files
  * @param scratchMib what all scratch disks may have together; empty for what the file system has
- * @param own how the host shows who it is
+ * @param credentials how the host shows who it is
  * @param relays to dial, in turn; names are looked up at each try
  * @param relayNames whom of the site's relays it takes; each of them if empty
  * @param group whose members may ask for everything but to run a VM
@@ -33,15 +33,15 @@ import org.jspecify.annotations.Nullable;
 public record HostConfig(
         Folders folders,
         OptionalInt scratchMib,
-        Own own,
+        Credentials credentials,
         List<InetSocketAddress> relays,
-        Set<Name> relayNames,
+        Set<CertificateName> relayNames,
         String group,
         @Nullable InetSocketAddress metrics,
-        SlurmConfig slurm,
-        LibvirtConfig libvirt,
+        HostSlurmConfig slurm,
+        HostLibvirtConfig libvirt,
         BridgeConfig bridge,
-        VmConfig vm) {
+        HostVmConfig vm) {
     private static final int MAX_RELAYS = 16;
     private static final int MAX_PORT = 65535;
     private static final Pattern RELAY = Pattern.compile("(\\[[0-9a-fA-F:.]{2,45}]|[0-9A-Za-z.-]{1,253}):([0-9]{1,5})");
@@ -67,7 +67,7 @@ public record HostConfig(
      * @param key its private key, PKCS #8 in PEM
      * @param site certificates of the site's authority in PEM
      */
-    public record Own(Path certificate, Path key, Path site) {}
+    public record Credentials(Path certificate, Path key, Path site) {}
 
     public HostConfig {
         relays = List.copyOf(relays);
@@ -76,7 +76,7 @@ public record HostConfig(
 
     /**
      * @param node what this host is called in Global Slurm unless the file says it
-     * @throws org.cloister.daemon.BadConfigException with all that is wrong
+     * @throws org.cloister.daemon.InvalidConfigException with all that is wrong
      */
     public static HostConfig load(Path file, String node) throws IOException {
         TomlReader toml = TomlReader.open(file);
@@ -87,7 +87,7 @@ public record HostConfig(
         HostConfig config = new HostConfig(
                 folders(toml),
                 scratch(toml),
-                new Own(
+                new Credentials(
                         path(toml, "certificate", "/var/lib/cloister/host/host.pem"),
                         path(toml, "key", "/var/lib/cloister/host/host.key"),
                         path(toml, "site", "/etc/cloister/site.pem")),
@@ -95,10 +95,10 @@ public record HostConfig(
                 relayNames(toml),
                 word(toml, "group", "cloister", GROUP, "a group's name"),
                 metrics,
-                SlurmConfig.read(toml, node),
-                LibvirtConfig.read(toml),
+                HostSlurmConfig.read(toml, node),
+                HostLibvirtConfig.read(toml),
                 bridge(toml),
-                VmConfig.read(toml));
+                HostVmConfig.read(toml));
         toml.finish();
         return config;
     }
@@ -140,13 +140,13 @@ public record HostConfig(
         return relays;
     }
 
-    private static Set<Name> relayNames(TomlReader toml) {
-        Set<Name> names = new LinkedHashSet<>();
+    private static Set<CertificateName> relayNames(TomlReader toml) {
+        Set<CertificateName> names = new LinkedHashSet<>();
         for (String each : toml.texts("relay-names", MAX_RELAYS, RELAY_NAME, "relays' names")) {
             try {
-                Name name = Name.parse(each);
-                if (!name.role().equals(Role.RELAY.toString())
-                        || !name.project().equals(Name.SITE)) {
+                CertificateName name = CertificateName.parse(each);
+                if (!name.role().equals(CertificateRole.RELAY.toString())
+                        || !name.project().equals(CertificateName.SITE)) {
                     throw new MalformedException("want a relay of the site, have " + name);
                 }
                 names.add(name);

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.cloister.daemon.BadConfigException;
+import org.cloister.daemon.InvalidConfigException;
 import org.cloister.host.domain.Accelerator;
 import org.cloister.host.domain.MemoryBacking;
 import org.cloister.host.domain.SevDecision;
@@ -35,7 +35,8 @@ class HostConfigTest {
 
     private List<String> problems(String text) throws IOException {
         Path file = file(text);
-        BadConfigException bad = catchThrowableOfType(BadConfigException.class, () -> HostConfig.load(file, "n1"));
+        InvalidConfigException bad =
+                catchThrowableOfType(InvalidConfigException.class, () -> HostConfig.load(file, "n1"));
         return bad.problems().stream()
                 .map(each -> each.substring(file.toString().length() + 1))
                 .toList();
@@ -139,7 +140,7 @@ class HostConfigTest {
                 .replaceAll("$1");
         HostConfig opened = HostConfig.load(file(open), "other");
         assertThat(opened.folders()).isEqualTo(asIs.folders());
-        assertThat(opened.own()).isEqualTo(asIs.own());
+        assertThat(opened.credentials()).isEqualTo(asIs.credentials());
         assertThat(opened.group()).isEqualTo(asIs.group());
         assertThat(opened.slurm().node()).isEqualTo("n1");
         assertThat(opened.slurm().account()).isEqualTo(asIs.slurm().account());
@@ -158,11 +159,13 @@ class HostConfigTest {
                         opened.bridge().audit()))
                 .isEqualTo(asIs.bridge());
         assertThat(opened.vm().reserves().of(Accelerator.KVM)).isEqualTo(MemoryReserves.defaults(false));
-        assertThat(opened.vm().times()).isEqualTo(asIs.vm().times());
-        assertThat(opened.vm().round()).isEqualTo(asIs.vm().round()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(opened.vm().timeouts()).isEqualTo(asIs.vm().timeouts());
+        assertThat(opened.vm().passInterval())
+                .isEqualTo(asIs.vm().passInterval())
+                .isEqualTo(Duration.ofSeconds(60));
         assertThat(opened.vm().launchSecurity()).isEqualTo(asIs.vm().launchSecurity());
         assertThat(opened.vm().tpm()).isEqualTo(asIs.vm().tpm());
-        assertThat(opened.vm().driveAge()).isEqualTo(asIs.vm().driveAge()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(opened.vm().leaseAge()).isEqualTo(asIs.vm().leaseAge()).isEqualTo(Duration.ofSeconds(60));
         assertThat(asIs.vm().drives()).isEmpty();
         assertThat(opened.vm().drives()).contains(Path.of("/srv/cloister/drives"));
         assertThat(asIs.scratchMib()).isEmpty();

@@ -5,10 +5,11 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.cloister.daemon.TomlReader;
-import org.cloister.relay.slurm.SlurmCommands;
-import org.cloister.relay.slurm.SlurmSettings;
+import org.cloister.relay.links.RelayServer;
+import org.cloister.relay.slurm.GlobalSlurmCommands;
+import org.cloister.relay.slurm.GlobalSlurmSettings;
 import org.cloister.relay.state.NetworkPool;
-import org.cloister.relay.ticket.TicketTimes;
+import org.cloister.relay.tickets.TicketTimeouts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +33,8 @@ record RelayConfig(
         Path socket,
         @Nullable InetSocketAddress metrics,
         RelayLimits limits,
-        Optional<SlurmSettings> slurm,
-        TicketTimes times,
+        Optional<GlobalSlurmSettings> slurm,
+        TicketTimeouts times,
         NetworkPool pool) {
     private static final int DAY_S = 86_400;
 
@@ -57,9 +58,9 @@ record RelayConfig(
         Path site = toml.path("site", "/etc/cloister/site.pem");
         Path state = toml.path("state", "/var/lib/cloister/relay");
         Path socket = toml.path("socket", "/run/cloister/relay/agent-relay.sock");
-        Optional<SlurmSettings> slurm = TicketConfig.slurm(toml);
-        TicketTimes times = TicketConfig.times(toml);
-        NetworkPool pool = TicketConfig.pool(toml);
+        Optional<GlobalSlurmSettings> slurm = RelayTicketConfig.slurm(toml);
+        TicketTimeouts times = RelayTicketConfig.times(toml);
+        NetworkPool pool = RelayTicketConfig.pool(toml);
         toml.finish();
         if (listen == null) {
             throw new IllegalStateException("finish lets no bad address through");
@@ -67,7 +68,7 @@ record RelayConfig(
         return new RelayConfig(listen, certificate, key, site, state, socket, metrics, limits, slurm, times, pool);
     }
 
-    Optional<Relay.Slurm> globalSlurm() {
-        return slurm.map(each -> new Relay.Slurm(new SlurmCommands(each), each.user()));
+    Optional<RelayServer.SlurmAccess> globalSlurm() {
+        return slurm.map(each -> new RelayServer.SlurmAccess(new GlobalSlurmCommands(each), each.user()));
     }
 }

@@ -12,7 +12,8 @@ import java.time.Duration;
  * @param idle nothing passed through a circuit, either way
  * @param drain what open circuits get when the relay stops
  */
-record RelayLimits(int links, int handshakes, int projectCircuits, int projectOpens, Duration idle, Duration drain) {
-    static final RelayLimits DEFAULT =
+public record RelayLimits(
+        int links, int handshakes, int projectCircuits, int projectOpens, Duration idle, Duration drain) {
+    public static final RelayLimits DEFAULT =
             new RelayLimits(20_000, 200, 512, 50, Duration.ofHours(1), Duration.ofSeconds(20));
 }

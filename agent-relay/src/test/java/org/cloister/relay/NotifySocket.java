@@ -9,7 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /** What systemd listens on (sd_notify(3)). The JDK has no datagrams on Unix sockets, so perl receives them. */
-final class NotifySocket implements AutoCloseable {
+public final class NotifySocket implements AutoCloseable {
     private static final String RECEIVE = """
             use Socket; $| = 1;
             socket(S, AF_UNIX, SOCK_DGRAM, 0) && bind(S, pack_sockaddr_un($ARGV[0])) or die "bind $ARGV[0]: $!";
@@ -17,11 +17,11 @@ final class NotifySocket implements AutoCloseable {
             while (defined recv(S, $message, 4096, 0)) { print "$message\\n" }
             """;
 
-    final Path path;
+    public final Path path;
     private final Process receiver;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
 
-    NotifySocket(Path path) throws IOException, InterruptedException {
+    public NotifySocket(Path path) throws IOException, InterruptedException {
         this.path = path;
         receiver = new ProcessBuilder("perl", "-e", RECEIVE, path.toString())
                 .redirectErrorStream(true)
@@ -43,7 +43,7 @@ final class NotifySocket implements AutoCloseable {
     }
 
     /** Waits for this line of a message; fails with what came instead. */
-    void await(String wanted) throws InterruptedException {
+    public void await(String wanted) throws InterruptedException {
         StringBuilder others = new StringBuilder();
         while (true) {
             String line = lines.poll(40, TimeUnit.SECONDS);
@@ -58,7 +58,7 @@ final class NotifySocket implements AutoCloseable {
     }
 
     /** What was said and not awaited. */
-    BlockingQueue<String> rest() {
+    public BlockingQueue<String> rest() {
         return lines;
     }
 

@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.daemon.BadConfigException;
-import org.cloister.relay.slurm.Partitions;
-import org.cloister.relay.slurm.SlurmSettings;
+import org.cloister.daemon.InvalidConfigException;
+import org.cloister.relay.slurm.GlobalPartitions;
+import org.cloister.relay.slurm.GlobalSlurmSettings;
 import org.cloister.relay.state.NetworkPool;
-import org.cloister.relay.ticket.TicketTimes;
+import org.cloister.relay.tickets.TicketTimeouts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,7 +41,7 @@ class RelayConfigTest {
                 links = 0
                 idle = "1h"
                 """);
-        BadConfigException bad = catchThrowableOfType(BadConfigException.class, () -> RelayConfig.load(file));
+        InvalidConfigException bad = catchThrowableOfType(InvalidConfigException.class, () -> RelayConfig.load(file));
         assertThat(bad.problems()).hasSize(6);
         assertThat(bad.problems().get(0)).startsWith(file + ":1: listen: want ADDRESS:PORT");
         assertThat(bad.problems().get(1)).isEqualTo(file + ":2: key: want an absolute path, have \"relay.key\"");
@@ -61,7 +61,7 @@ class RelayConfigTest {
                 range = "10.64.0.0/20"
                 reserved-vlans = [5, 4095]
                 """);
-        BadConfigException bad = catchThrowableOfType(BadConfigException.class, () -> RelayConfig.load(file));
+        InvalidConfigException bad = catchThrowableOfType(InvalidConfigException.class, () -> RelayConfig.load(file));
         assertThat(bad.problems()).hasSize(4);
         assertThat(bad.problems().get(0)).startsWith(file + ":2: slurm.partition: partition: want ");
         assertThat(bad.problems().get(1)).isEqualTo(file + ":3: slurm.boot: want 60 to 3600, have 1");
@@ -72,13 +72,13 @@ class RelayConfigTest {
 
     @Test
     void without_a_partition_for_controlling_VMs_there_is_none() throws IOException {
-        SlurmSettings without = RelayConfig.load(file("[slurm]\npartition = \"secure\"\n"))
+        GlobalSlurmSettings without = RelayConfig.load(file("[slurm]\npartition = \"secure\"\n"))
                 .slurm()
                 .orElseThrow();
-        assertThat(without.partitions()).isEqualTo(new Partitions("secure", Optional.empty()));
+        assertThat(without.partitions()).isEqualTo(new GlobalPartitions("secure", Optional.empty()));
         Path file = file("[slurm]\npartition = \"secure\"\ncontrollers = \"no good\"\n");
         assertThatThrownBy(() -> RelayConfig.load(file))
-                .isInstanceOf(BadConfigException.class)
+                .isInstanceOf(InvalidConfigException.class)
                 .hasMessageContaining("controllers: want ");
     }
 
@@ -86,7 +86,7 @@ class RelayConfigTest {
     void a_key_twice_and_a_torn_line_are_problems() throws IOException {
         Path file = file("state = \"/a\"\nstate = \"/b\"\nsocket =\n");
         assertThatThrownBy(() -> RelayConfig.load(file))
-                .isInstanceOf(BadConfigException.class)
+                .isInstanceOf(InvalidConfigException.class)
                 .hasMessageContaining(file + ":2:")
                 .hasMessageContaining(file + ":3:");
     }
@@ -107,13 +107,13 @@ class RelayConfigTest {
         assertThat(opened.site()).isEqualTo(asIs.site());
         assertThat(opened.state()).isEqualTo(asIs.state());
         assertThat(opened.socket()).isEqualTo(asIs.socket());
-        assertThat(opened.times()).isEqualTo(asIs.times()).isEqualTo(TicketTimes.DEFAULT);
+        assertThat(opened.times()).isEqualTo(asIs.times()).isEqualTo(TicketTimeouts.DEFAULT);
         assertThat(opened.pool()).isEqualTo(asIs.pool()).isEqualTo(NetworkPool.DEFAULT);
         assertThat(asIs.slurm()).isEmpty();
-        SlurmSettings slurm = opened.slurm().orElseThrow();
-        assertThat(slurm.step()).isEqualTo(SlurmSettings.DEFAULT_STEP);
+        GlobalSlurmSettings slurm = opened.slurm().orElseThrow();
+        assertThat(slurm.step()).isEqualTo(GlobalSlurmSettings.DEFAULT_STEP);
         assertThat(slurm.partitions().controllers()).contains("controllers");
-        assertThat(slurm.limit()).isEqualTo(SlurmSettings.DEFAULT_LIMIT);
+        assertThat(slurm.limit()).isEqualTo(GlobalSlurmSettings.DEFAULT_LIMIT);
         assertThat(asIs.metrics()).isNull();
         assertThat(opened.metrics()).isNotNull();
     }

@@ -2,17 +2,20 @@ package org.cloister.ctl;
 
 import java.io.IOException;
 import org.cloister.ctl.audit.AuditCommand;
+import org.cloister.ctl.bridge.BridgeCommand;
+import org.cloister.ctl.doctor.DoctorCommand;
 import org.cloister.ctl.host.HostCommand;
-import org.cloister.ctl.output.Format;
+import org.cloister.ctl.image.ImageCommand;
+import org.cloister.ctl.output.OutputFormat;
 import org.cloister.ctl.project.ProjectCommand;
 import org.cloister.ctl.receipt.ReceiptCommand;
 import org.cloister.ctl.relay.RelayCommand;
 import org.cloister.ctl.site.SiteCommand;
 import org.cloister.ctl.tunnel.TunnelCommand;
 import org.cloister.ctl.vm.VmCommand;
-import org.cloister.preflight.Role;
+import org.cloister.preflight.MachineRole;
+import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.LiveMachine;
-import org.cloister.preflight.machine.Machine;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -45,7 +48,7 @@ import picocli.CommandLine.Spec;
             VmCommand.class
         })
 public final class Agentctl implements Runnable {
-    private final Machine machine;
+    private final InspectedMachine machine;
 
     @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Print a stack trace with an error.")
     private boolean debug;
@@ -59,7 +62,7 @@ public final class Agentctl implements Runnable {
         this(new LiveMachine());
     }
 
-    Agentctl(Machine machine) {
+    Agentctl(InspectedMachine machine) {
         this.machine = machine;
     }
 
@@ -72,18 +75,18 @@ public final class Agentctl implements Runnable {
     }
 
     CommandLine commandLine() {
-        Errors errors = new Errors(this);
+        ErrorReporter errors = new ErrorReporter(this);
         return new CommandLine(this)
                 .setParameterExceptionHandler(errors)
                 .setExecutionExceptionHandler(errors)
-                .registerConverter(Format.class, new Words<>(Format.class))
-                .registerConverter(Role.class, new Words<>(Role.class))
+                .registerConverter(OutputFormat.class, new EnumConverter<>(OutputFormat.class))
+                .registerConverter(MachineRole.class, new EnumConverter<>(MachineRole.class))
                 .registerConverter(
-                        org.cloister.protocol.identity.Role.class,
-                        new Words<>(org.cloister.protocol.identity.Role.class));
+                        org.cloister.protocol.identity.CertificateRole.class,
+                        new EnumConverter<>(org.cloister.protocol.identity.CertificateRole.class));
     }
 
-    public Machine machine() {
+    public InspectedMachine machine() {
         return machine;
     }
 

@@ -2,7 +2,7 @@ package org.cloister.ctl;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.cloister.preflight.Level;
+import org.cloister.preflight.FindingSeverity;
 
 /** Every status with which agentctl exits; the man pages list them from here. Above 63 they are those of sysexits.h. */
 public enum ExitCode {
@@ -27,7 +27,7 @@ public enum ExitCode {
         return code;
     }
 
-    static ExitCode of(Level worst) {
+    public static ExitCode of(FindingSeverity worst) {
         return switch (worst) {
             case OK -> OK;
             case WARNING -> WARNING;

@@ -2,10 +2,10 @@ package org.cloister.ctl;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
-import org.cloister.preflight.machine.Machine;
+import org.cloister.ctl.output.TextTable;
+import org.cloister.preflight.machine.InspectedMachine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
@@ -22,10 +22,10 @@ final class VersionCommand implements Runnable {
     private Agentctl root;
 
     /** @param javaHome where the runtime lies */
-    private record Versions(String agentctl, String java, String javaHome) implements Answer {
+    private record Versions(String agentctl, String java, String javaHome) implements CommandOutput {
         @Override
-        public Table table() {
-            return new Table().row("agentctl " + agentctl).row("java " + java + " (" + javaHome + ")");
+        public TextTable table() {
+            return new TextTable().row("agentctl " + agentctl).row("java " + java + " (" + javaHome + ")");
         }
 
         @Override
@@ -40,7 +40,7 @@ final class VersionCommand implements Runnable {
 
     @Override
     public void run() {
-        Machine machine = root.machine();
+        InspectedMachine machine = root.machine();
         Versions versions = new Versions(
                 BuildVersion.current(),
                 machine.property("java.version").orElse("unknown"),

@@ -13,15 +13,15 @@ import java.security.spec.ECGenParameterSpec;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import org.cloister.audit.AuditWitness;
 import org.cloister.ctl.key.Pem;
 import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.audit.AuditField;
+import org.cloister.protocol.audit.AuditHashChain;
 import org.cloister.protocol.audit.AuditHead;
 import org.cloister.protocol.audit.AuditRecord;
-import org.cloister.protocol.audit.Fact;
-import org.cloister.protocol.audit.HashChain;
-import org.cloister.protocol.audit.HeadKeeper;
-import org.cloister.protocol.audit.SegmentStart;
-import org.cloister.protocol.audit.SignedHead;
+import org.cloister.protocol.audit.AuditSegmentHeader;
+import org.cloister.protocol.audit.SignedAuditHead;
 import org.cloister.protocol.dsse.SigningKey;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,8 +36,8 @@ class AuditCommandsTest {
     private static final String TICKET = "t".repeat(26);
     private static final AuditEvent ACCEPTED = AuditEvent.of(NOON, "ticket.accepted")
             .by("k".repeat(52))
-            .with(Fact.TICKET, TICKET)
-            .with(Fact.PROJECT, "p".repeat(52));
+            .with(AuditField.TICKET, TICKET)
+            .with(AuditField.PROJECT, "p".repeat(52));
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
@@ -45,7 +45,7 @@ class AuditCommandsTest {
 
     private final SigningKey relay;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    private final HashChain chain = new HashChain(HashChain.EMPTY);
+    private final AuditHashChain chain = new AuditHashChain(AuditHashChain.EMPTY);
     private long count;
 
     @SuppressWarnings("NullAway.Init")
@@ -66,12 +66,12 @@ class AuditCommandsTest {
         Files.write(
                 folder.resolve("relay.pem"),
                 Pem.write(Pem.PUBLIC_KEY, relay.verificationKey().encoded()));
-        add(new SegmentStart(RELAY, LOG, 1, HashChain.EMPTY, 0, relay.verificationKey()).line());
+        add(new AuditSegmentHeader(RELAY, LOG, 1, AuditHashChain.EMPTY, 0, relay.verificationKey()).line());
         group(AuditEvent.of(NOON, "log.begun"), ACCEPTED.numbered(1));
         first = bytes.toByteArray();
-        SignedHead head =
-                group(ACCEPTED.numbered(2).with(Fact.TICKET, "u".repeat(26)).with(Fact.NODES, 3));
-        HeadKeeper.open(folder.resolve("heads"), relay)
+        SignedAuditHead head = group(
+                ACCEPTED.numbered(2).with(AuditField.TICKET, "u".repeat(26)).with(AuditField.NODES, 3));
+        AuditWitness.open(folder.resolve("heads"), relay)
                 .offer(head.envelope().bytes(), List.of(relay.verificationKey()));
         Files.createDirectory(folder.resolve("audit"));
         Files.write(segment(), bytes.toByteArray());
@@ -82,11 +82,11 @@ class AuditCommandsTest {
         cli.close();
     }
 
-    private SignedHead group(AuditEvent... events) throws GeneralSecurityException {
+    private SignedAuditHead group(AuditEvent... events) throws GeneralSecurityException {
         for (AuditEvent event : events) {
             add(AuditRecord.of(++count, event).line());
         }
-        SignedHead head = new AuditHead(RELAY, LOG, count, chain.value(), NOON).sign(relay);
+        SignedAuditHead head = new AuditHead(RELAY, LOG, count, chain.value(), NOON).sign(relay);
         add(head.envelope().bytes());
         return head;
     }
@@ -98,7 +98,7 @@ class AuditCommandsTest {
     }
 
     private Path segment() {
-        return folder.resolve("audit").resolve(SegmentStart.fileName(1));
+        return folder.resolve("audit").resolve(AuditSegmentHeader.fileName(1));
     }
 
     private Cli.Result verify(String... more) throws IOException {
@@ -151,7 +151,7 @@ class AuditCommandsTest {
         assertThat(other.err()).contains("other.pem: want one block PUBLIC KEY of PEM");
         Files.writeString(segment(), new String(first, StandardCharsets.UTF_8) + "nonsense\n");
         assertThat(cli.run("audit", "show", at("audit")).err())
-                .contains(SegmentStart.fileName(1) + ":5: line: want a record");
+                .contains(AuditSegmentHeader.fileName(1) + ":5: line: want a record");
     }
 
     @Test

@@ -23,16 +23,16 @@ import java.util.stream.Stream;
 import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.key.Pem;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.Anchors;
-import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.CertificateAuthority;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRequest;
-import org.cloister.protocol.identity.Chain;
-import org.cloister.protocol.identity.Identity;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.identity.SubjectKey;
-import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.identity.SubjectPublicKey;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.transport.tls.TlsCredential;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,11 +45,11 @@ class ProjectCertificatesTest {
     private Path folder;
 
     @SuppressWarnings("NullAway.Init")
-    private OwnedProject project;
+    private ProjectFilesFixture project;
 
     @BeforeEach
     void open() throws IOException {
-        project = new OwnedProject(folder);
+        project = new ProjectFilesFixture(folder);
     }
 
     @AfterEach
@@ -60,32 +60,32 @@ class ProjectCertificatesTest {
     @Test
     void an_owner_gives_what_is_asked_and_nothing_else() throws Exception {
         project.signed();
-        OwnedProject.out(project.cli.runWithSecret(project.request("cat", "exporter")));
-        OwnedProject.refused(
-                project.cli.runWithSecret(OwnedProject.with(project.member("member"), project.at("ann.key"))),
+        ProjectFilesFixture.out(project.cli.runWithSecret(project.request("cat", "exporter")));
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecret(ProjectFilesFixture.with(project.member("member"), project.at("ann.key"))),
                 "asks for [exporter], --role gives [member]");
-        OwnedProject.refused(
+        ProjectFilesFixture.refused(
                 project.cli.runWithSecret(project.request("cat", "owner")),
                 "want the role opener, member or exporter, have owner");
         String request = Files.readString(folder.resolve("cat.request"));
         Files.writeString(folder.resolve("cat.request"), request + request);
-        OwnedProject.refused(
-                project.cli.runWithSecret(OwnedProject.with(project.member("exporter"), project.at("ann.key"))),
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecret(ProjectFilesFixture.with(project.member("exporter"), project.at("ann.key"))),
                 "want each role once");
-        OwnedProject.out(project.cli.runWithSecret(project.request("ben", "member")));
+        ProjectFilesFixture.out(project.cli.runWithSecret(project.request("ben", "member")));
         Files.writeString(folder.resolve("cat.request"), request + Files.readString(folder.resolve("ben.request")));
-        OwnedProject.refused(
-                project.cli.runWithSecret(OwnedProject.with(project.member("exporter"), project.at("ann.key"))),
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecret(ProjectFilesFixture.with(project.member("exporter"), project.at("ann.key"))),
                 "want requests of one person");
         char[] altered = request.toCharArray();
         altered[300] = altered[300] == 'A' ? 'B' : 'A';
         Files.writeString(folder.resolve("cat.request"), new String(altered));
-        OwnedProject.refused(
-                project.cli.runWithSecret(OwnedProject.with(project.member("exporter"), project.at("ann.key"))),
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecret(ProjectFilesFixture.with(project.member("exporter"), project.at("ann.key"))),
                 project.at("cat.request"));
         Files.writeString(folder.resolve("cat.request"), "nothing");
-        OwnedProject.refused(
-                project.cli.runWithSecret(OwnedProject.with(project.member("exporter"), project.at("ann.key"))),
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecret(ProjectFilesFixture.with(project.member("exporter"), project.at("ann.key"))),
                 "want blocks CERTIFICATE REQUEST");
         assertThat(folder.resolve("cat.pem")).doesNotExist();
     }
@@ -94,9 +94,11 @@ class ProjectCertificatesTest {
     void a_person_logs_in_with_certificates_of_a_day_that_hold_below_the_owners() throws Exception {
         ProjectHistory history = project.signed();
         String[] request = project.request("cat", "member");
-        OwnedProject.out(project.cli.runWithSecret(OwnedProject.with(OwnedProject.with(request, "--role"), "opener")));
-        OwnedProject.out(project.cli.runWithSecret(OwnedProject.with(
-                OwnedProject.with(OwnedProject.with(project.member("member"), project.at("ann.key")), "--role"),
+        ProjectFilesFixture.out(project.cli.runWithSecret(
+                ProjectFilesFixture.with(ProjectFilesFixture.with(request, "--role"), "opener")));
+        ProjectFilesFixture.out(project.cli.runWithSecret(ProjectFilesFixture.with(
+                ProjectFilesFixture.with(
+                        ProjectFilesFixture.with(project.member("member"), project.at("ann.key")), "--role"),
                 "opener")));
         Path memory = project.memory();
         String[] login = {
@@ -111,17 +113,17 @@ class ProjectCertificatesTest {
             "--folder",
             memory.resolve("cat").toString()
         };
-        OwnedProject.out(project.cli.runWithSecret(login));
+        ProjectFilesFixture.out(project.cli.runWithSecret(login));
         LoginFolder left = new LoginFolder(memory.resolve("cat"));
-        List<Credential> before = new ArrayList<>();
-        for (Role role : List.of(Role.DEVICE, Role.MEMBER, Role.OPENER)) {
-            Credential read = left.read(role);
+        List<TlsCredential> before = new ArrayList<>();
+        for (CertificateRole role : List.of(CertificateRole.DEVICE, CertificateRole.MEMBER, CertificateRole.OPENER)) {
+            TlsCredential read = left.read(role);
             before.add(read);
             assertThat(read.chain()).hasSize(2);
-            Identity identity = Chain.of(read.chain())
-                    .verifyUnlisted(Set.of(role), Anchors.none().withProject(history), Instant.now());
+            CertifiedIdentity identity = CertificateChain.of(read.chain())
+                    .verifyUnlisted(Set.of(role), TrustAnchors.none().withProject(history), Instant.now());
             assertThat(identity.name().id()).isEqualTo("cat");
-            assertThat(identity.until()).isBefore(Instant.now().plus(Duration.ofHours(25)));
+            assertThat(identity.notAfter()).isBefore(Instant.now().plus(Duration.ofHours(25)));
         }
         try (Stream<Path> files = Files.list(left.path())) {
             assertThat(files)
@@ -129,12 +131,12 @@ class ProjectCertificatesTest {
                     .allMatch(file ->
                             PosixFilePermissions.toString(permissions(file)).equals("rw-------"));
         }
-        OwnedProject.out(project.cli.runWithSecret(login));
-        assertThat(left.read(Role.MEMBER)).isNotEqualTo(before.get(1));
+        ProjectFilesFixture.out(project.cli.runWithSecret(login));
+        assertThat(left.read(CertificateRole.MEMBER)).isNotEqualTo(before.get(1));
         Files.copy(left.path().resolve("member.pem"), left.path().resolve("opener.pem"), REPLACE_EXISTING);
-        assertThatThrownBy(() -> left.read(Role.OPENER)).hasMessageContaining("agentctl project login");
+        assertThatThrownBy(() -> left.read(CertificateRole.OPENER)).hasMessageContaining("agentctl project login");
         login[7] = project.at("ben.key");
-        OwnedProject.refused(project.cli.runWithSecret(login), "name the key that was certified");
+        ProjectFilesFixture.refused(project.cli.runWithSecret(login), "name the key that was certified");
     }
 
     @Test
@@ -150,27 +152,29 @@ class ProjectCertificatesTest {
             "--folder",
             project.memory().toString()
         };
-        assertThat(OwnedProject.out(project.cli.runWithSecret(login))).contains("ann", "owner");
-        Credential owner = new LoginFolder(Path.of(login[7])).read(Role.OWNER);
+        assertThat(ProjectFilesFixture.out(project.cli.runWithSecret(login))).contains("ann", "owner");
+        TlsCredential owner = new LoginFolder(Path.of(login[7])).read(CertificateRole.OWNER);
         assertThat(owner.chain()).hasSize(1);
-        Chain.of(owner.chain())
-                .verifyUnlisted(Set.of(Role.OWNER), Anchors.none().withProject(history), Instant.now());
+        CertificateChain.of(owner.chain())
+                .verifyUnlisted(
+                        Set.of(CertificateRole.OWNER), TrustAnchors.none().withProject(history), Instant.now());
         login[5] = project.at("cat.key");
-        OwnedProject.refused(project.cli.runWithSecret(login), "want a key of an owner");
+        ProjectFilesFixture.refused(project.cli.runWithSecret(login), "want a key of an owner");
         login[7] = "/proc/self";
-        OwnedProject.refused(project.cli.runWithSecret(login), "/proc/self: want a folder");
+        ProjectFilesFixture.refused(project.cli.runWithSecret(login), "/proc/self: want a folder");
         Files.setPosixFilePermissions(project.memory(), PosixFilePermissions.fromString("rwxr-x---"));
         login[7] = project.memory().toString();
-        OwnedProject.refused(project.cli.runWithSecret(login), "chmod 700");
+        ProjectFilesFixture.refused(project.cli.runWithSecret(login), "chmod 700");
     }
 
     @Test
     void an_opener_or_an_owner_certifies_a_controlling_VM_and_that_its_workers() throws Exception {
         ProjectHistory history = project.signed();
-        OwnedProject.out(project.cli.runWithSecret(project.request("cat", "opener")));
-        OwnedProject.out(project.cli.runWithSecret(OwnedProject.with(project.member("opener"), project.at("ann.key"))));
+        ProjectFilesFixture.out(project.cli.runWithSecret(project.request("cat", "opener")));
+        ProjectFilesFixture.out(
+                project.cli.runWithSecret(ProjectFilesFixture.with(project.member("opener"), project.at("ann.key"))));
         SigningKey boot = SigningKey.of(pair());
-        Name name = new Name("c1", "controller", history.id());
+        CertificateName name = new CertificateName("c1", "controller", history.id());
         Files.write(
                 folder.resolve("c1.request"),
                 Pem.write(
@@ -187,28 +191,35 @@ class ProjectCertificatesTest {
             "--key",
             project.at("ann.key")
         };
-        OwnedProject.out(project.cli.runWithSecret(controller));
+        ProjectFilesFixture.out(project.cli.runWithSecret(controller));
         requireWorker(history, boot, 1);
         controller[8] = project.at("cat.key");
-        OwnedProject.refused(project.cli.runWithSecret(controller), "want a key of an owner");
-        OwnedProject.out(project.cli.runWithSecret(
-                OwnedProject.with(OwnedProject.with(controller, "--certificate"), project.at("cat.pem"))));
+        ProjectFilesFixture.refused(project.cli.runWithSecret(controller), "want a key of an owner");
+        ProjectFilesFixture.out(project.cli.runWithSecret(ProjectFilesFixture.with(
+                ProjectFilesFixture.with(controller, "--certificate"), project.at("cat.pem"))));
         requireWorker(history, boot, 2);
         controller[6] = project.at("cat.request");
-        OwnedProject.refused(project.cli.runWithSecret(controller), "want a request of a controlling VM");
+        ProjectFilesFixture.refused(project.cli.runWithSecret(controller), "want a request of a controlling VM");
     }
 
     private void requireWorker(ProjectHistory history, SigningKey boot, int above) throws Exception {
         List<byte[]> chain = new ArrayList<>(Pem.readAll(folder.resolve("c1.pem"), Pem.CERTIFICATE, 3));
         assertThat(chain).hasSize(above);
         SigningKey worker = SigningKey.of(pair());
-        CertificateRequest asked = CertificateRequest.make(new Name("w1", "worker", history.id()), worker);
+        CertificateRequest asked = CertificateRequest.make(new CertificateName("w1", "worker", history.id()), worker);
         chain.add(
                 0,
-                Authority.load(chain.get(0), boot::sign, new SecureRandom())
-                        .issue(asked.name(), SubjectKey.of(asked.key()), Instant.now(), Authority.LEAF));
-        assertThat(Chain.parse(chain)
-                        .verifyUnlisted(Set.of(Role.WORKER), Anchors.none().withProject(history), Instant.now())
+                CertificateAuthority.load(chain.get(0), boot::sign, new SecureRandom())
+                        .issue(
+                                asked.name(),
+                                SubjectPublicKey.of(asked.key()),
+                                Instant.now(),
+                                CertificateAuthority.LEAF));
+        assertThat(CertificateChain.parse(chain)
+                        .verifyUnlisted(
+                                Set.of(CertificateRole.WORKER),
+                                TrustAnchors.none().withProject(history),
+                                Instant.now())
                         .key())
                 .isEqualTo(worker.verificationKey());
     }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.RevocationList;
 import org.junit.jupiter.api.AfterEach;
@@ -20,11 +20,11 @@ class ProjectCommandsTest {
     private Path folder;
 
     @SuppressWarnings("NullAway.Init")
-    private OwnedProject project;
+    private ProjectFilesFixture project;
 
     @BeforeEach
     void open() throws IOException {
-        project = new OwnedProject(folder);
+        project = new ProjectFilesFixture(folder);
     }
 
     @AfterEach
@@ -34,17 +34,19 @@ class ProjectCommandsTest {
 
     @Test
     void two_owners_make_a_project_give_a_person_a_role_and_take_it_back() throws Exception {
-        OwnedProject.refused(project.cli.run("project", "show", project.at("genesis")), "refused (signatures)");
-        OwnedProject.out(
+        ProjectFilesFixture.refused(project.cli.run("project", "show", project.at("genesis")), "refused (signatures)");
+        ProjectFilesFixture.out(
                 project.cli.runWithSecret("project", "sign", project.at("genesis"), "--key", project.at("ben.key")));
-        ProjectHistory history = ProjectHistory.begin(Files.readAllBytes(folder.resolve("genesis")));
-        assertThat(OwnedProject.out(project.cli.run("project", "show", project.at("genesis"))))
+        ProjectHistory history = ProjectHistory.fromGenesis(Files.readAllBytes(folder.resolve("genesis")));
+        assertThat(ProjectFilesFixture.out(project.cli.run("project", "show", project.at("genesis"))))
                 .contains(history.id(), "owner ben");
-        OwnedProject.out(project.cli.runWithSecret(project.request("cat", "member")));
+        ProjectFilesFixture.out(project.cli.runWithSecret(project.request("cat", "member")));
         String[] member = project.member("member");
-        OwnedProject.refused(
-                project.cli.runWithSecret(OwnedProject.with(member, project.at("cat.key"))), "want a key of an owner");
-        assertThat(OwnedProject.out(project.cli.runWithSecret(OwnedProject.with(member, project.at("ann.key")))))
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecret(ProjectFilesFixture.with(member, project.at("cat.key"))),
+                "want a key of an owner");
+        assertThat(ProjectFilesFixture.out(
+                        project.cli.runWithSecret(ProjectFilesFixture.with(member, project.at("ann.key")))))
                 .contains("cat", "[member]", project.keyId("cat.pub"));
         String[] revoke = {
             "project",
@@ -56,25 +58,25 @@ class ProjectCommandsTest {
             "--key",
             project.at("ann.key")
         };
-        OwnedProject.out(project.cli.runWithSecret(revoke));
-        OwnedProject.out(project.cli.runWithSecret(OwnedProject.with(revoke, project.at("cat.pem"))));
+        ProjectFilesFixture.out(project.cli.runWithSecret(revoke));
+        ProjectFilesFixture.out(project.cli.runWithSecret(ProjectFilesFixture.with(revoke, project.at("cat.pem"))));
         RevocationList list = RevocationList.read(Files.readAllBytes(folder.resolve("ann.crl")), history.ownerKeys());
         assertThat(list.number()).isEqualTo(BigInteger.TWO);
         assertThat(list.serials()).hasSize(1);
-        assertThat(OwnedProject.out(
+        assertThat(ProjectFilesFixture.out(
                         project.cli.run("project", "show", "--list", project.at("ann.crl"), project.at("genesis"))))
-                .contains("list of ann", "number 2, revokes 1, until " + list.until());
+                .contains("list of ann", "number 2, revokes 1, until " + list.nextUpdate());
         Path loop = Files.createSymbolicLink(folder.resolve("loop.crl"), folder.resolve("loop.crl"));
         revoke[5] = loop.toString();
-        OwnedProject.refused(project.cli.runWithSecret(revoke), "loop.crl");
+        ProjectFilesFixture.refused(project.cli.runWithSecret(revoke), "loop.crl");
         assertThat(loop).as("no list that begins anew").isSymbolicLink();
     }
 
     @Test
     void a_successor_wants_the_threshold_and_its_new_owner() throws Exception {
-        OwnedProject.out(
+        ProjectFilesFixture.out(
                 project.cli.runWithSecret("project", "sign", project.at("genesis"), "--key", project.at("ben.key")));
-        OwnedProject.out(project.cli.runWithSecret(
+        ProjectFilesFixture.out(project.cli.runWithSecret(
                 "project",
                 "create",
                 "--project",
@@ -89,15 +91,15 @@ class ProjectCommandsTest {
                 project.at("ann.key"),
                 "--out",
                 project.at("next")));
-        OwnedProject.refused(
+        ProjectFilesFixture.refused(
                 project.cli.run("project", "show", project.at("genesis"), project.at("next")), "refused (signatures)");
-        OwnedProject.out(
+        ProjectFilesFixture.out(
                 project.cli.runWithSecret("project", "sign", project.at("next"), "--key", project.at("ben.key")));
-        OwnedProject.refused(
+        ProjectFilesFixture.refused(
                 project.cli.run("project", "show", project.at("genesis"), project.at("next")), "by its new owners");
-        OwnedProject.out(
+        ProjectFilesFixture.out(
                 project.cli.runWithSecret("project", "sign", project.at("next"), "--key", project.at("cat.key")));
-        assertThat(OwnedProject.out(
+        assertThat(ProjectFilesFixture.out(
                         project.cli.run("project", "show", "-o", "json", project.at("genesis"), project.at("next"))))
                 .contains("\"number\" : \"1\"", "owner cat")
                 .doesNotContain("owner ben");
@@ -105,7 +107,7 @@ class ProjectCommandsTest {
 
     @Test
     void the_site_approves_what_its_owners_signed() throws Exception {
-        OwnedProject.out(project.cli.runWithSecret("site", "init", "--site", project.at("ca")));
+        ProjectFilesFixture.out(project.cli.runWithSecret("site", "init", "--site", project.at("ca")));
         String[] approve = {
             "site",
             "approve",
@@ -131,19 +133,19 @@ class ProjectCommandsTest {
             project.at("approval"),
             project.at("genesis")
         };
-        OwnedProject.refused(project.cli.runWithSecret(approve), "refused (signatures)");
-        OwnedProject.out(
+        ProjectFilesFixture.refused(project.cli.runWithSecret(approve), "refused (signatures)");
+        ProjectFilesFixture.out(
                 project.cli.runWithSecret("project", "sign", project.at("genesis"), "--key", project.at("ben.key")));
-        OwnedProject.out(project.cli.runWithSecret(approve));
-        assertThat(Files.readString(folder.resolve("approval"))).contains(Approval.TYPE);
+        ProjectFilesFixture.out(project.cli.runWithSecret(approve));
+        assertThat(Files.readString(folder.resolve("approval"))).contains(ProjectApproval.TYPE);
     }
 
     @Test
     void a_policy_that_is_none_or_another_projects_is_not_signed() throws Exception {
-        OwnedProject.out(
+        ProjectFilesFixture.out(
                 project.cli.runWithSecret("project", "sign", project.at("genesis"), "--key", project.at("ben.key")));
         Files.writeString(folder.resolve("policy.json"), "{\"format\":\"cloister-policy-v1\"}");
-        OwnedProject.refused(
+        ProjectFilesFixture.refused(
                 project.cli.runWithSecret(
                         "project",
                         "policy",

@@ -6,8 +6,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.protocol.ticket.OfficeMessage;
-import org.cloister.protocol.ticket.OpeningStanding;
+import org.cloister.protocol.ticket.OpeningStatus;
+import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
 import org.junit.jupiter.api.Test;
@@ -16,14 +16,14 @@ import org.junit.jupiter.api.Timeout;
 /** What people of a project are told of its controlling VM, before a relay's end of a link. */
 @Timeout(120)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
-class ProjectStatusTest extends OpenerStage {
+class ProjectStatusTest extends OpenerDeviceFixture {
     private static final String ID = "b".repeat(26);
     private final Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
 
-    private OpeningStanding opening(TicketState state, boolean reachable, boolean working, long claimedAgo) {
+    private OpeningStatus opening(TicketState state, boolean reachable, boolean working, long claimedAgo) {
         boolean ended = state == TicketState.ENDED;
         boolean runs = state == TicketState.RUNNING || ended;
-        return new OpeningStanding(
+        return new OpeningStatus(
                 ID,
                 "cat.opener." + history.id() + ".cloister.internal",
                 "main",
@@ -41,11 +41,11 @@ class ProjectStatusTest extends OpenerStage {
     }
 
     private String said(String login, String... more) throws Exception {
-        return OwnedProject.out(project.cli.run(words("status", login, more)));
+        return ProjectFilesFixture.out(project.cli.run(words("status", login, more)));
     }
 
-    private void state(OpeningStanding opening, String state) throws Exception {
-        relay.openings(new OfficeMessage.Openings(9, List.of(opening)));
+    private void state(OpeningStatus opening, String state) throws Exception {
+        relay.openings(new RelayTicketMessage.Openings(9, List.of(opening)));
         assertThat(said("opener", "--output", "json")).contains("\"state\" : \"" + state + "\",\n  \"epoch\" : 9");
     }
 
@@ -72,7 +72,7 @@ class ProjectStatusTest extends OpenerStage {
 
     @Test
     void a_lost_one_says_where_it_was_and_how_long_workers_live() throws Exception {
-        relay.openings(new OfficeMessage.Openings(
+        relay.openings(new RelayTicketMessage.Openings(
                 9,
                 List.of(opening(TicketState.RUNNING, false, false, 600), opening(TicketState.ENDED, false, false, 0))));
         assertThat(said("member"))
@@ -85,7 +85,7 @@ class ProjectStatusTest extends OpenerStage {
 
     @Test
     void the_document_has_all_openings() throws Exception {
-        relay.openings(new OfficeMessage.Openings(
+        relay.openings(new RelayTicketMessage.Openings(
                 9, List.of(opening(TicketState.RUNNING, true, true, 60), opening(TicketState.ENDED, false, false, 0))));
         assertThat(said("opener", "--output", "json"))
                 .contains("\"workers_lease_seconds\" : 28800", "\"opener\" : \"cat\"", "\"owners\" : [ \"ann\"")

@@ -18,20 +18,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.cloister.ctl.drive.BootSealing;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.dsse.Curve;
+import org.cloister.base.encoding.Digest;
+import org.cloister.ctl.drive.BootSealingKey;
+import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.evidence.BootKeys;
-import org.cloister.protocol.evidence.Claim;
+import org.cloister.protocol.evidence.AttestationClaims;
+import org.cloister.protocol.evidence.BootPublicKeys;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.VmMessage;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.policy.Shape;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.policy.VmRole;
+import org.cloister.protocol.policy.VmShape;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
@@ -41,30 +41,32 @@ import org.junit.jupiter.api.Timeout;
 /** An opener's device and the controlling VM that it opened: what it believes, and what it gives. */
 @Timeout(180)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
-class ProjectUnlockTest extends UnlockStage {
+class ProjectUnlockTest extends UnlockCommandFixture {
     @Test
     void a_new_drive_is_made_and_opened_again_with_the_same_key() throws Exception {
         Digest key;
-        try (Met first = meet(creating("--policy", signed(1), "--output", "json"))) {
-            assertThat(OwnedProject.out(first.result()))
+        try (UnlockResult first = meet(creating("--policy", signed(1), "--output", "json"))) {
+            assertThat(ProjectFilesFixture.out(first.result()))
                     .contains("\"vm\" : \"open\"", "\"found\" : \"made\"", "\"host\" : \"h1\"", "\"epoch\" : \"1\"");
             key = first.vm().key();
             assertThat(first.vm().unlock.create()).isTrue();
             assertThat(first.vm().unlock.settings()).contains(ByteString.copyFromUtf8(SETTINGS));
             assertThat(first.vm().unlock.members()).as("the drive's own").isEmpty();
             assertThat(first.vm().unlock.siteKeys())
-                    .isEqualTo(List.copyOf(beliefs().anchors().of(Name.SITE)));
+                    .isEqualTo(List.copyOf(beliefs().anchors().of(CertificateName.SITE)));
             assertThat(first.vm().unlock.station().address()).isEqualTo(NETWORK.controller());
             assertThat(first.vm().unlock.station().mac()).hasToString("52:54:0a:40:0c:01");
         }
-        try (Met second = meet(unlocking(), vm -> vm.found = 1)) {
-            assertThat(OwnedProject.out(second.result())).contains("epoch 1").doesNotContain("made");
+        try (UnlockResult second = meet(unlocking(), vm -> vm.found = 1)) {
+            assertThat(ProjectFilesFixture.out(second.result()))
+                    .contains("epoch 1")
+                    .doesNotContain("made");
             assertThat(second.vm().key()).as("the drive's").isEqualTo(key);
             assertThat(second.vm().unlock.create()).isFalse();
             assertThat(second.vm().unlock.settings()).as("the drive's own").isEmpty();
             assertThat(second.vm().unlock.epoch()).isEqualTo(2);
         }
-        try (Met back = meet(unlocking(), vm -> vm.found = 1)) {
+        try (UnlockResult back = meet(unlocking(), vm -> vm.found = 1)) {
             assertThat(back.result().status()).isEqualTo(2);
             assertThat(back.result().err()).contains("alarm: drive main: want epoch 2 or later", "set it back");
         }
@@ -76,12 +78,12 @@ class ProjectUnlockTest extends UnlockStage {
     void members_are_brought_as_they_are_and_what_is_plainly_none_is_refused_before_anything_is_opened()
             throws Exception {
         String members = "# nobody else\n[[member]]\nlogin = \"ada\"\nuid = 2001\ngid = 2001\n";
-        try (Met met = meet(creating("--policy", signed(1), "--members", file("members.toml", members)))) {
-            OwnedProject.out(met.result());
+        try (UnlockResult met = meet(creating("--policy", signed(1), "--members", file("members.toml", members)))) {
+            ProjectFilesFixture.out(met.result());
             assertThat(met.vm().unlock.members()).contains(ByteString.copyFromUtf8(members));
         }
-        try (Met nobody = meet(unlocking("--members", file("nobody.toml", "")), vm -> vm.found = 1)) {
-            OwnedProject.out(nobody.result());
+        try (UnlockResult nobody = meet(unlocking("--members", file("nobody.toml", "")), vm -> vm.found = 1)) {
+            ProjectFilesFixture.out(nobody.result());
             assertThat(nobody.vm().unlock.members()).contains(ByteString.EMPTY);
         }
         Path latin = Files.write(folder.resolve("latin.toml"), new byte[] {'#', (byte) 0xe9, '\n'});
@@ -97,23 +99,23 @@ class ProjectUnlockTest extends UnlockStage {
             assertThat(result.status()).as(each.getKey()).isNotZero();
             assertThat(result.err()).contains(each.getKey());
         }
-        assertThat(relay.taken()).hasSize(2);
+        assertThat(relay.acceptedOpenings()).hasSize(2);
     }
 
     @Test
     @SuppressWarnings("try") // what is open is only there to have a number
     void another_opener_and_the_paper_in_the_safe_open_it_too() throws Exception {
         Digest key;
-        try (Met first = meet(creating("--policy", signed(1), "--recipient", "eve=" + at("eve.drive.pub")))) {
-            OwnedProject.out(first.result());
+        try (UnlockResult first = meet(creating("--policy", signed(1), "--recipient", "eve=" + at("eve.drive.pub")))) {
+            ProjectFilesFixture.out(first.result());
             key = first.vm().key();
         }
         String[] eves = unlocking();
         for (int i = 0; i < eves.length; i++) {
             eves[i] = eves[i].equals(at("cat.drive")) ? at("eve.drive") : eves[i];
         }
-        try (Met second = meet(eves, vm -> vm.found = 1)) {
-            OwnedProject.out(second.result());
+        try (UnlockResult second = meet(eves, vm -> vm.found = 1)) {
+            ProjectFilesFixture.out(second.result());
             assertThat(second.vm().key()).isEqualTo(key);
         }
         try (FileInputStream paper = new FileInputStream(folder.resolve("paper").toFile())) {
@@ -131,12 +133,12 @@ class ProjectUnlockTest extends UnlockStage {
                     throw new UncheckedIOException(e);
                 }
             });
-            Opening opening = taken(3);
-            try (MiniVm vm = new MiniVm(relay, credential("h1"), beliefs(), opening)) {
+            Opening opening = awaitOpening(3);
+            try (FakeControllerVm vm = new FakeControllerVm(relay, credential("h1"), beliefs(), opening)) {
                 vm.found = 2;
                 vm.boot();
                 relay.run(opening.id(), allocation(opening));
-                OwnedProject.out(result.get(90, TimeUnit.SECONDS));
+                ProjectFilesFixture.out(result.get(90, TimeUnit.SECONDS));
                 assertThat(vm.key()).isEqualTo(key);
             }
         }
@@ -144,20 +146,24 @@ class ProjectUnlockTest extends UnlockStage {
 
     @Test
     void what_the_vm_shows_is_held_against_policy_allocation_and_circuit_and_every_denial_is_said() throws Exception {
-        SigningKey other = anyKey(Curve.P256);
-        BootKeys others = new BootKeys(
-                anyKey(Curve.P384).verificationKey(), anyKey(Curve.P384).verificationKey());
-        Map<String, Consumer<MiniVm>> lies = new LinkedHashMap<>();
+        SigningKey other = anyKey(SignatureCurve.P256);
+        BootPublicKeys others = new BootPublicKeys(
+                anyKey(SignatureCurve.P384).verificationKey(),
+                anyKey(SignatureCurve.P384).verificationKey());
+        Map<String, Consumer<FakeControllerVm>> lies = new LinkedHashMap<>();
         lies.put("signature", vm -> vm.host = other);
         lies.put("image", vm -> vm.facts = is -> facts(is, is.role(), is.ticket(), Digest.sha384("other"), is.shape()));
-        lies.put("size", vm -> vm.facts = is -> facts(is, is.role(), is.ticket(), is.image(), new Shape(5, 4096, 0)));
+        lies.put("size", vm -> vm.facts = is -> facts(is, is.role(), is.ticket(), is.image(), new VmShape(5, 4096, 0)));
         lies.put("role", vm -> vm.facts = is -> facts(is, VmRole.WORKER, is.ticket(), is.image(), is.shape()));
         lies.put("ticket", vm -> vm.facts = is -> facts(is, is.role(), "a".repeat(26), is.image(), is.shape()));
-        lies.put("nonce", vm -> vm.claim = is -> new Claim(is.keys(), Nonce.random(new SecureRandom()), is.binding()));
-        lies.put("circuit", vm -> vm.claim = is -> new Claim(others, is.nonce(), is.binding()));
+        lies.put(
+                "nonce",
+                vm -> vm.claim =
+                        is -> new AttestationClaims(is.keys(), Nonce.random(new SecureRandom()), is.binding()));
+        lies.put("circuit", vm -> vm.claim = is -> new AttestationClaims(others, is.nonce(), is.binding()));
         String policy = signed(1);
-        for (Map.Entry<String, Consumer<MiniVm>> lie : lies.entrySet()) {
-            try (Met met = meet(creating("--policy", policy, "--output", "json"), lie.getValue())) {
+        for (Map.Entry<String, Consumer<FakeControllerVm>> lie : lies.entrySet()) {
+            try (UnlockResult met = meet(creating("--policy", policy, "--output", "json"), lie.getValue())) {
                 assertThat(met.result().status()).as(lie.getKey()).isEqualTo(2);
                 assertThat(met.result().err()).contains("agentctl: denied by " + lie.getKey() + ": ");
                 assertThat(met.result().out()).contains("\"vm\" : \"denied\"", "agentctl project close");
@@ -169,15 +175,15 @@ class ProjectUnlockTest extends UnlockStage {
         assertThat(state.resolve("unlocked")).as("what was given").doesNotExist();
     }
 
-    private static VmFacts facts(VmFacts is, VmRole role, String ticket, Digest image, Shape shape) {
+    private static VmFacts facts(VmFacts is, VmRole role, String ticket, Digest image, VmShape shape) {
         return new VmFacts(is.project(), is.vm(), role, ticket, is.slot(), image, shape, is.sharing());
     }
 
     @Test
     void a_host_that_the_owners_do_not_accept_gets_nothing_and_all_clauses_are_said() throws Exception {
-        String policy = policy(1, Digest.sha384("another"), 1, anyKey(Curve.P256));
+        String policy = policy(1, Digest.sha384("another"), 1, anyKey(SignatureCurve.P256));
         out("project", "sign", policy, "--key", at("ben.key"));
-        try (Met met = meet(creating("--policy", policy))) {
+        try (UnlockResult met = meet(creating("--policy", policy))) {
             assertThat(met.result().err()).contains("denied by host: ", "denied by image: ", "denied by size: ");
             assertThat(met.vm().unlock).isNull();
         }
@@ -185,9 +191,9 @@ class ProjectUnlockTest extends UnlockStage {
 
     @Test
     void a_key_sealed_for_one_boot_opens_for_no_other() throws Exception {
-        try (Met met = meet(creating("--policy", signed(1)));
-                BootSealing other = new BootSealing()) {
-            OwnedProject.out(met.result());
+        try (UnlockResult met = meet(creating("--policy", signed(1)));
+                BootSealingKey other = new BootSealingKey()) {
+            ProjectFilesFixture.out(met.result());
             byte[] info = met.vm().unlock.sealingContext(history.id());
             byte[] sealed = met.vm().unlock.driveKey().bytes().toByteArray();
             assertThatThrownBy(() -> other.opened(info, sealed)).isInstanceOf(IOException.class);
@@ -198,11 +204,11 @@ class ProjectUnlockTest extends UnlockStage {
 
     @Test
     void a_circuit_that_breaks_before_the_keys_is_opened_again_with_the_same_question() throws Exception {
-        try (Met met = meet(creating("--policy", signed(1)), vm -> {
+        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> {
             vm.cutsAtQuestion.set(2);
-            vm.reluctance = Optional.of(EvidenceMessage.Why.BUSY);
+            vm.reluctance = Optional.of(EvidenceMessage.RefusalReason.BUSY);
         })) {
-            OwnedProject.out(met.result());
+            ProjectFilesFixture.out(met.result());
             assertThat(met.vm().asked).hasSize(4);
             assertThat(met.vm().asked.stream().distinct())
                     .as("a host vouches once")
@@ -212,8 +218,8 @@ class ProjectUnlockTest extends UnlockStage {
 
     @Test
     void a_circuit_that_breaks_after_the_keys_is_opened_again_to_hear_of_the_drive() throws Exception {
-        try (Met met = meet(creating("--policy", signed(1)), vm -> vm.cutAtUnlock = true)) {
-            assertThat(OwnedProject.out(met.result())).contains("made");
+        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> vm.cutAtUnlock = true)) {
+            assertThat(ProjectFilesFixture.out(met.result())).contains("made");
             assertThat(met.vm().asked).hasSize(1);
             assertThat(relay.exchange().circuits()).isEqualTo(2);
         }
@@ -221,22 +227,24 @@ class ProjectUnlockTest extends UnlockStage {
 
     @Test
     void a_vm_that_had_the_drive_before_forges_no_epoch_of_it() throws Exception {
-        try (Met met = meet(creating("--policy", signed(1)), vm -> {
+        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> {
             vm.cutAtUnlock = true;
-            vm.impostors.add(MiniVm.Impostor.BEFORE);
+            vm.impostors.add(FakeControllerVm.Impostor.BEFORE);
         })) {
-            assertThat(OwnedProject.out(met.result())).contains("made").doesNotContain(Long.toString(MiniVm.FORGED));
+            assertThat(ProjectFilesFixture.out(met.result()))
+                    .contains("made")
+                    .doesNotContain(Long.toString(FakeControllerVm.FORGED));
             assertThat(met.vm().impostors).isEmpty();
         }
     }
 
     @Test
     void a_boot_certificate_of_another_key_does_not_end_a_vm_that_was_given_its_keys() throws Exception {
-        try (Met met = meet(creating("--policy", signed(1)), vm -> {
+        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> {
             vm.cutAtUnlock = true;
-            vm.impostors.add(MiniVm.Impostor.BOOTING);
+            vm.impostors.add(FakeControllerVm.Impostor.BOOTING);
         })) {
-            assertThat(OwnedProject.out(met.result())).contains("made");
+            assertThat(ProjectFilesFixture.out(met.result())).contains("made");
             assertThat(met.vm().impostors).isEmpty();
             assertThat(met.vm().denied).as("what the VM itself has heard").isNull();
         }
@@ -244,8 +252,8 @@ class ProjectUnlockTest extends UnlockStage {
 
     @Test
     void keys_that_are_lost_with_their_circuit_are_not_given_again() throws Exception {
-        try (Met met = meet(creating("--policy", signed(1)), vm -> vm.deafToUnlock = true)) {
-            OwnedProject.refused(met.result(), "it boots still, and what it was given is lost");
+        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> vm.deafToUnlock = true)) {
+            ProjectFilesFixture.refused(met.result(), "it boots still, and what it was given is lost");
             assertThat(met.vm().denials.await(20, TimeUnit.SECONDS)).isTrue();
             assertThat(met.vm().denied.clauses()).containsExactly("spent");
         }
@@ -255,16 +263,17 @@ class ProjectUnlockTest extends UnlockStage {
     @Test
     void a_vm_that_gives_up_or_whose_host_vouched_before_is_no_controlling_vm() throws Exception {
         String policy = signed(1);
-        try (Met met = meet(
+        try (UnlockResult met = meet(
                 creating("--policy", policy),
-                vm -> vm.instead = Optional.of(new VmMessage.Trouble(BootPhase.DRIVE, "not-empty")))) {
-            OwnedProject.refused(met.result(), "it gave up in phase drive: not-empty");
+                vm -> vm.instead = Optional.of(new VmMessage.Failure(BootPhase.DRIVE, "not-empty")))) {
+            ProjectFilesFixture.refused(met.result(), "it gave up in phase drive: not-empty");
         }
-        try (Met met = meet(creating(), vm -> vm.instead = Optional.of(new VmMessage.Opened(3, false)))) {
-            OwnedProject.refused(met.result(), "want a drive that was made, have another");
+        try (UnlockResult met = meet(creating(), vm -> vm.instead = Optional.of(new VmMessage.Opened(3, false)))) {
+            ProjectFilesFixture.refused(met.result(), "want a drive that was made, have another");
         }
-        try (Met met = meet(creating(), vm -> vm.reluctance = Optional.of(EvidenceMessage.Why.ANOTHER))) {
-            OwnedProject.refused(met.result(), "its host vouched for another life");
+        try (UnlockResult met =
+                meet(creating(), vm -> vm.reluctance = Optional.of(EvidenceMessage.RefusalReason.ANOTHER))) {
+            ProjectFilesFixture.refused(met.result(), "its host vouched for another life");
         }
         assertThat(state.resolve("drives/main/epoch"))
                 .as("a drive that was never open")
@@ -281,7 +290,7 @@ class ProjectUnlockTest extends UnlockStage {
                 throw new UncheckedIOException(e);
             }
         });
-        Opening opening = taken(1);
+        Opening opening = awaitOpening(1);
         relay.run(opening.id(), allocation(opening));
         Thread.sleep(1500);
         assertThat(result).as("while nobody serves its name").isNotDone();
@@ -292,42 +301,43 @@ class ProjectUnlockTest extends UnlockStage {
 
     @Test
     void a_policy_is_the_owners_and_never_goes_back() throws Exception {
-        String unsigned = policy(2, MiniVm.IMAGE, 4, key(credential("h1")));
-        OwnedProject.refused(project.cli.runWithSecrets(creating()), "name it once with --policy");
-        OwnedProject.refused(project.cli.runWithSecrets(creating("--policy", unsigned)), unsigned + ": ");
+        String unsigned = policy(2, FakeControllerVm.IMAGE, 4, key(credential("h1")));
+        ProjectFilesFixture.refused(project.cli.runWithSecrets(creating()), "name it once with --policy");
+        ProjectFilesFixture.refused(project.cli.runWithSecrets(creating("--policy", unsigned)), unsigned + ": ");
         String newer = signed(3);
-        try (Met met = meet(creating("--policy", newer))) {
-            OwnedProject.out(met.result());
+        try (UnlockResult met = meet(creating("--policy", newer))) {
+            ProjectFilesFixture.out(met.result());
         }
-        OwnedProject.refused(
+        ProjectFilesFixture.refused(
                 project.cli.runWithSecrets(unlocking("--policy", signed(2))), "serial: want more than 3, have 2");
         assertThat(state.resolve("policy")).hasSameBinaryContentAs(Path.of(newer));
-        assertThat(relay.taken()).as("what was opened").hasSize(1);
+        assertThat(relay.acceptedOpenings()).as("what was opened").hasSize(1);
     }
 
     @Test
     void a_drives_key_is_made_once_and_for_more_than_one_key() throws Exception {
         String policy = signed(1);
-        OwnedProject.refused(project.cli.runWithSecrets(unlocking("--policy", policy)), "have it from another opener");
-        OwnedProject.refused(
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecrets(unlocking("--policy", policy)), "have it from another opener");
+        ProjectFilesFixture.refused(
                 project.cli.runWithSecrets(unlocking("--create", "--make", "1G", "--settings", settings())),
                 "have this opener alone");
-        try (Met met = meet(creating())) {
-            OwnedProject.out(met.result());
+        try (UnlockResult met = meet(creating())) {
+            ProjectFilesFixture.out(met.result());
         }
         byte[] envelope = Files.readAllBytes(state.resolve("drives/main/envelope"));
-        OwnedProject.refused(
+        ProjectFilesFixture.refused(
                 project.cli.runWithSecrets(creating("--recipient", "eve=" + at("eve.drive.pub"))),
                 "have one for [cat, safe] of a try before");
         String[] eves = unlocking();
         for (int i = 0; i < eves.length; i++) {
             eves[i] = eves[i].equals(at("cat.drive")) ? at("eve.drive") : eves[i];
         }
-        OwnedProject.refused(project.cli.runWithSecrets(eves), "want a private key of one of [cat, safe]");
-        try (Met again = meet(creating())) {
-            OwnedProject.out(again.result());
+        ProjectFilesFixture.refused(project.cli.runWithSecrets(eves), "want a private key of one of [cat, safe]");
+        try (UnlockResult again = meet(creating())) {
+            ProjectFilesFixture.out(again.result());
         }
         assertThat(state.resolve("drives/main/envelope")).hasBinaryContent(envelope);
-        assertThat(relay.taken()).as("what was opened").hasSize(2);
+        assertThat(relay.acceptedOpenings()).as("what was opened").hasSize(2);
     }
 }

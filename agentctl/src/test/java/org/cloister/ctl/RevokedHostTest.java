@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 /** An opener gives no drive's key to a VM of a host whose key the site has taken back, whatever relay and owners say of it. */
 @Timeout(180)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
-class RevokedHostTest extends UnlockStage {
+class RevokedHostTest extends UnlockCommandFixture {
     private static final String HOST = "h1.host.site.cloister.internal";
 
     private static byte[] before;
@@ -41,11 +41,11 @@ class RevokedHostTest extends UnlockStage {
 
     private void serve(byte[] siteList) throws IOException {
         relay.close();
-        relay = new MiniOffice(
+        relay = new LoopbackTicketRelay(
                 credential("r1"), beliefs(), List.of(siteList, Files.readAllBytes(folder.resolve("ann.crl"))));
     }
 
-    private void requireNothingGiven(Cli.Result result, MiniVm vm) throws Exception {
+    private void requireNothingGiven(Cli.Result result, FakeControllerVm vm) throws Exception {
         assertThat(result.err()).contains("agentctl: denied by revoked: ", "enrol it anew and have it accepted");
         assertThat(result.status()).isEqualTo(2);
         assertThat(vm.denials.await(20, TimeUnit.SECONDS)).isTrue();
@@ -56,7 +56,7 @@ class RevokedHostTest extends UnlockStage {
     @Test
     void a_host_that_the_sites_list_names_gets_no_key_though_the_policy_accepts_it() throws Exception {
         serve(revoked);
-        try (Met met = meet(creating("--policy", signed(1)))) {
+        try (UnlockResult met = meet(creating("--policy", signed(1)))) {
             requireNothingGiven(met.result(), met.vm());
         }
         assertThat(state.resolve("unlocked")).as("what was given").doesNotExist();
@@ -74,13 +74,13 @@ class RevokedHostTest extends UnlockStage {
                     throw new UncheckedIOException(e);
                 }
             });
-            Opening opening = taken(1);
-            try (MiniVm vm = new MiniVm(relay, credential("h1"), beliefs(), opening)) {
+            Opening opening = awaitOpening(1);
+            try (FakeControllerVm vm = new FakeControllerVm(relay, credential("h1"), beliefs(), opening)) {
                 vm.boot();
                 relay.run(opening.id(), allocation(opening));
                 book.awaitWaiting();
                 assertThat(vm.asked).as("the VM has shown its evidence").hasSize(1);
-                relay.bring(revoked);
+                relay.deliverList(revoked);
                 book.release();
                 requireNothingGiven(result.get(90, TimeUnit.SECONDS), vm);
             }
@@ -97,8 +97,8 @@ class RevokedHostTest extends UnlockStage {
         for (int i = 0; i < words.length; i++) {
             words[i] = words[i].equals(at("ca/authority.pem")) ? both.toString() : words[i];
         }
-        try (Met met = meet(words)) {
-            OwnedProject.refused(met.result(), "refused (list): want a revocation list of ");
+        try (UnlockResult met = meet(words)) {
+            ProjectFilesFixture.refused(met.result(), "refused (list): want a revocation list of ");
             assertThat(met.result().err()).contains("--site");
             assertThat(met.vm().unlock).isNull();
         }

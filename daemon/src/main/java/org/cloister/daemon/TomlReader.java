@@ -63,14 +63,14 @@ public final class TomlReader {
         this.problems = problems;
     }
 
-    /** @throws BadConfigException if there is no such file, or it may not be read */
+    /** @throws InvalidConfigException if there is no such file, or it may not be read */
     public static TomlReader open(Path file) throws IOException {
         try {
             return new TomlReader(file);
         } catch (NoSuchFileException e) {
-            throw new BadConfigException(List.of(file + ": no such file; the package has a sample of it"));
+            throw new InvalidConfigException(List.of(file + ": no such file; the package has a sample of it"));
         } catch (AccessDeniedException e) {
-            throw new BadConfigException(
+            throw new InvalidConfigException(
                     List.of(file + ": not readable; let user " + System.getProperty("user.name") + " read it"));
         }
     }
@@ -79,9 +79,9 @@ public final class TomlReader {
      * What came as bytes.
      *
      * @param file that problems name
-     * @throws BadConfigException if they are no text
+     * @throws InvalidConfigException if they are no text
      */
-    public static TomlReader of(Path file, byte[] content) throws BadConfigException {
+    public static TomlReader of(Path file, byte[] content) throws InvalidConfigException {
         try {
             String text = StandardCharsets.UTF_8
                     .newDecoder()
@@ -91,7 +91,7 @@ public final class TomlReader {
                     .toString();
             return new TomlReader(file, Toml.parse(text));
         } catch (CharacterCodingException e) {
-            throw new BadConfigException(List.of(file + ": want text in UTF-8, have other bytes"));
+            throw new InvalidConfigException(List.of(file + ": want text in UTF-8, have other bytes"));
         }
     }
 
@@ -161,11 +161,11 @@ public final class TomlReader {
         }
     }
 
-    /** @throws BadConfigException if anything was wrong, in the order of lines */
-    public void finish() throws BadConfigException {
+    /** @throws InvalidConfigException if anything was wrong, in the order of lines */
+    public void finish() throws InvalidConfigException {
         requireKnown();
         if (!problems.isEmpty()) {
-            throw new BadConfigException(problems.stream()
+            throw new InvalidConfigException(problems.stream()
                     .sorted((a, b) -> Integer.compare(a.line, b.line))
                     .map(each -> file + ":" + each.line + ": " + each.text)
                     .toList());

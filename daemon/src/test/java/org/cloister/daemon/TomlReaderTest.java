@@ -26,7 +26,7 @@ class TomlReaderTest {
     }
 
     private List<String> problems(TomlReader toml) {
-        return catchThrowableOfType(BadConfigException.class, toml::finish).problems().stream()
+        return catchThrowableOfType(InvalidConfigException.class, toml::finish).problems().stream()
                 .map(each -> each.replace(folder + "/", ""))
                 .toList();
     }
@@ -167,7 +167,7 @@ class TomlReaderTest {
     @Test
     void a_file_that_is_not_there_is_a_problem_with_a_remedy() {
         assertThatThrownBy(() -> TomlReader.open(folder.resolve("none.toml")))
-                .isInstanceOf(BadConfigException.class)
+                .isInstanceOf(InvalidConfigException.class)
                 .hasMessage(folder.resolve("none.toml") + ": no such file; the package has a sample of it");
     }
 
@@ -177,7 +177,7 @@ class TomlReaderTest {
         assertThat(toml.number("a", 0, 0, 9)).isEqualTo(1);
         assertThat(problems(toml)).containsExactly("file.toml:2: b: unknown key; known: a");
         assertThatThrownBy(() -> TomlReader.of(Path.of("file.toml"), new byte[] {'a', (byte) 0xff}))
-                .isInstanceOf(BadConfigException.class)
+                .isInstanceOf(InvalidConfigException.class)
                 .hasMessage("file.toml: want text in UTF-8, have other bytes");
     }
 }

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.cloister.ipsec.CharonSettings;
-import org.cloister.ipsec.Esp;
-import org.cloister.ipsec.Nft;
+import org.cloister.ipsec.EspMode;
+import org.cloister.ipsec.TunnelNft;
 import org.jspecify.annotations.Nullable;
 
 /** Two machines on one cable, {@code eth0} at both ends, each with a charon of its own and ESP in user space. */
@@ -18,9 +18,9 @@ public final class CharonPair implements AutoCloseable {
 
     private final LabHome home;
     private final LabName name;
-    private final List<End> ends;
+    private final List<Side> ends;
 
-    private CharonPair(LabHome home, LabName name, List<End> ends) {
+    private CharonPair(LabHome home, LabName name, List<Side> ends) {
         this.home = home;
         this.name = name;
         this.ends = List.copyOf(ends);
@@ -32,19 +32,19 @@ public final class CharonPair implements AutoCloseable {
         Path folder = Files.createDirectories(home.folder(name));
         Files.writeString(folder.resolve("hosts"), "127.0.0.1 localhost\n");
         Path caches = Files.createDirectories(home.cache(""));
-        List<End> ends = new ArrayList<>();
+        List<Side> ends = new ArrayList<>();
         for (String end : List.of("one", "two")) {
             Path own = folder.resolve(end);
-            ends.add(new End(Sandbox.start(name, end, own, caches), own));
+            ends.add(new Side(Sandbox.start(name, end, own, caches), own));
         }
         CharonPair pair = new CharonPair(home, name, ends);
-        String other = Long.toString(pair.end(2).sandbox.pid());
-        pair.end(1)
+        String other = Long.toString(pair.side(2).sandbox.pid());
+        pair.side(1)
                 .sandbox
                 .networkCommand(
                         List.of("ip", "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", other))
                 .succeed();
-        for (End end : ends) {
+        for (Side end : ends) {
             end.command("ethtool", "-K", "eth0", "tx", "off").succeed();
             end.command("ip", "link", "set", "eth0", "up").succeed();
         }
@@ -52,30 +52,30 @@ public final class CharonPair implements AutoCloseable {
     }
 
     /** @param number 1 or 2 */
-    public End end(int number) {
+    public Side side(int number) {
         return ends.get(number - 1);
     }
 
     @Override
     public void close() throws IOException {
-        for (End end : ends) {
+        for (Side end : ends) {
             end.killCharon();
         }
         Lab.remove(home, name);
     }
 
     /** One of the two. */
-    public static final class End {
+    public static final class Side {
         private final Sandbox sandbox;
         private final Path folder;
         private @Nullable Process charon;
 
-        End(Sandbox sandbox, Path folder) {
+        Side(Sandbox sandbox, Path folder) {
             this.sandbox = sandbox;
             this.folder = folder;
         }
 
-        public Command command(String... argv) {
+        public LabCommand command(String... argv) {
             return sandbox.command(argv);
         }
 
@@ -96,8 +96,8 @@ public final class CharonPair implements AutoCloseable {
             return folder.resolve("vici.sock");
         }
 
-        public Nft nft() {
-            return new Nft(sandbox.command("/usr/sbin/nft").argv());
+        public TunnelNft nft() {
+            return new TunnelNft(sandbox.command("/usr/sbin/nft").argv());
         }
 
         public String log() throws IOException {
@@ -109,9 +109,9 @@ public final class CharonPair implements AutoCloseable {
         }
 
         /** @param more of {@code strongswan.conf}, behind what the library renders */
-        void startCharon(String more) throws IOException {
+        public void startCharon(String more) throws IOException {
             Path settings = folder.resolve("strongswan.conf");
-            String rendered = new CharonSettings(socket(), Esp.USERSPACE, folder.resolve("charon.log")).render();
+            String rendered = new CharonSettings(socket(), EspMode.USERSPACE, folder.resolve("charon.log")).render();
             Files.writeString(settings, rendered + more);
             ProcessBuilder builder = new ProcessBuilder(
                             sandbox.command("/usr/sbin/charon-systemd").argv())
@@ -140,7 +140,7 @@ public final class CharonPair implements AutoCloseable {
         }
 
         /** With a folder of its own, see swanctl(8). */
-        public Command swanctl(String... arguments) {
+        public LabCommand swanctl(String... arguments) {
             List<String> argv = new ArrayList<>(List.of("swanctl"));
             argv.addAll(List.of(arguments));
             argv.addAll(List.of("--uri", "unix://" + socket()));

@@ -19,29 +19,29 @@ public final class GuestJava {
     private static final String FOLDER = "/run/cloister-lab-java";
     private static final Duration LIMIT = Duration.ofMinutes(4);
 
-    private final Vm vm;
+    private final LabVm vm;
 
-    private GuestJava(Vm vm) {
+    private GuestJava(LabVm vm) {
         this.vm = vm;
     }
 
     /** @param entries which of this process's class path, by a part of the path; folders are packed */
-    public static GuestJava install(Vm vm, Pattern entries) throws IOException {
+    public static GuestJava install(LabVm vm, Pattern entries) throws IOException {
         vm.succeed("mkdir", "-p", FOLDER);
         int number = 0;
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             Path path = Path.of(entry);
             if (entries.matcher(entry).find() && Files.exists(path)) {
                 byte[] jar = Files.isDirectory(path) ? packed(path) : Files.readAllBytes(path);
-                put(vm, FOLDER + "/" + number++ + ".jar", jar);
+                writeFile(vm, FOLDER + "/" + number++ + ".jar", jar);
             }
         }
         return new GuestJava(vm);
     }
 
     /** Writes a file in the guest. */
-    public static void put(Vm vm, String file, byte[] content) throws IOException {
-        Command.Output output = vm.run(List.of("sh", "-c", "cat >\"$1\"", "put", file), content, LIMIT);
+    public static void writeFile(LabVm vm, String file, byte[] content) throws IOException {
+        LabCommand.Output output = vm.run(List.of("sh", "-c", "cat >\"$1\"", "put", file), content, LIMIT);
         if (output.exit() != 0) {
             throw new LabException(
                     vm.name() + ": " + file + ": " + output.err().strip(), "see the guest's free memory");
@@ -50,7 +50,7 @@ public final class GuestJava {
 
     /** Runs a class with the daemons' Java options, and returns what it printed. */
     public String run(Class<?> main, String input, Duration limit, String... arguments) throws IOException {
-        Command.Output output = vm.run(argv(main, arguments), input.getBytes(StandardCharsets.UTF_8), limit);
+        LabCommand.Output output = vm.run(argv(main, arguments), input.getBytes(StandardCharsets.UTF_8), limit);
         if (output.exit() != 0) {
             throw new LabException(
                     vm.name() + ": " + main.getSimpleName() + ": exit " + output.exit() + ": "
@@ -82,7 +82,7 @@ public final class GuestJava {
                 tail -n 40 "$2/err" >&2
                 exit $ended
                 """, "start", unit, FOLDER);
-        Command.Output output = vm.run(start, text.getBytes(StandardCharsets.UTF_8), limit);
+        LabCommand.Output output = vm.run(start, text.getBytes(StandardCharsets.UTF_8), limit);
         if (output.exit() != 0) {
             throw new LabException(
                     vm.name() + ": " + main.getSimpleName() + " as " + unit + ": exit " + output.exit() + ": "

@@ -41,7 +41,7 @@ final class GuestRunner implements Closeable {
     private final String token =
             HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     private final CompletableFuture<String> synced = new CompletableFuture<>();
-    private final Map<Integer, Running> running = new ConcurrentHashMap<>();
+    private final Map<Integer, RunningCommand> running = new ConcurrentHashMap<>();
     private final AtomicInteger nextId = new AtomicInteger(1);
 
     private GuestRunner(SocketChannel channel) {
@@ -79,9 +79,9 @@ final class GuestRunner implements Closeable {
         }
     }
 
-    Command.Output run(List<String> argv, byte[] input, Duration limit) throws IOException {
+    LabCommand.Output run(List<String> argv, byte[] input, Duration limit) throws IOException {
         int id = nextId.getAndIncrement();
-        Running command = new Running();
+        RunningCommand command = new RunningCommand();
         running.put(id, command);
         ByteArrayOutputStream request = new ByteArrayOutputStream();
         line(request, "run " + id + " " + limit.toSeconds() + " " + argv.size() + " " + input.length);
@@ -131,7 +131,7 @@ final class GuestRunner implements Closeable {
             end = e;
         }
         synced.completeExceptionally(end);
-        for (Running command : running.values()) {
+        for (RunningCommand command : running.values()) {
             command.ended.completeExceptionally(end);
         }
     }
@@ -147,15 +147,15 @@ final class GuestRunner implements Closeable {
         switch (words[0]) {
             case "out", "err" -> {
                 byte[] piece = piece(Integer.parseInt(words[2]));
-                Running command = running.get(Integer.parseInt(words[1]));
+                RunningCommand command = running.get(Integer.parseInt(words[1]));
                 if (command != null) {
                     command.append(words[0].equals("out") ? command.out : command.err, piece);
                 }
             }
             case "exit" -> {
-                Running command = running.get(Integer.parseInt(words[1]));
+                RunningCommand command = running.get(Integer.parseInt(words[1]));
                 if (command != null) {
-                    command.end(Integer.parseInt(words[2]));
+                    command.finish(Integer.parseInt(words[2]));
                 }
             }
             case "synced", "" -> {
@@ -197,10 +197,10 @@ final class GuestRunner implements Closeable {
     }
 
     /** A command under way; filled by the reader thread alone. */
-    private static final class Running {
+    private static final class RunningCommand {
         final ByteArrayOutputStream out = new ByteArrayOutputStream();
         final ByteArrayOutputStream err = new ByteArrayOutputStream();
-        final CompletableFuture<Command.Output> ended = new CompletableFuture<>();
+        final CompletableFuture<LabCommand.Output> ended = new CompletableFuture<>();
 
         void append(ByteArrayOutputStream to, byte[] piece) {
             if (to.size() + piece.length > MAX_OUTPUT) {
@@ -210,8 +210,8 @@ final class GuestRunner implements Closeable {
             }
         }
 
-        void end(int exit) {
-            ended.complete(new Command.Output(
+        void finish(int exit) {
+            ended.complete(new LabCommand.Output(
                     exit, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8)));
         }
     }

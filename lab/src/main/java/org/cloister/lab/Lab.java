@@ -24,19 +24,20 @@ public final class Lab {
     private static final String NETWORK = "192.168.140.";
 
     private final LabName name;
-    private final Machine site;
-    private final List<Host> hosts;
-    private final GlobalSlurm slurm;
+    private final LabMachine site;
+    private final List<LabHost> hosts;
+    private final LabGlobalSlurm slurm;
 
-    private Lab(LabName name, Machine site, List<Host> hosts) {
+    private Lab(LabName name, LabMachine site, List<LabHost> hosts) {
         this.name = name;
         this.site = site;
         this.hosts = List.copyOf(hosts);
-        this.slurm = new GlobalSlurm(site, hosts.stream().map(Host::machine).toList());
+        this.slurm =
+                new LabGlobalSlurm(site, hosts.stream().map(LabHost::machine).toList());
     }
 
     /** Brings a lab up from nothing; whatever fails, nothing of it stays. */
-    public static Lab up(LabHome home, LabName name, Steps steps) throws IOException {
+    public static Lab up(LabHome home, LabName name, ProgressLog steps) throws IOException {
         Path folder = home.folder(name);
         if (Files.exists(folder) || !Sandbox.find(name).isEmpty()) {
             throw new LabException(
@@ -69,9 +70,9 @@ public final class Lab {
                     "lab " + name + ": made by version " + version + " of the lab, this is version " + VERSION,
                     "lab/down removes it, lab/up makes a new one");
         }
-        List<Host> hosts = new ArrayList<>();
+        List<LabHost> hosts = new ArrayList<>();
         for (int i = 1; i <= HOSTS; i++) {
-            hosts.add(Host.of(found(home, name, "h" + i, i + 1), Accelerator.of(folder)));
+            hosts.add(LabHost.of(found(home, name, "h" + i, i + 1), LabAccelerator.of(folder)));
         }
         return new Lab(name, found(home, name, SITE, 1), hosts);
     }
@@ -93,74 +94,75 @@ public final class Lab {
         return name;
     }
 
-    public List<Host> hosts() {
+    public List<LabHost> hosts() {
         return hosts;
     }
 
     /** @param number from 1 */
-    public Host host(int number) {
+    public LabHost host(int number) {
         return hosts.get(number - 1);
     }
 
-    public GlobalSlurm slurm() {
+    public LabGlobalSlurm slurm() {
         return slurm;
     }
 
-    /** As {@link GlobalSlurm#confine}. */
-    public void confine() throws IOException {
+    /** As {@link LabGlobalSlurm#useCgroups}. */
+    public void useCgroups() throws IOException {
         Files.writeString(site.folder().resolveSibling(CONFINED), "");
-        slurm.confine();
+        slurm.useCgroups();
     }
 
     /** A command on the site's machine, where both networks between the hosts can be watched. */
-    public Command onSite(String... argv) {
+    public LabCommand onSite(String... argv) {
         return site.command(argv);
     }
 
-    private static Lab start(LabHome home, LabName name, Steps steps) throws IOException {
+    private static Lab start(LabHome home, LabName name, ProgressLog steps) throws IOException {
         Path folder = Files.createDirectories(home.folder(name));
         Files.writeString(folder.resolve("version"), VERSION + "\n");
         Files.writeString(folder.resolve("hosts"), hostsFile(), StandardCharsets.US_ASCII);
-        Accelerator accelerator = steps.step("accelerator: does KVM run a guest?", () -> Accelerator.choose(folder));
-        steps.say("guests run on " + accelerator);
+        LabAccelerator accelerator =
+                steps.step("accelerator: does KVM run a guest?", () -> LabAccelerator.choose(folder));
+        steps.remark("guests run on " + accelerator);
         Path caches = Files.createDirectories(home.cache(""));
-        List<Host> hosts = new ArrayList<>();
-        Machine site = steps.step("namespaces and links", () -> {
-            Machine machine = machine(folder, SITE, 1, Sandbox.start(name, SITE, folder.resolve(SITE), caches));
-            Network network = Network.start(machine);
+        List<LabHost> hosts = new ArrayList<>();
+        LabMachine site = steps.step("namespaces and links", () -> {
+            LabMachine machine = machine(folder, SITE, 1, Sandbox.start(name, SITE, folder.resolve(SITE), caches));
+            LabNetwork network = LabNetwork.start(machine);
             for (int i = 1; i <= HOSTS; i++) {
                 String host = "h" + i;
                 Sandbox sandbox = Sandbox.start(name, host, folder.resolve(host), caches);
-                hosts.add(Host.of(machine(folder, host, i + 1, sandbox), accelerator));
+                hosts.add(LabHost.of(machine(folder, host, i + 1, sandbox), accelerator));
                 network.join(hosts.get(i - 1).machine());
             }
             return machine;
         });
         Lab lab = new Lab(name, site, hosts);
-        steps.act("Open vSwitch: br-secure on each host, joined by a trunk", () -> {
-            for (Host host : hosts) {
+        steps.runStep("Open vSwitch: br-secure on each host, joined by a trunk", () -> {
+            for (LabHost host : hosts) {
                 host.ovs().start();
-                host.ovs().addTrunk(Network.TRUNK_DEVICE);
+                host.ovs().addTrunk(LabNetwork.TRUNK_DEVICE);
             }
         });
-        steps.act("libvirtd on each host", () -> {
-            for (Host host : hosts) {
+        steps.runStep("libvirtd on each host", () -> {
+            for (LabHost host : hosts) {
                 host.libvirt().start(host.ovs());
             }
         });
-        steps.act("Global Slurm: slurmctld, " + HOSTS + " slurmd, all idle", lab.slurm::start);
+        steps.runStep("Global Slurm: slurmctld, " + HOSTS + " slurmd, all idle", lab.slurm::start);
         return lab;
     }
 
-    private static Machine found(LabHome home, LabName lab, String name, int number) throws IOException {
+    private static LabMachine found(LabHome home, LabName lab, String name, int number) throws IOException {
         Sandbox sandbox = Sandbox.find(lab, name)
                 .orElseThrow(() -> new LabException(
                         "lab " + lab + ": machine " + name + " has no process any more", "lab/down, then lab/up"));
         return machine(home.folder(lab), name, number, sandbox);
     }
 
-    private static Machine machine(Path folder, String name, int number, Sandbox sandbox) {
-        return new Machine(name, NETWORK + number, folder.resolve(name), sandbox);
+    private static LabMachine machine(Path folder, String name, int number, Sandbox sandbox) {
+        return new LabMachine(name, NETWORK + number, folder.resolve(name), sandbox);
     }
 
     private static String hostsFile() {

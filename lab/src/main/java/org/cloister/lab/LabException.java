@@ -19,7 +19,7 @@ public final class LabException extends IOException {
     }
 
     /** A command to type, or a file to read. */
-    public String mend() {
+    public String remedy() {
         return mend;
     }
 }

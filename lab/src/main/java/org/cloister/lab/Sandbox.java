@@ -111,22 +111,22 @@ public final class Sandbox {
     }
 
     /** A command to be run inside. */
-    public Command command(List<String> argv) {
+    public LabCommand command(List<String> argv) {
         List<String> entered = new ArrayList<>(List.of(
                 "nsenter", "--target", Long.toString(pid), "--mount", "--uts", "--net", "--pid", "--ipc", "--"));
         entered.addAll(argv);
-        return Command.of(entered);
+        return LabCommand.of(entered);
     }
 
-    public Command command(String... argv) {
+    public LabCommand command(String... argv) {
         return command(List.of(argv));
     }
 
     /** A command in this machine's network alone, so that other machines' processes can be named to it. */
-    public Command networkCommand(List<String> argv) {
+    public LabCommand networkCommand(List<String> argv) {
         List<String> entered = new ArrayList<>(List.of("nsenter", "--target", Long.toString(pid), "--net", "--"));
         entered.addAll(argv);
-        return Command.of(entered);
+        return LabCommand.of(entered);
     }
 
     /** Ends every process inside, at once, and waits for the one outside that had started the first. */

@@ -18,14 +18,14 @@ public final class TcpStream {
     public static void main(String[] args) throws IOException {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(args[1]), Integer.parseInt(args[2]));
         if (args[0].equals("take")) {
-            take(address);
+            receive(address);
         } else {
-            System.out.println(give(address, Long.parseLong(args[3])));
+            System.out.println(send(address, Long.parseLong(args[3])));
         }
     }
 
     /** For ever, from one after the other. */
-    public static void take(InetSocketAddress address) throws IOException {
+    public static void receive(InetSocketAddress address) throws IOException {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         try (ServerSocketChannel server = ServerSocketChannel.open()) {
             server.bind(address);
@@ -41,7 +41,7 @@ public final class TcpStream {
     }
 
     /** Seconds from the first byte until the other side says that it has the last. */
-    public static double give(InetSocketAddress address, long bytes) throws IOException {
+    public static double send(InetSocketAddress address, long bytes) throws IOException {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         try (SocketChannel to = SocketChannel.open(address)) {
             to.setOption(StandardSocketOptions.TCP_NODELAY, true);

@@ -7,8 +7,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import org.cloister.ipsec.Plan;
 import org.cloister.ipsec.TunnelEvent;
+import org.cloister.ipsec.TunnelPlan;
 import org.cloister.ipsec.Tunnels;
 import org.cloister.ipsec.vici.IpsecException;
 
@@ -31,7 +31,7 @@ public final class TunnelEnd implements AutoCloseable {
     }
 
     /** Done when charon has been told. */
-    public void tell(Plan plan) throws IOException {
+    public void applyPlan(TunnelPlan plan) throws IOException {
         long deadline = System.nanoTime() + LIMIT.toNanos();
         while (true) {
             try {

@@ -7,8 +7,8 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.cloister.ovs.openflow.Flow;
-import org.cloister.ovs.openflow.FlowCount;
+import org.cloister.ovs.openflow.FlowEntry;
+import org.cloister.ovs.openflow.FlowStats;
 
 /** What the bridge counts. */
 final class BridgeMetrics {
@@ -27,8 +27,8 @@ final class BridgeMetrics {
     /** Connections to ovs-vswitchd made after the first; its flows are laid again each time. */
     final Counter switchReconnects;
 
-    private final Map<Reason, Counter> dropped = new EnumMap<>(Reason.class);
-    private Map<Flow.Key, Long> lastPackets = Map.of();
+    private final Map<DropReason, Counter> dropped = new EnumMap<>(DropReason.class);
+    private Map<FlowEntry.Key, Long> lastPackets = Map.of();
 
     BridgeMetrics(MetricRegistry registry) {
         apply = registry.timer("bridge.apply");
@@ -38,18 +38,19 @@ final class BridgeMetrics {
         shieldRepaired = registry.counter("bridge.shield.repaired");
         databaseReconnects = registry.counter("bridge.reconnects.ovsdb");
         switchReconnects = registry.counter("bridge.reconnects.openflow");
-        for (Reason reason : Reason.values()) {
-            if (reason != Reason.PASSES) {
+        for (DropReason reason : DropReason.values()) {
+            if (reason != DropReason.PASSES) {
                 dropped.put(reason, registry.counter("bridge.dropped." + reason.label()));
             }
         }
     }
 
     /** Flows count from when they were made: a smaller number than before is a flow that was made again. */
-    void count(List<FlowCount> flows) {
-        Map<Flow.Key, Long> packets = new HashMap<>();
-        for (FlowCount each : flows) {
-            Counter counter = Reason.of(each.flow().cookie()).map(dropped::get).orElse(null);
+    void count(List<FlowStats> flows) {
+        Map<FlowEntry.Key, Long> packets = new HashMap<>();
+        for (FlowStats each : flows) {
+            Counter counter =
+                    DropReason.of(each.flow().cookie()).map(dropped::get).orElse(null);
             if (counter != null) {
                 long before = lastPackets.getOrDefault(each.flow().key(), 0L);
                 counter.inc(each.packets() >= before ? each.packets() - before : each.packets());

@@ -5,11 +5,11 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
-import org.cloister.ovs.link.OvsException.Malformed;
-import org.cloister.ovs.ovsdb.Columns;
-import org.cloister.ovs.ovsdb.Columns.Kind;
-import org.cloister.ovs.ovsdb.Database;
-import org.cloister.ovs.ovsdb.Row;
+import org.cloister.ovs.io.OvsException.Malformed;
+import org.cloister.ovs.ovsdb.OvsdbColumns;
+import org.cloister.ovs.ovsdb.OvsdbColumns.Kind;
+import org.cloister.ovs.ovsdb.OvsdbReplica;
+import org.cloister.ovs.ovsdb.OvsdbRow;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param bridge null when there is none of the name
  * @param ports by device
  */
-record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports) {
+record BridgeRows(UUID root, @Nullable OvsdbRow bridge, Map<String, PortRow> ports) {
     /** Columns in which somebody could have frames copied or flows steered; a secure bridge has nothing in them. */
     static final Set<String> EMPTY_COLUMNS = Set.of("controller", "mirrors", "netflow", "sflow", "ipfix");
 
@@ -28,7 +28,7 @@ record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports) {
     /** Shows the agent's own bookkeeping to whoever looks. */
     static final String LAST_NUMBER = "cloister-last-number";
 
-    static final Columns COLUMNS = new Columns(Map.of(
+    static final OvsdbColumns COLUMNS = new OvsdbColumns(Map.of(
             "Open_vSwitch",
             Map.of("cur_cfg", Kind.SCALAR, "next_cfg", Kind.SCALAR),
             "Bridge",
@@ -60,22 +60,22 @@ record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports) {
     record PortRow(
             UUID port, String device, OptionalLong tag, Map<String, String> labels, OptionalLong number, String error) {
         boolean isOf(String agent) {
-            return agent.equals(labels.get(Labels.AGENT));
+            return agent.equals(labels.get(PortLabels.AGENT));
         }
 
         boolean isUplink() {
-            return labels.containsKey(Labels.UPLINK);
+            return labels.containsKey(PortLabels.UPLINK);
         }
 
         boolean isFor(PortPlan plan, Map<String, String> planLabels) {
-            return tag.orElse(0) == plan.vlan() && Labels.isSameStation(labels, planLabels);
+            return tag.orElse(0) == plan.vlan() && PortLabels.isSameStation(labels, planLabels);
         }
 
         /** Null when the labels are not, or no longer, a plan. */
         @Nullable
         PortPlan plan() {
             try {
-                return Labels.plan(device, tag.orElse(0), labels);
+                return PortLabels.plan(device, tag.orElse(0), labels);
             } catch (Malformed e) {
                 return null;
             }
@@ -83,23 +83,23 @@ record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports) {
     }
 
     /** The last change that vswitchd has carried out, without looking at anything else. */
-    static long currentCfg(Database database) throws Malformed {
-        for (Row root : database.rows("Open_vSwitch")) {
+    static long currentCfg(OvsdbReplica database) throws Malformed {
+        for (OvsdbRow root : database.rows("Open_vSwitch")) {
             return root.number("cur_cfg").orElse(0);
         }
         return 0;
     }
 
-    static BridgeRows of(Database database, String name) throws Malformed {
+    static BridgeRows of(OvsdbReplica database, String name) throws Malformed {
         if (database.rows("Open_vSwitch").size() != 1) {
             throw new Malformed(
                     "OVSDB",
                     "one row in Open_vSwitch",
                     database.rows("Open_vSwitch").size() + "");
         }
-        Row root = database.rows("Open_vSwitch").iterator().next();
-        Row bridge = null;
-        for (Row row : database.rows("Bridge")) {
+        OvsdbRow root = database.rows("Open_vSwitch").iterator().next();
+        OvsdbRow bridge = null;
+        for (OvsdbRow row : database.rows("Bridge")) {
             if (row.text("name").equals(name)) {
                 bridge = row;
             }
@@ -107,7 +107,7 @@ record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports) {
         Map<String, PortRow> ports = new TreeMap<>();
         if (bridge != null) {
             for (UUID uuid : bridge.references("ports")) {
-                Row port = database.row("Port", uuid);
+                OvsdbRow port = database.row("Port", uuid);
                 if (port != null) {
                     PortRow row = port(database, port);
                     ports.put(row.device(), row);
@@ -117,11 +117,11 @@ record BridgeRows(UUID root, @Nullable Row bridge, Map<String, PortRow> ports) {
         return new BridgeRows(root.uuid(), bridge, ports);
     }
 
-    private static PortRow port(Database database, Row port) throws Malformed {
+    private static PortRow port(OvsdbReplica database, OvsdbRow port) throws Malformed {
         OptionalLong number = OptionalLong.empty();
         String error = "";
         for (UUID uuid : port.references("interfaces")) {
-            Row row = database.row("Interface", uuid);
+            OvsdbRow row = database.row("Interface", uuid);
             if (row != null) {
                 number = row.number("ofport");
                 error = row.text("error");

@@ -15,16 +15,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.cloister.ovs.BridgeRows.PortRow;
-import org.cloister.ovs.Reach.Bound;
-import org.cloister.ovs.link.OvsException;
-import org.cloister.ovs.link.OvsException.Disconnected;
-import org.cloister.ovs.link.OvsException.Malformed;
-import org.cloister.ovs.link.OvsException.TimedOut;
-import org.cloister.ovs.openflow.Flow;
-import org.cloister.ovs.openflow.FlowCount;
+import org.cloister.ovs.Reachability.BoundPort;
+import org.cloister.ovs.io.OvsException;
+import org.cloister.ovs.io.OvsException.Disconnected;
+import org.cloister.ovs.io.OvsException.Malformed;
+import org.cloister.ovs.io.OvsException.TimedOut;
+import org.cloister.ovs.openflow.FlowEntry;
+import org.cloister.ovs.openflow.FlowStats;
 import org.cloister.ovs.openflow.OpenFlowClient;
-import org.cloister.ovs.ovsdb.Database;
 import org.cloister.ovs.ovsdb.OvsdbClient;
+import org.cloister.ovs.ovsdb.OvsdbReplica;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,12 +37,12 @@ import org.jspecify.annotations.Nullable;
  * @param dropped frames since the flows were made
  */
 public record BridgeView(
-        List<Port> ports, List<String> others, List<Difference> differences, Map<Reason, Long> dropped) {
+        List<Port> ports, List<String> others, List<BridgeDifference> differences, Map<DropReason, Long> dropped) {
     public BridgeView {
         ports = List.copyOf(ports);
         others = List.copyOf(others);
         differences = differences.stream()
-                .sorted(Comparator.comparing(Difference::subject))
+                .sorted(Comparator.comparing(BridgeDifference::subject))
                 .toList();
         dropped = Map.copyOf(dropped);
     }
@@ -60,9 +60,9 @@ public record BridgeView(
         MultiThreadIoEventLoopGroup threads =
                 new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("view", true), NioIoHandler.newFactory());
         try {
-            Reading reading = new Reading(config, threads.next());
+            Query reading = new Query(config, threads.next());
             BridgeView view = reading.result.get(config.deadline().toMillis(), TimeUnit.MILLISECONDS);
-            return view.with(HostShield.differences(config));
+            return view.with(HostStackFilter.differences(config));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof OvsException failure) {
                 throw failure;
@@ -82,18 +82,18 @@ public record BridgeView(
         }
     }
 
-    private BridgeView with(List<Difference> more) {
-        List<Difference> all = new ArrayList<>(differences);
+    private BridgeView with(List<BridgeDifference> more) {
+        List<BridgeDifference> all = new ArrayList<>(differences);
         all.addAll(more);
         return new BridgeView(ports, others, all, dropped);
     }
 
-    static BridgeView of(BridgeConfig config, BridgeRows rows, Map<String, Integer> numbers, List<FlowCount> flows)
+    static BridgeView of(BridgeConfig config, BridgeRows rows, Map<String, Integer> numbers, List<FlowStats> flows)
             throws OvsException {
         List<Port> ports = new ArrayList<>();
         List<String> others = new ArrayList<>();
         List<PortPlan> plans = new ArrayList<>();
-        List<Bound> bound = new ArrayList<>();
+        List<BoundPort> bound = new ArrayList<>();
         for (PortRow row : rows.ports().values()) {
             PortPlan plan = row.isOf(config.agent()) ? row.plan() : null;
             Integer number = numbers.get(row.device());
@@ -101,7 +101,7 @@ public record BridgeView(
                 ports.add(new Port(plan, number, row.error()));
                 plans.add(plan);
                 if (number != null) {
-                    bound.add(new Bound(plan, number));
+                    bound.add(new BoundPort(plan, number));
                 }
             } else if (!row.isUplink()
                     && !row.device().equals(config.uplink())
@@ -109,37 +109,39 @@ public record BridgeView(
                 others.add(row.device());
             }
         }
-        List<Difference> differences = new ArrayList<>(
-                RowChange.between(rows, PlanSet.of(plans), config).differences());
+        List<BridgeDifference> differences = new ArrayList<>(
+                PortRowChange.between(rows, PortPlanSet.of(plans), config).differences());
         String uplink = config.uplink();
-        flowDifferences(Pipeline.of(bound, uplink == null ? null : numbers.get(uplink)), flows, differences);
-        Map<Reason, Long> dropped = new EnumMap<>(Reason.class);
-        for (FlowCount each : flows) {
-            Reason.of(each.flow().cookie())
-                    .filter(reason -> reason != Reason.PASSES)
+        flowDifferences(FlowPipeline.of(bound, uplink == null ? null : numbers.get(uplink)), flows, differences);
+        Map<DropReason, Long> dropped = new EnumMap<>(DropReason.class);
+        for (FlowStats each : flows) {
+            DropReason.of(each.flow().cookie())
+                    .filter(reason -> reason != DropReason.PASSES)
                     .ifPresent(reason -> dropped.merge(reason, each.packets(), Long::sum));
         }
         return new BridgeView(ports, others, differences, dropped);
     }
 
-    private static void flowDifferences(Pipeline.Rules rules, List<FlowCount> had, List<Difference> differences) {
-        Map<Flow.Key, Flow> there = new HashMap<>();
+    private static void flowDifferences(
+            FlowPipeline.Rules rules, List<FlowStats> had, List<BridgeDifference> differences) {
+        Map<FlowEntry.Key, FlowEntry> there = new HashMap<>();
         had.forEach(each -> there.put(each.flow().key(), each.flow()));
-        for (Flow flow : rules.flows()) {
-            Flow found = there.remove(flow.key());
+        for (FlowEntry flow : rules.flows()) {
+            FlowEntry found = there.remove(flow.key());
             if (!flow.equals(found)) {
-                differences.add(new Difference(
+                differences.add(new BridgeDifference(
                         "flow " + flow.key(),
                         flow.instructions().toString(),
                         found == null ? "absent" : found.toString()));
             }
         }
         there.values()
-                .forEach(flow -> differences.add(new Difference("flow " + flow.key(), "absent", flow.toString())));
+                .forEach(
+                        flow -> differences.add(new BridgeDifference("flow " + flow.key(), "absent", flow.toString())));
     }
 
     /** Asks one after the other; ends with a view or a failure. */
-    private static final class Reading {
+    private static final class Query {
         private final CompletableFuture<BridgeView> result = new CompletableFuture<>();
         private final BridgeConfig config;
         private final OvsdbClient ovsdb;
@@ -147,7 +149,7 @@ public record BridgeView(
         private @Nullable BridgeRows rows;
         private boolean greeted;
 
-        Reading(BridgeConfig config, EventLoop loop) {
+        Query(BridgeConfig config, EventLoop loop) {
             this.config = config;
             this.ovsdb = new OvsdbClient(loop, config.databaseSocket(), BridgeRows.COLUMNS, new Rows());
             this.openflow = new OpenFlowClient(loop, config.flowSocket(), new Greeting());
@@ -166,16 +168,16 @@ public record BridgeView(
 
         /** What to do with an answer. */
         @FunctionalInterface
-        private interface Taker<T> {
-            void take(T result) throws OvsException;
+        private interface ResultConsumer<T> {
+            void accept(T result) throws OvsException;
         }
 
-        private <T> OpenFlowClient.Answer<T> answer(Taker<T> taker) {
-            return new OpenFlowClient.Answer<>() {
+        private <T> OpenFlowClient.ReplyCallback<T> answer(ResultConsumer<T> taker) {
+            return new OpenFlowClient.ReplyCallback<>() {
                 @Override
                 public void onResult(T told) {
                     try {
-                        taker.take(told);
+                        taker.accept(told);
                     } catch (OvsException e) {
                         result.completeExceptionally(e);
                     }
@@ -190,7 +192,7 @@ public record BridgeView(
 
         private final class Rows implements OvsdbClient.Listener {
             @Override
-            public void onRows(Database database) {
+            public void onRows(OvsdbReplica database) {
                 try {
                     rows = BridgeRows.of(database, config.bridge());
                     ask();

@@ -9,7 +9,7 @@ import java.util.TreeSet;
  *
  * @param gateway in the project's VLAN; the worker speaks ARP with it and sends it what is for a destination
  */
-public record Egress(Endpoint gateway, Set<Destination> destinations) {
+public record Egress(Endpoint gateway, Set<EgressDestination> destinations) {
     public Egress {
         destinations = Collections.unmodifiableSet(new TreeSet<>(destinations));
         if (destinations.isEmpty()) {

@@ -1,5 +1,7 @@
 package org.cloister.ovs;
 
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.MacAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ipv6 null where IPv6 is closed
  */
-public record Endpoint(Mac mac, Ipv4 ipv4, @Nullable Ipv6 ipv6) implements Comparable<Endpoint> {
-    public static Endpoint of(Mac mac, Ipv4 ipv4) {
+public record Endpoint(
+        MacAddress mac, Ipv4Address ipv4, @Nullable Ipv6Address ipv6) implements Comparable<Endpoint> {
+    public static Endpoint of(MacAddress mac, Ipv4Address ipv4) {
         return new Endpoint(mac, ipv4, null);
     }
 
@@ -32,6 +35,9 @@ public record Endpoint(Mac mac, Ipv4 ipv4, @Nullable Ipv6 ipv6) implements Compa
         if (parts.length < 2 || parts.length > 3) {
             throw new IllegalArgumentException("endpoint: want MAC=IPV4 or MAC=IPV4=IPV6, have \"" + text + "\"");
         }
-        return new Endpoint(new Mac(parts[0]), new Ipv4(parts[1]), parts.length == 3 ? new Ipv6(parts[2]) : null);
+        return new Endpoint(
+                new MacAddress(parts[0]),
+                new Ipv4Address(parts[1]),
+                parts.length == 3 ? new Ipv6Address(parts[2]) : null);
     }
 }

@@ -23,10 +23,10 @@ public record PortPlan(
         int vlan,
         Endpoint self,
         String job,
-        Role role,
+        PortRole role,
         Set<Endpoint> peers,
         @Nullable Egress egress,
-        @Nullable Rate rate,
+        @Nullable PortRate rate,
         String owner) {
     static final int MAX_VLAN = 4094;
     /** More would make more flows than any job needs: workers of a job and their controlling VM. */
@@ -41,9 +41,9 @@ public record PortPlan(
         require(LABEL.matcher(job).matches(), "job", "1 to 128 printable characters without blanks", job);
         require(LABEL.matcher(owner).matches(), "owner", "1 to 128 printable characters without blanks", owner);
         require(peers.size() <= MAX_PEERS, "peers", "at most " + MAX_PEERS, Integer.toString(peers.size()));
-        require(role != Role.GATEWAY || egress != null, "egress", "destinations of a gateway", "none");
+        require(role != PortRole.GATEWAY || egress != null, "egress", "destinations of a gateway", "none");
         require(
-                role != Role.GATEWAY || egress == null || egress.gateway().equals(self),
+                role != PortRole.GATEWAY || egress == null || egress.gateway().equals(self),
                 "egress",
                 "the gateway's own endpoint " + self,
                 egress == null ? "none" : egress.gateway().toString());

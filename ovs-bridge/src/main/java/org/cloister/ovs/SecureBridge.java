@@ -16,10 +16,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.cloister.ovs.BridgeRows.PortRow;
-import org.cloister.ovs.link.OvsException;
-import org.cloister.ovs.link.OvsException.Disconnected;
-import org.cloister.ovs.link.OvsException.PlanRefused;
-import org.cloister.ovs.link.OvsException.TimedOut;
+import org.cloister.ovs.io.OvsException;
+import org.cloister.ovs.io.OvsException.Disconnected;
+import org.cloister.ovs.io.OvsException.PlanRefused;
+import org.cloister.ovs.io.OvsException.TimedOut;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,14 +37,14 @@ public final class SecureBridge implements AutoCloseable {
     private final BridgeConfig config;
     private final MultiThreadIoEventLoopGroup threads;
     private final EventLoop loop;
-    private final Convergence convergence;
+    private final BridgeReconciler convergence;
 
     private SecureBridge(BridgeConfig config, MetricRegistry registry) {
         this.config = config;
         this.threads = new MultiThreadIoEventLoopGroup(
                 1, new DefaultThreadFactory(config.bridge(), true), NioIoHandler.newFactory());
         this.loop = threads.next();
-        this.convergence = new Convergence(loop, config, new BridgeMetrics(registry));
+        this.convergence = new BridgeReconciler(loop, config, new BridgeMetrics(registry));
     }
 
     /** Does not wait for the daemons: they may start later. */
@@ -58,19 +58,19 @@ public final class SecureBridge implements AutoCloseable {
      * From now on exactly these ports of ours should be there. A device that is missing does not fail this: after a start
      * some may have died, and the port opens when its device comes.
      */
-    public Applied replace(Collection<PortPlan> all) throws OvsException {
+    public AppliedPorts replace(Collection<PortPlan> all) throws OvsException {
         List<PortPlan> plans = List.copyOf(all);
-        return change(before -> PlanSet.of(plans));
+        return change(before -> PortPlanSet.of(plans));
     }
 
     /** A job's ports: all of them open, or none of them stays. A plan of the same device is replaced. */
-    public Applied add(Collection<PortPlan> some) throws OvsException {
+    public AppliedPorts add(Collection<PortPlan> some) throws OvsException {
         List<PortPlan> plans = List.copyOf(some);
         return change(before -> told(before).with(plans));
     }
 
     /** Ports that are not there are no error. */
-    public Applied remove(Collection<String> devices) throws OvsException {
+    public AppliedPorts remove(Collection<String> devices) throws OvsException {
         List<String> gone = List.copyOf(devices);
         return change(before -> told(before).without(gone));
     }
@@ -109,7 +109,7 @@ public final class SecureBridge implements AutoCloseable {
         }
     }
 
-    private static PlanSet told(@Nullable PlanSet plans) throws PlanRefused {
+    private static PortPlanSet told(@Nullable PortPlanSet plans) throws PlanRefused {
         if (plans == null) {
             throw new PlanRefused(
                     "change of ports", "all plans told before", "none told since the start", "call replace first");
@@ -117,9 +117,9 @@ public final class SecureBridge implements AutoCloseable {
         return plans;
     }
 
-    private Applied change(Change.Edit edit) throws OvsException {
-        Change change = new Change(edit, System.nanoTime());
-        loop.execute(() -> convergence.ask(change));
+    private AppliedPorts change(BridgeChange.Edit edit) throws OvsException {
+        BridgeChange change = new BridgeChange(edit, System.nanoTime());
+        loop.execute(() -> convergence.submit(change));
         return wait(change.done);
     }
 

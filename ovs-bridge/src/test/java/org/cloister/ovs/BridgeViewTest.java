@@ -7,7 +7,7 @@ import com.codahale.metrics.MetricRegistry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.cloister.ovs.link.OvsException.TimedOut;
+import org.cloister.ovs.io.OvsException.TimedOut;
 import org.junit.jupiter.api.Test;
 
 class BridgeViewTest {
@@ -16,14 +16,14 @@ class BridgeViewTest {
         try (RealSwitch ovs = RealSwitch.start()) {
             ovs.devices("cl-", 4);
             try (SecureBridge bridge = SecureBridge.open(ovs.config(), new MetricRegistry())) {
-                bridge.replace(Plans.jobs("cl-", 2, 2));
+                bridge.replace(PortPlanSamples.jobs("cl-", 2, 2));
             }
             BridgeView view = BridgeView.read(ovs.config());
             assertThat(view.ports())
                     .extracting(port -> port.plan().device())
                     .containsExactly("cl-0", "cl-1", "cl-2", "cl-3");
             assertThat(view.differences()).isEmpty();
-            assertThat(view.dropped()).containsKey(Reason.ISOLATION);
+            assertThat(view.dropped()).containsKey(DropReason.ISOLATION);
 
             ovs.run("/usr/sbin/nft", "delete", "table", "arp", "cloister-br-secure");
             ovs.ofctl("add-flow", "br-secure", "table=9,priority=7,actions=NORMAL");
@@ -40,17 +40,17 @@ class BridgeViewTest {
         try (RealSwitch ovs = RealSwitch.start()) {
             ovs.devices("cl-", 2);
             try (SecureBridge bridge = SecureBridge.open(ovs.config(), new MetricRegistry())) {
-                bridge.replace(Plans.jobs("cl-", 1, 2));
+                bridge.replace(PortPlanSamples.jobs("cl-", 1, 2));
             }
             String number = ovs.vsctl("get", "interface", "cl-0", "ofport").strip();
             String from = "in_port=" + number + ",dl_type=0x0800,dl_dst=02:00:00:00:00:02,nw_dst=10.77.0.2,";
             String own = "dl_src=02:00:00:00:00:01,nw_src=10.77.0.1";
             String forged = "dl_src=02:00:00:00:00:01,nw_src=10.77.0.9";
 
-            Trace passes = Trace.of(ovs.appctl("ofproto/trace", "br-secure", from + own));
+            FrameTrace passes = FrameTrace.of(ovs.appctl("ofproto/trace", "br-secure", from + own));
             assertThat(passes.passes()).isTrue();
             assertThat(passes.steps()).hasSize(4);
-            Trace dropped = Trace.of(ovs.appctl("ofproto/trace", "br-secure", from + forged));
+            FrameTrace dropped = FrameTrace.of(ovs.appctl("ofproto/trace", "br-secure", from + forged));
             assertThat(dropped.passes()).isFalse();
             assertThat(dropped.steps())
                     .anySatisfy(step -> assertThat(step)

@@ -14,11 +14,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What goes out of a project, and what comes back: here through a gateway on this host, and on another one. */
 class EgressTest {
-    private static final Endpoint WORKER = Plans.endpoint(1);
-    private static final Endpoint STRANGER = Plans.endpoint(3);
-    private static final Endpoint GATEWAY = Plans.endpoint(2);
+    private static final Endpoint WORKER = PortPlanSamples.endpoint(1);
+    private static final Endpoint STRANGER = PortPlanSamples.endpoint(3);
+    private static final Endpoint GATEWAY = PortPlanSamples.endpoint(2);
     private static final Egress EGRESS = new Egress(
-            GATEWAY, Set.of(Destination.parse("192.0.2.7:tcp:27000"), Destination.parse("192.0.2.8:udp:123")));
+            GATEWAY,
+            Set.of(EgressDestination.parse("192.0.2.7:tcp:27000"), EgressDestination.parse("192.0.2.8:udp:123")));
 
     @ParameterizedTest
     @CsvSource({"true", "false"})
@@ -26,9 +27,9 @@ class EgressTest {
         try (RealSwitch ovs = RealSwitch.start()) {
             ovs.devices("cl-", 4);
             try (SecureBridge bridge = SecureBridge.open(ovs.config("cl-3"), new MetricRegistry())) {
-                PortPlan worker = plan("cl-0", WORKER, Role.WORKER, Set.of(), EGRESS);
-                PortPlan stranger = plan("cl-2", STRANGER, Role.WORKER, Set.of(), null);
-                PortPlan gateway = plan("cl-1", GATEWAY, Role.GATEWAY, Set.of(WORKER), EGRESS);
+                PortPlan worker = plan("cl-0", WORKER, PortRole.WORKER, Set.of(), EGRESS);
+                PortPlan stranger = plan("cl-2", STRANGER, PortRole.WORKER, Set.of(), null);
+                PortPlan gateway = plan("cl-1", GATEWAY, PortRole.GATEWAY, Set.of(WORKER), EGRESS);
                 bridge.replace(here ? List.of(worker, stranger, gateway) : List.of(worker, stranger));
             }
             String out = from(ovs, "cl-0", WORKER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.1";
@@ -42,7 +43,7 @@ class EgressTest {
             assertThat(passes(ovs, other, "tcp", "nw_dst=192.0.2.7,tp_dst=27000"))
                     .isFalse();
 
-            String back = (here ? "" : "dl_vlan=" + Plans.VLAN + ",")
+            String back = (here ? "" : "dl_vlan=" + PortPlanSamples.VLAN + ",")
                     + from(ovs, here ? "cl-1" : "cl-3", GATEWAY, WORKER) + ",PROTOCOL,nw_dst=10.77.0.1";
             assertThat(passes(ovs, back, "tcp", "nw_src=192.0.2.7,tp_src=27000,tcp_flags=ack"))
                     .isTrue();
@@ -57,13 +58,13 @@ class EgressTest {
 
     @Test
     void a_gateway_without_destinations_is_refused() {
-        assertThatThrownBy(() -> plan("cl-1", GATEWAY, Role.GATEWAY, Set.of(WORKER), null))
+        assertThatThrownBy(() -> plan("cl-1", GATEWAY, PortRole.GATEWAY, Set.of(WORKER), null))
                 .hasMessageContaining("egress: want destinations of a gateway");
     }
 
     private static PortPlan plan(
-            String device, Endpoint self, Role role, Set<Endpoint> peers, @Nullable Egress egress) {
-        return new PortPlan(device, Plans.VLAN, self, "job", role, peers, egress, null, "ticket/" + device);
+            String device, Endpoint self, PortRole role, Set<Endpoint> peers, @Nullable Egress egress) {
+        return new PortPlan(device, PortPlanSamples.VLAN, self, "job", role, peers, egress, null, "ticket/" + device);
     }
 
     private static String from(RealSwitch ovs, String device, Endpoint self, Endpoint to) throws IOException {
@@ -73,6 +74,6 @@ class EgressTest {
 
     private static boolean passes(RealSwitch ovs, String frame, String protocol, String rest) throws IOException {
         String flow = frame.replace("PROTOCOL", protocol) + "," + rest.replace("tp_", protocol + "_");
-        return Trace.of(ovs.appctl("ofproto/trace", "br-secure", flow)).passes();
+        return FrameTrace.of(ovs.appctl("ofproto/trace", "br-secure", flow)).passes();
     }
 }

@@ -8,16 +8,16 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import org.cloister.ovs.link.OvsException.DeviceRefused;
-import org.cloister.ovs.link.OvsException.PlanRefused;
-import org.cloister.ovs.link.OvsException.TimedOut;
+import org.cloister.ovs.io.OvsException.DeviceRefused;
+import org.cloister.ovs.io.OvsException.PlanRefused;
+import org.cloister.ovs.io.OvsException.TimedOut;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class SecureBridgeTest {
-    private static final Endpoint A = Plans.endpoint(1);
-    private static final Endpoint B = Plans.endpoint(2);
+    private static final Endpoint A = PortPlanSamples.endpoint(1);
+    private static final Endpoint B = PortPlanSamples.endpoint(2);
 
     private final MetricRegistry metrics = new MetricRegistry();
     private RealSwitch ovs;
@@ -49,7 +49,7 @@ class SecureBridgeTest {
         ovs.devices("cl-", 100);
         bridge.replace(List.of());
 
-        Applied applied = bridge.add(Plans.jobs("cl-", 25, 4));
+        AppliedPorts applied = bridge.add(PortPlanSamples.jobs("cl-", 25, 4));
 
         assertThat(applied.numbers()).hasSize(100);
         assertThat(ovs.vsctl("get", "port", "cl-7", "tag")).startsWith("301");
@@ -58,13 +58,13 @@ class SecureBridgeTest {
     @Test
     void peers_reach_each_other_and_nobody_else() throws IOException {
         ovs.devices("cl-", 4);
-        bridge.replace(Plans.jobs("cl-", 2, 2));
+        bridge.replace(PortPlanSamples.jobs("cl-", 2, 2));
         int number = number("cl-0");
         int second = number("cl-1");
 
         assertThat(trace(ip(number, A, B))).contains("Datapath actions: " + datapath(second));
-        assertThat(trace(ip(number, A, Plans.endpoint(3)))).contains("Datapath actions: drop");
-        assertThat(trace(ip(number, Plans.endpoint(3), B))).contains("Datapath actions: drop");
+        assertThat(trace(ip(number, A, PortPlanSamples.endpoint(3)))).contains("Datapath actions: drop");
+        assertThat(trace(ip(number, PortPlanSamples.endpoint(3), B))).contains("Datapath actions: drop");
     }
 
     @Test
@@ -72,7 +72,8 @@ class SecureBridgeTest {
         ovs.devices("cl-", 1);
         bridge.replace(List.of());
 
-        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("cl-0", A, B), Plans.worker("cl-none", B, A))))
+        assertThatThrownBy(() -> bridge.add(
+                        List.of(PortPlanSamples.worker("cl-0", A, B), PortPlanSamples.worker("cl-none", B, A))))
                 .isInstanceOf(DeviceRefused.class)
                 .hasMessageContaining("port cl-none")
                 .hasMessageContaining("No such device");
@@ -85,7 +86,7 @@ class SecureBridgeTest {
     void the_same_station_twice_is_refused() throws IOException {
         bridge.replace(List.of());
 
-        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("a", A), Plans.worker("b", A))))
+        assertThatThrownBy(() -> bridge.add(List.of(PortPlanSamples.worker("a", A), PortPlanSamples.worker("b", A))))
                 .isInstanceOf(PlanRefused.class)
                 .hasMessageContaining("which is also behind a");
     }
@@ -96,10 +97,10 @@ class SecureBridgeTest {
         bridge.replace(List.of());
         ovs.vsctl("add-port", "br-secure", "cl-0", "--", "set", "port", "cl-0", "external_ids:whose=theirs");
 
-        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("cl-0", A))))
+        assertThatThrownBy(() -> bridge.add(List.of(PortPlanSamples.worker("cl-0", A))))
                 .isInstanceOf(PlanRefused.class)
                 .hasMessageContaining("one that another made");
-        bridge.add(List.of(Plans.worker("cl-1", A)));
+        bridge.add(List.of(PortPlanSamples.worker("cl-1", A)));
         bridge.replace(List.of());
 
         assertThat(ovs.vsctl("list-ports", "br-secure").lines()).containsExactly("cl-0");
@@ -111,12 +112,12 @@ class SecureBridgeTest {
         ovs.devices("cl-", 2);
         bridge.replace(List.of());
         String empty = ovs.flows();
-        bridge.add(List.of(Plans.worker("cl-0", A)));
+        bridge.add(List.of(PortPlanSamples.worker("cl-0", A)));
         int first = number("cl-0");
 
         bridge.remove(Set.of("cl-0"));
         assertThat(ovs.flows()).isEqualTo(empty);
-        bridge.add(List.of(Plans.worker("cl-0", A)));
+        bridge.add(List.of(PortPlanSamples.worker("cl-0", A)));
         int second = number("cl-0");
 
         assertThat(second).isGreaterThan(first);
@@ -125,7 +126,7 @@ class SecureBridgeTest {
     @Test
     void flows_are_laid_again_after_vswitchd_died() throws IOException {
         ovs.devices("cl-", 2);
-        bridge.replace(Plans.jobs("cl-", 1, 2));
+        bridge.replace(PortPlanSamples.jobs("cl-", 1, 2));
         String flows = ovs.flows();
 
         ovs.killSwitch();
@@ -138,7 +139,7 @@ class SecureBridgeTest {
     @Test
     void what_another_did_to_flows_rows_and_settings_is_undone() throws IOException {
         ovs.devices("cl-", 2);
-        bridge.replace(Plans.jobs("cl-", 1, 2));
+        bridge.replace(PortPlanSamples.jobs("cl-", 1, 2));
         String flows = ovs.flows();
 
         ovs.ofctl("add-flow", "br-secure", "priority=1000,actions=NORMAL");
@@ -163,7 +164,7 @@ class SecureBridgeTest {
     @Test
     void another_process_takes_over_without_a_change() throws IOException {
         ovs.devices("cl-", 2);
-        List<PortPlan> plans = Plans.jobs("cl-", 1, 2);
+        List<PortPlan> plans = PortPlanSamples.jobs("cl-", 1, 2);
         bridge.replace(plans);
         String before = ovs.vsctl("get", "open_vswitch", ".", "next_cfg") + ovs.flows();
         bridge.close();
@@ -185,7 +186,7 @@ class SecureBridgeTest {
         bridge.replace(List.of());
         ovs.killSwitch();
 
-        assertThatThrownBy(() -> bridge.add(List.of(Plans.worker("cl-0", A))))
+        assertThatThrownBy(() -> bridge.add(List.of(PortPlanSamples.worker("cl-0", A))))
                 .isInstanceOf(TimedOut.class)
                 .hasMessageContaining("ovs-vswitchd");
         ovs.startSwitch();
@@ -199,7 +200,7 @@ class SecureBridgeTest {
         ovs.killServer();
         ovs.startServer();
 
-        bridge.add(List.of(Plans.worker("cl-0", A)));
+        bridge.add(List.of(PortPlanSamples.worker("cl-0", A)));
 
         assertThat(metrics.counter("bridge.reconnects.ovsdb").getCount()).isEqualTo(1);
     }
@@ -207,8 +208,8 @@ class SecureBridgeTest {
     @Test
     void a_rate_becomes_a_meter_and_ends_with_its_port() throws IOException {
         ovs.devices("cl-", 1);
-        PortPlan plan =
-                new PortPlan("cl-0", 5, A, "job", Role.WORKER, Set.of(B), null, new Rate(100_000, 10_000), "ticket");
+        PortPlan plan = new PortPlan(
+                "cl-0", 5, A, "job", PortRole.WORKER, Set.of(B), null, new PortRate(100_000, 10_000), "ticket");
         bridge.replace(List.of(plan));
 
         assertThat(ovs.ofctl("dump-meters", "br-secure")).contains("rate=100000 burst_size=10000");

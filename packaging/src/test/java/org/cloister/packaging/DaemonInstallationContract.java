@@ -59,18 +59,18 @@ abstract class DaemonInstallationContract {
     }
 
     /** What else is to be as it should. */
-    abstract void requireInstalled(CleanRoot root) throws IOException, InterruptedException;
+    abstract void requireInstalled(DebianRoot root) throws IOException, InterruptedException;
 
     @Test
     void the_deb_is_installed_upgraded_removed_and_purged() throws IOException, InterruptedException {
         String key = state + "/own.key";
-        try (CleanRoot root = CleanRoot.unpack(needs.toArray(String[]::new))) {
+        try (DebianRoot root = DebianRoot.unpack(needs.toArray(String[]::new))) {
             Map<String, String> before = root.contents(NOT_OURS);
-            root.text("dpkg", "--install", root.give(deb));
+            root.text("dpkg", "--install", root.copyIn(deb));
             assertInstalled(root);
             root.text("sh", "-c", "echo key > " + key + "; echo '# mine' >> " + config);
 
-            root.text("dpkg", "--install", root.give(newer()));
+            root.text("dpkg", "--install", root.copyIn(newer()));
             assertThat(root.text("dpkg-query", "-W", "-f", "${Version}", "cloister-" + daemon))
                     .isEqualTo("0.1.1~test");
             assertThat(root.text("tail", "-n", "1", config)).isEqualTo("# mine\n");
@@ -85,7 +85,7 @@ abstract class DaemonInstallationContract {
 
     @Test
     void the_rpm_is_installed_and_erased() throws IOException, InterruptedException {
-        try (CleanRoot root = CleanRoot.unpack(needs.toArray(String[]::new))) {
+        try (DebianRoot root = DebianRoot.unpack(needs.toArray(String[]::new))) {
             rpm(root, "--initdb");
             Files.createDirectories(root.path.resolve("usr/share/licenses"));
             Map<String, String> before = root.contents(NOT_OURS);
@@ -99,26 +99,26 @@ abstract class DaemonInstallationContract {
         }
     }
 
-    private void assertInstalled(CleanRoot root) throws IOException, InterruptedException {
+    private void assertInstalled(DebianRoot root) throws IOException, InterruptedException {
         requireUser(root);
         assertThat(root.text("stat", "-c", "%a %U %G", config, state).lines())
                 .containsExactly("644 root root", "700 " + user + " " + user);
         assertThat(root.text(launcher, "--check")).isEmpty();
         root.text("sh", "-c", "echo 'odd = 1' > /tmp/wrong.toml");
-        Command.Result wrong = root.run(launcher, "--check", "/tmp/wrong.toml");
+        PackagingCommand.Result wrong = root.run(launcher, "--check", "/tmp/wrong.toml");
         assertThat(wrong.status()).as(wrong.text()).isEqualTo(78);
         assertThat(wrong.text()).contains("wrong.toml:1").contains("odd");
         requireInstalled(root);
     }
 
-    private void requireUser(CleanRoot root) throws IOException, InterruptedException {
+    private void requireUser(DebianRoot root) throws IOException, InterruptedException {
         if (!user.equals("root")) {
             assertThat(root.text("getent", "passwd", user)).contains("/usr/sbin/nologin");
         }
     }
 
-    private static String rpm(CleanRoot root, String words) throws IOException, InterruptedException {
-        Command.Result result = root.runOutside("rpm --root \"$ROOT\" " + words + " 2>&1 "
+    private static String rpm(DebianRoot root, String words) throws IOException, InterruptedException {
+        PackagingCommand.Result result = root.runOutside("rpm --root \"$ROOT\" " + words + " 2>&1 "
                 + "| sed -e '/RPM should not be used directly/d' -e '/use .*alien/d'");
         assertThat(result.status()).as(result.text()).isZero();
         assertThat(result.text()).doesNotContain("error:").doesNotContain("warning:");
@@ -128,13 +128,13 @@ abstract class DaemonInstallationContract {
     /** The same package under a later version. */
     private Path newer() throws IOException, InterruptedException {
         Path tree = folder.resolve("tree");
-        Command.of("dpkg-deb", "-R", deb.toString(), tree.toString()).text();
+        PackagingCommand.of("dpkg-deb", "-R", deb.toString(), tree.toString()).text();
         Path control = tree.resolve("DEBIAN/control");
         Files.writeString(
                 control,
-                Files.readString(control).replace("Version: " + Packages.VERSION + "\n", "Version: 0.1.1~test\n"));
+                Files.readString(control).replace("Version: " + BuiltPackages.VERSION + "\n", "Version: 0.1.1~test\n"));
         Path newer = folder.resolve("newer.deb");
-        Command.of("dpkg-deb", "--root-owner-group", "-b", tree.toString(), newer.toString())
+        PackagingCommand.of("dpkg-deb", "--root-owner-group", "-b", tree.toString(), newer.toString())
                 .text();
         return newer;
     }

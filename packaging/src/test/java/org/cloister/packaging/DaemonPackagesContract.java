@@ -70,10 +70,11 @@ abstract class DaemonPackagesContract {
 
     @BeforeAll
     void unpack(@TempDir Path folder) throws IOException, InterruptedException {
-        Command.require("dpkg-deb", "dpkg");
-        Command.require("rpm", "rpm");
+        PackagingCommand.require("dpkg-deb", "dpkg");
+        PackagingCommand.require("rpm", "rpm");
         tree = folder;
-        Command.of("dpkg-deb", "-x", daemon.deb.toString(), tree.toString()).text();
+        PackagingCommand.of("dpkg-deb", "-x", daemon.deb.toString(), tree.toString())
+                .text();
     }
 
     @Test
@@ -83,7 +84,7 @@ abstract class DaemonPackagesContract {
             files.filter(Files::isRegularFile).forEach(file -> deb.add("/" + tree.relativize(file)));
         }
         Set<String> rpm = new TreeSet<>();
-        for (String line : Command.of(
+        for (String line : PackagingCommand.of(
                         "rpm", "-qp", "--qf", "[%{FILEMODES:perms} %{FILENAMES}\n]", daemon.rpm.toString())
                 .lines()) {
             String name = line.substring(line.indexOf(' ') + 1);
@@ -115,26 +116,28 @@ abstract class DaemonPackagesContract {
     @Test
     void what_an_operator_has_written_into_the_configuration_outlives_an_upgrade()
             throws IOException, InterruptedException {
-        assertThat(Command.of("dpkg-deb", "-I", daemon.deb.toString(), "conffiles")
+        assertThat(PackagingCommand.of("dpkg-deb", "-I", daemon.deb.toString(), "conffiles")
                         .lines())
                 .containsExactlyInAnyOrderElementsOf(daemon.configurations);
-        assertThat(Command.of("rpm", "-qp", "--qf", "[%{FILEFLAGS:fflags} %{FILENAMES}\n]", daemon.rpm.toString())
+        assertThat(PackagingCommand.of(
+                                "rpm", "-qp", "--qf", "[%{FILEFLAGS:fflags} %{FILENAMES}\n]", daemon.rpm.toString())
                         .lines())
                 .containsAll(
                         daemon.configurations.stream().map(file -> "cn " + file).toList());
         assertThat(Files.readAllBytes(unpacked(daemon.configurations.get(0))))
-                .isEqualTo(Files.readAllBytes(Packages.ROOT.resolve(daemon.source)));
+                .isEqualTo(Files.readAllBytes(BuiltPackages.ROOT.resolve(daemon.source)));
     }
 
     @Test
     void the_packages_need_a_headless_java_17_and_systemds_tools() throws IOException, InterruptedException {
-        assertThat(Command.of("dpkg-deb", "-f", daemon.deb.toString(), "Depends")
+        assertThat(PackagingCommand.of("dpkg-deb", "-f", daemon.deb.toString(), "Depends")
                         .text()
                         .strip())
                 .isEqualTo("default-jre-headless (>= 2:1.17) | java17-runtime-headless, " + daemon.debs);
         List<String> rpms = new ArrayList<>(List.of("/bin/sh", "java-headless >= 1:17", "systemd"));
         rpms.addAll(daemon.rpms);
-        assertThat(Command.of("rpm", "-qp", "--requires", daemon.rpm.toString()).lines())
+        assertThat(PackagingCommand.of("rpm", "-qp", "--requires", daemon.rpm.toString())
+                        .lines())
                 .filteredOn(need -> !need.startsWith("rpmlib("))
                 .hasSameElementsAs(rpms);
     }
@@ -148,7 +151,7 @@ abstract class DaemonPackagesContract {
         Set<String> jars =
                 jars().stream().map(jar -> "/" + daemon.jars() + "/" + jar).collect(Collectors.toSet());
         assertThat(named).containsExactlyInAnyOrderElementsOf(jars);
-        assertThat(named.get(0)).endsWith("/" + daemon.name + "-" + Packages.VERSION + ".jar");
+        assertThat(named.get(0)).endsWith("/" + daemon.name + "-" + BuiltPackages.VERSION + ".jar");
         assertThat(Files.readAllLines(tree.resolve("usr/lib/systemd/system/" + daemon.name + ".service")))
                 .anyMatch(line -> line.startsWith("ExecStart=/" + daemon.launcher() + " "));
     }
@@ -207,7 +210,7 @@ abstract class DaemonPackagesContract {
     /** Of this machine. */
     Path natives() throws IOException, InterruptedException {
         return tree.resolve(daemon.natives())
-                .resolve(Command.of("uname", "-m").text().strip());
+                .resolve(PackagingCommand.of("uname", "-m").text().strip());
     }
 
     /** What a program says that runs with the package's jars. */
@@ -217,7 +220,7 @@ abstract class DaemonPackagesContract {
         words.addAll(options);
         words.addAll(List.of("-cp", tree.resolve(daemon.jars()) + "/*", program.toString()));
         words.addAll(List.of(arguments));
-        return Command.of(words.toArray(String[]::new)).run().text();
+        return PackagingCommand.of(words.toArray(String[]::new)).run().text();
     }
 
     /** @param name with a / in front */

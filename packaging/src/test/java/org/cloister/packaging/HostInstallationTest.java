@@ -12,11 +12,11 @@ class HostInstallationTest extends DaemonInstallationContract {
     private static final String ARCHIVE = "/var/cache/cloister/agent-host.jsa";
 
     HostInstallationTest() {
-        super("host", Packages.HOST_DEB, Packages.HOST_RPM);
+        super("host", BuiltPackages.HOST_DEB, BuiltPackages.HOST_RPM);
     }
 
     @Override
-    void requireInstalled(CleanRoot root) throws IOException, InterruptedException {
+    void requireInstalled(DebianRoot root) throws IOException, InterruptedException {
         assertThat(root.text("id", "-nG", "cloister-host").strip()).isEqualTo("cloister-host libvirt");
         assertThat(root.text("getent", "group", "cloister")).isNotEmpty();
         assertThat(root.text("stat", "-c", "%a %U %G", "/var/lib/cloister/scratch")
@@ -30,7 +30,7 @@ class HostInstallationTest extends DaemonInstallationContract {
                                 "--check",
                                 "/etc/cloister/agent-host.toml")
                         .text())
-                .contains("org.cloister.host.run.Main source: shared objects file")
+                .contains("org.cloister.host.daemon.AgentHostMain source: shared objects file")
                 .contains("org.tomlj.Toml source: shared objects file");
         assertThat(root.text("sh", "-c", "echo odd | /usr/libexec/cloister/agent-host-root 2>/dev/null"))
                 .startsWith("refused want take, drain or resume");

@@ -19,8 +19,8 @@ class HostPackagesTest extends DaemonPackagesContract {
     HostPackagesTest() {
         super(new Daemon(
                 "agent-host",
-                Packages.HOST_DEB,
-                Packages.HOST_RPM,
+                BuiltPackages.HOST_DEB,
+                BuiltPackages.HOST_RPM,
                 Set.of(ROOT_PART, "/usr/share/cloister/agent-host/make-archive"),
                 List.of("/etc/cloister/agent-host.toml", ROOT_CONFIG),
                 "packaging/src/agent-host/agent-host.toml",
@@ -43,7 +43,7 @@ class HostPackagesTest extends DaemonPackagesContract {
     void jnas_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
             throws IOException, InterruptedException {
         requireNatives("jna.boot.library.path", "libjnidispatch.so");
-        Path probe = Files.writeString(folder.resolve("Probe.java"), """
+        Path probe = Files.writeString(folder.resolve("IsolationProbe.java"), """
                 public class Probe {
                     public static void main(String[] args) {
                         System.out.println("pointers of " + com.sun.jna.Native.POINTER_SIZE);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("ground")
 class LauncherTest {
     private static final String LAUNCHER =
-            Packages.ROOT.resolve("packaging/target/root/usr/bin/agentctl").toString();
+            BuiltPackages.ROOT.resolve("packaging/target/root/usr/bin/agentctl").toString();
 
     @TempDir
     Path folder = Path.of("");
@@ -21,7 +21,7 @@ class LauncherTest {
     @Test
     void takes_the_java_of_JAVA_HOME_and_passes_words_on_as_they_are() throws IOException, InterruptedException {
         Path home = java("a jdk", "21.0.2");
-        Command.Result result = Command.of(LAUNCHER, "two words", "", "$HOME", "*")
+        PackagingCommand.Result result = PackagingCommand.of(LAUNCHER, "two words", "", "$HOME", "*")
                 .with("JAVA_HOME", home.toString())
                 .run();
         assertThat(result.status()).isEqualTo(7);
@@ -33,11 +33,11 @@ class LauncherTest {
     @Test
     void gives_little_memory_to_what_waits_for_a_vm_and_to_nothing_else() throws IOException, InterruptedException {
         Path home = java("jdk", "17.0.1");
-        Command.Result run = Command.of(LAUNCHER, "host", "run", "x")
+        PackagingCommand.Result run = PackagingCommand.of(LAUNCHER, "host", "run", "x")
                 .with("JAVA_HOME", home.toString())
                 .run();
         assertThat(run.text()).contains("[-Xmx16m]", "[-Xss256k]").endsWith("[host][run][x]\n");
-        Command.Result status = Command.of(LAUNCHER, "host", "status")
+        PackagingCommand.Result status = PackagingCommand.of(LAUNCHER, "host", "status")
                 .with("JAVA_HOME", home.toString())
                 .run();
         assertThat(status.text()).doesNotContain("-Xmx");
@@ -47,8 +47,8 @@ class LauncherTest {
     void asks_a_java_that_has_no_release_file_for_its_version() throws IOException, InterruptedException {
         Path home = java("jdk", "17.0.1");
         Files.delete(home.resolve("release"));
-        Command.Result result =
-                Command.of(LAUNCHER).with("JAVA_HOME", home.toString()).run();
+        PackagingCommand.Result result =
+                PackagingCommand.of(LAUNCHER).with("JAVA_HOME", home.toString()).run();
         assertThat(result.status()).isEqualTo(7);
     }
 
@@ -57,8 +57,9 @@ class LauncherTest {
         for (String version : new String[] {"1.8.0_392", "11.0.22", "16"}) {
             Path home = java("jdk " + version, version);
             // The class path of the package is not on this machine, so the distribution's Java finds no main class.
-            Command.Result result =
-                    Command.of(LAUNCHER).with("JAVA_HOME", home.toString()).run();
+            PackagingCommand.Result result = PackagingCommand.of(LAUNCHER)
+                    .with("JAVA_HOME", home.toString())
+                    .run();
             assertThat(result.status()).as(version).isNotEqualTo(7);
             assertThat(result.text()).as(version).doesNotContain("[-XX:");
         }

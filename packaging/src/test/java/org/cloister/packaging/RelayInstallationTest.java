@@ -45,19 +45,19 @@ class RelayInstallationTest extends DaemonInstallationContract {
             """;
 
     RelayInstallationTest() {
-        super("relay", Packages.RELAY_DEB, Packages.RELAY_RPM);
+        super("relay", BuiltPackages.RELAY_DEB, BuiltPackages.RELAY_RPM);
     }
 
     @Override
-    void requireInstalled(CleanRoot root) {
+    void requireInstalled(DebianRoot root) {
         // Nothing beside what each daemon has.
     }
 
     @Test
     void an_enrolled_relay_serves_as_its_user_and_is_small_while_idle() throws IOException, InterruptedException {
-        try (CleanRoot root = CleanRoot.unpack("systemd")) {
-            root.text("dpkg", "--install", root.give(Packages.RELAY_DEB), root.give(Packages.DEB));
-            Command.Result early = root.run(launcher, config);
+        try (DebianRoot root = DebianRoot.unpack("systemd")) {
+            root.text("dpkg", "--install", root.copyIn(BuiltPackages.RELAY_DEB), root.copyIn(BuiltPackages.DEB));
+            PackagingCommand.Result early = root.run(launcher, config);
             assertThat(early.status()).as(early.text()).isEqualTo(1);
             assertThat(early.text()).contains("/etc/cloister/site.pem: no such file; enrol the relay");
 

@@ -16,8 +16,8 @@ class RelayPackagesTest extends DaemonPackagesContract {
     RelayPackagesTest() {
         super(new Daemon(
                 "agent-relay",
-                Packages.RELAY_DEB,
-                Packages.RELAY_RPM,
+                BuiltPackages.RELAY_DEB,
+                BuiltPackages.RELAY_RPM,
                 Set.of(),
                 List.of("/etc/cloister/agent-relay.toml"),
                 "agent-relay/src/main/config/agent-relay.toml",
@@ -37,10 +37,10 @@ class RelayPackagesTest extends DaemonPackagesContract {
     void the_databases_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
             throws IOException, InterruptedException {
         requireNatives("org.sqlite.lib.path", "libsqlitejdbc.so");
-        Path probe = Files.writeString(folder.resolve("Probe.java"), """
+        Path probe = Files.writeString(folder.resolve("IsolationProbe.java"), """
                 import java.nio.file.Path;
                 import org.cloister.relay.state.NetworkPool;
-                import org.cloister.relay.state.State;
+                import org.cloister.relay.state.RelayDatabase;
                 public class Probe {
                     public static void main(String[] args) throws Exception {
                         State.open(Path.of(args[0]), NetworkPool.DEFAULT).close();

@@ -37,7 +37,7 @@ class ReproducibleBuildTest {
     @DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-9]", disabledReason = "not its turn")
     void a_clean_build_in_another_folder_gives_the_same_bytes_as_the_one_here()
             throws IOException, InterruptedException, NoSuchAlgorithmException {
-        Map<String, String> first = sums(Packages.ROOT);
+        Map<String, String> first = sums(BuiltPackages.ROOT);
         Map<String, String> second = build("a longer folder");
         first.forEach((name, sum) -> System.out.println("sha256 " + sum + " " + name));
         assertThat(first.keySet())
@@ -53,7 +53,15 @@ class ReproducibleBuildTest {
         Path copy = folder.resolve(name);
         copySources(copy);
         // Online: the SBOM plugin skips its work otherwise. All it needs is in the local repository by now.
-        Command.of("mvn", "--batch-mode", "--quiet", "-DskipTests", "--projects", "packaging", "--also-make", "package")
+        PackagingCommand.of(
+                        "mvn",
+                        "--batch-mode",
+                        "--quiet",
+                        "-DskipTests",
+                        "--projects",
+                        "packaging",
+                        "--also-make",
+                        "package")
                 .in(copy)
                 .within(Duration.ofMinutes(15))
                 .text();
@@ -76,20 +84,20 @@ class ReproducibleBuildTest {
 
     private static void copySources(Path copy) throws IOException {
         Set<String> left = Set.of("target", ".git");
-        Files.walkFileTree(Packages.ROOT, new SimpleFileVisitor<>() {
+        Files.walkFileTree(BuiltPackages.ROOT, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
                     throws IOException {
                 if (left.contains(String.valueOf(directory.getFileName()))) {
                     return FileVisitResult.SKIP_SUBTREE;
                 }
-                Files.createDirectories(copy.resolve(Packages.ROOT.relativize(directory)));
+                Files.createDirectories(copy.resolve(BuiltPackages.ROOT.relativize(directory)));
                 return FileVisitResult.CONTINUE;
             }
 
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Path target = copy.resolve(Packages.ROOT.relativize(file));
+                Path target = copy.resolve(BuiltPackages.ROOT.relativize(file));
                 if (attributes.isRegularFile() && !left.contains(String.valueOf(file.getFileName()))) {
                     Files.copy(file, target);
                     target.toFile().setExecutable(Files.isExecutable(file));

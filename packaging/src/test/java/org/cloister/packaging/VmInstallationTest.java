@@ -32,16 +32,16 @@ class VmInstallationTest extends DaemonInstallationContract {
                         "slurmd",
                         "strongswan-swanctl",
                         "systemd"),
-                Packages.VM_DEB,
-                Packages.VM_RPM);
+                BuiltPackages.VM_DEB,
+                BuiltPackages.VM_RPM);
     }
 
     @Override
-    void requireInstalled(CleanRoot root) throws IOException, InterruptedException {
+    void requireInstalled(DebianRoot root) throws IOException, InterruptedException {
         assertThat(root.has(ARCHIVE)).isTrue();
         assertThat(root.text("getent", "passwd", "cloister-filter")).contains("/usr/sbin/nologin");
         // Without what agent-vm passes it says so and ends for good.
-        Command.Result filter = root.run("/usr/libexec/cloister/slurm-filter");
+        PackagingCommand.Result filter = root.run("/usr/libexec/cloister/slurm-filter");
         assertThat(filter.status()).as(filter.text()).isEqualTo(78);
         assertThat(filter.text()).contains("expected ADDRESS/BITS RELEASE FILE");
         // What is not made for this Java is refused aloud here, and in silence by the launcher.

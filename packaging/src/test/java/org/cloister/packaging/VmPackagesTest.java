@@ -27,8 +27,8 @@ class VmPackagesTest extends DaemonPackagesContract {
     VmPackagesTest() {
         super(new Daemon(
                 "agent-vm",
-                Packages.VM_DEB,
-                Packages.VM_RPM,
+                BuiltPackages.VM_DEB,
+                BuiltPackages.VM_RPM,
                 Set.of(
                         "/usr/share/cloister/agent-vm/make-archive",
                         "/usr/libexec/cloister/session",
@@ -72,8 +72,8 @@ class VmPackagesTest extends DaemonPackagesContract {
     void jffis_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
             throws IOException, InterruptedException {
         requireNatives("jffi.boot.library.path", "libjffi-1.2.so");
-        Path probe = Files.writeString(folder.resolve("Probe.java"), """
-                import org.cloister.luks.secret.Secrets;
+        Path probe = Files.writeString(folder.resolve("IsolationProbe.java"), """
+                import org.cloister.luks.secret.SecretAllocator;
                 public class Probe {
                     public static void main(String[] args) throws Exception {
                         Secrets.open(Secrets.Locking.RUN_WITHOUT_LOCKED_MEMORY).random(1).close();
@@ -117,13 +117,13 @@ class VmPackagesTest extends DaemonPackagesContract {
     void slurms_hooks_are_those_of_the_checkout() throws IOException {
         for (String hook : List.of("prolog", "epilog", "task-prolog", "job_submit.lua")) {
             assertThat(unpacked(HOOKS + hook))
-                    .hasSameBinaryContentAs(Packages.ROOT.resolve("packaging/src/slurm/" + hook));
+                    .hasSameBinaryContentAs(BuiltPackages.ROOT.resolve("packaging/src/slurm/" + hook));
         }
     }
 
     @Test
     void what_a_controlling_vm_has_besides_is_recommended() throws IOException, InterruptedException {
-        assertThat(Command.of("dpkg-deb", "-f", Packages.VM_DEB.toString(), "Recommends")
+        assertThat(PackagingCommand.of("dpkg-deb", "-f", BuiltPackages.VM_DEB.toString(), "Recommends")
                         .text()
                         .strip()
                         .split(", "))
@@ -138,7 +138,7 @@ class VmPackagesTest extends DaemonPackagesContract {
                         "slurm-wlm-mysql-plugin",
                         "slurmctld",
                         "slurmdbd");
-        assertThat(Command.of("rpm", "-qp", "--recommends", Packages.VM_RPM.toString())
+        assertThat(PackagingCommand.of("rpm", "-qp", "--recommends", BuiltPackages.VM_RPM.toString())
                         .lines())
                 .containsExactlyInAnyOrder(
                         "lua",

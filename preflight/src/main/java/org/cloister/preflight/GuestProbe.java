@@ -2,10 +2,10 @@ package org.cloister.preflight;
 
 import java.util.List;
 import java.util.Optional;
-import org.cloister.preflight.machine.Machine;
-import org.cloister.preflight.machine.NoAnswerException;
-import org.cloister.preflight.machine.Ran;
-import org.cloister.preflight.machine.UnknownException;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.ProgramResult;
+import org.cloister.preflight.machine.ProgramTimeoutException;
+import org.cloister.preflight.machine.UndeterminedException;
 
 /**
  * Runs {@link ProbeRom} in QEMU, with the processor and the machine that VMs get.
@@ -19,20 +19,20 @@ record GuestProbe(String accelerator) {
     /** @param text what happened, in a few words */
     record Outcome(boolean reachedLongMode, String text) {}
 
-    static Optional<String> emulator(Machine machine) {
+    static Optional<String> emulator(InspectedMachine machine) {
         return EMULATORS.stream().filter(name -> machine.find(name).isPresent()).findFirst();
     }
 
-    Outcome run(Machine machine) throws UnknownException {
+    Outcome run(InspectedMachine machine) throws UndeterminedException {
         String emulator = emulator(machine)
-                .orElseThrow(() -> new UnknownException(
+                .orElseThrow(() -> new UndeterminedException(
                         "no QEMU to run a guest with", "apt-get install qemu-system-x86, or dnf install qemu-kvm"));
-        String rom = machine.scratch("probe.rom", ProbeRom.image());
+        String rom = machine.writeTemporaryFile("probe.rom", ProbeRom.image());
         try {
             return judge(machine.run(words(emulator, rom))
-                    .orElseThrow(() -> new UnknownException(emulator + " has gone", emulator + " --version"))
-                    .requireAllowed());
-        } catch (NoAnswerException e) {
+                    .orElseThrow(() -> new UndeterminedException(emulator + " has gone", emulator + " --version"))
+                    .requirePermitted());
+        } catch (ProgramTimeoutException e) {
             // On some machines KVM starts a guest that never gets anywhere.
             return new Outcome(false, "-accel " + accelerator + ": " + e.reason());
         }
@@ -60,13 +60,13 @@ record GuestProbe(String accelerator) {
                 rom);
     }
 
-    private static Outcome judge(Ran qemu) {
+    private static Outcome judge(ProgramResult qemu) {
         if (qemu.status() == ProbeRom.exitStatus(ProbeRom.REACHED)) {
             return new Outcome(true, "real, protected and long mode");
         }
         if (qemu.status() == ProbeRom.exitStatus(ProbeRom.FAILED)) {
             return new Outcome(false, "the guest's processor has no long mode");
         }
-        return new Outcome(false, qemu.complaint());
+        return new Outcome(false, qemu.firstErrorLine());
     }
 }

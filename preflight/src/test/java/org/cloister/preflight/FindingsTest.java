@@ -21,9 +21,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every file in {@code findings/} is a role and a check, the finding it must give, and what the machine answered. */
 class FindingsTest {
-    private static final RelaySlurm SLURM = new RelaySlurm(
-            RelaySlurm.DEFAULT_USER,
-            RelaySlurm.DEFAULT_PARTITION,
+    private static final RelaySlurmSettings SLURM = new RelaySlurmSettings(
+            RelaySlurmSettings.DEFAULT_USER,
+            RelaySlurmSettings.DEFAULT_PARTITION,
             Optional.of("controllers"),
             List.of("climate", "genomes"));
     private static final Path FOLDER = Path.of("src/test/resources/findings");
@@ -40,21 +40,22 @@ class FindingsTest {
         String[] parts = Files.readString(FOLDER.resolve(name)).split("\n\n", 2);
         String[] head = parts[0].split("\n", 2);
         String[] subject = head[0].split(" ", 2);
-        Doctor doctor = new Doctor(Role.valueOf(subject[0].toUpperCase(Locale.ROOT)), "qemu:///system", SLURM);
+        PreflightChecks doctor =
+                new PreflightChecks(MachineRole.valueOf(subject[0].toUpperCase(Locale.ROOT)), "qemu:///system", SLURM);
         assertThat(doctor.checkNames()).contains(subject[1]);
-        Finding finding = doctor.examine(RecordedMachine.parse(parts[1]), Set.of(subject[1]))
+        PreflightFinding finding = doctor.examine(RecordedMachine.parse(parts[1]), Set.of(subject[1]))
                 .findings()
                 .get(0);
         assertThat(finding.check()).isEqualTo(subject[1]);
-        String mend = finding.mend().map(text -> "; mend: " + text).orElse("");
-        assertThat(finding.level() + ": " + finding.text() + mend).isEqualTo(head[1]);
+        String mend = finding.remedy().map(text -> "; mend: " + text).orElse("");
+        assertThat(finding.severity() + ": " + finding.text() + mend).isEqualTo(head[1]);
     }
 
     @ParameterizedTest
-    @EnumSource(Role.class)
-    void has_a_good_and_a_bad_recording_of_every_check(Role role) throws IOException {
+    @EnumSource(MachineRole.class)
+    void has_a_good_and_a_bad_recording_of_every_check(MachineRole role) throws IOException {
         Set<String> missing = new TreeSet<>();
-        for (String check : new Doctor(role, "", SLURM).checkNames()) {
+        for (String check : new PreflightChecks(role, "", SLURM).checkNames()) {
             missing.add(check + " ok");
             missing.add(check + " bad");
         }
@@ -67,36 +68,39 @@ class FindingsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Role.class)
-    void gives_one_finding_a_check_on_this_machine_with_a_mend_for_all_that_is_not_well(Role role) throws Exception {
+    @EnumSource(MachineRole.class)
+    void gives_one_finding_a_check_on_this_machine_with_a_mend_for_all_that_is_not_well(MachineRole role)
+            throws Exception {
         try (LiveMachine machine = new LiveMachine()) {
-            Doctor doctor = new Doctor(role, "qemu:///system", SLURM);
-            Examination examination = doctor.examine(machine, Set.of());
-            assertThat(examination.findings()).map(Finding::check).isEqualTo(doctor.checkNames());
-            for (Finding finding : examination.findings()) {
+            PreflightChecks doctor = new PreflightChecks(role, "qemu:///system", SLURM);
+            PreflightReport examination = doctor.examine(machine, Set.of());
+            assertThat(examination.findings()).map(PreflightFinding::check).isEqualTo(doctor.checkNames());
+            for (PreflightFinding finding : examination.findings()) {
                 assertThat(finding.text()).isNotBlank();
-                assertThat(finding.mend().isPresent()).isEqualTo(finding.level() != Level.OK);
+                assertThat(finding.remedy().isPresent()).isEqualTo(finding.severity() != FindingSeverity.OK);
             }
         }
     }
 
     @Test
     void a_relay_that_takes_no_openings_lacks_no_partition_for_them() {
-        RelaySlurm slurm =
-                new RelaySlurm(RelaySlurm.DEFAULT_USER, RelaySlurm.DEFAULT_PARTITION, Optional.empty(), List.of());
-        Examination examination = new Doctor(Role.RELAY, "", slurm)
+        RelaySlurmSettings slurm = new RelaySlurmSettings(
+                RelaySlurmSettings.DEFAULT_USER, RelaySlurmSettings.DEFAULT_PARTITION, Optional.empty(), List.of());
+        PreflightReport examination = new PreflightChecks(MachineRole.RELAY, "", slurm)
                 .examine(RecordedMachine.parse("run scontrol ping\n= 1\n"), Set.of("slurm-controllers"));
-        assertThat(examination.worst()).isEqualTo(Level.OK);
+        assertThat(examination.worstSeverity()).isEqualTo(FindingSeverity.OK);
         assertThat(examination.findings().get(0).text()).contains("takes no openings");
     }
 
     @Test
     void reports_the_worst_finding() {
-        Check swap = new Swap();
-        List<Finding> findings = new ArrayList<>();
-        assertThat(new Examination(Role.HOST, findings).worst()).isEqualTo(Level.OK);
-        findings.add(Finding.failure(swap, "a", "b"));
-        findings.add(Finding.warning(swap, "a", "b"));
-        assertThat(new Examination(Role.HOST, findings).worst()).isEqualTo(Level.FAILURE);
+        PreflightCheck swap = new SwapCheck();
+        List<PreflightFinding> findings = new ArrayList<>();
+        assertThat(new PreflightReport(MachineRole.HOST, findings).worstSeverity())
+                .isEqualTo(FindingSeverity.OK);
+        findings.add(PreflightFinding.failure(swap, "a", "b"));
+        findings.add(PreflightFinding.warning(swap, "a", "b"));
+        assertThat(new PreflightReport(MachineRole.HOST, findings).worstSeverity())
+                .isEqualTo(FindingSeverity.FAILURE);
     }
 }

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param socket where charon listens for us
  * @param log a file for charon's log, or null for the journal
  */
-public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
+public record CharonSettings(
+        Path socket, EspMode esp, @Nullable Path log) {
     /** Silence from a peer after which it is asked whether it lives. */
     public static final Duration DPD_DELAY = Duration.ofSeconds(3);
 
@@ -69,7 +70,7 @@ public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
 
     public String render() {
         // kernel-libipsec must come before kernel-netlink, which would take ESP too.
-        String plugins = (esp == Esp.USERSPACE ? "kernel-libipsec " : "") + String.join(" ", PLUGINS);
+        String plugins = (esp == EspMode.USERSPACE ? "kernel-libipsec " : "") + String.join(" ", PLUGINS);
         return """
                 charon-systemd {
                   load = %s
@@ -92,8 +93,8 @@ public record CharonSettings(Path socket, Esp esp, @Nullable Path log) {
                         RETRANSMITS,
                         logging(),
                         socket,
-                        esp == Esp.USERSPACE ? "      fwmark = " + MARK + "\n" : "",
-                        esp == Esp.USERSPACE ? userspace() : kernel());
+                        esp == EspMode.USERSPACE ? "      fwmark = " + MARK + "\n" : "",
+                        esp == EspMode.USERSPACE ? userspace() : kernel());
     }
 
     /**

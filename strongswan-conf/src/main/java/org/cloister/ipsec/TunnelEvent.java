@@ -17,10 +17,10 @@ public sealed interface TunnelEvent {
      *
      * @param cause null when charon did not say
      */
-    record Down(String peer, @Nullable Cause cause) implements TunnelEvent {}
+    record Down(String peer, @Nullable TunnelFailureCause cause) implements TunnelEvent {}
 
     /** charon is there or not; while it is not, no tunnel is trusted to be up. */
-    record Charon(boolean answers, String why) implements TunnelEvent {
+    record CharonState(boolean answers, String why) implements TunnelEvent {
         @Override
         public String peer() {
             return "";

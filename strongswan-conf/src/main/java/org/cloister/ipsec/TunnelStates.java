@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import org.cloister.ipsec.vici.Message;
+import org.cloister.ipsec.vici.ViciMessage;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of each tunnel, from events and from looking, and told to a listener when it changes. */
@@ -20,14 +20,14 @@ final class TunnelStates {
     /** Peers that are wanted, and whether each is up. */
     private final Map<String, Boolean> up = new ConcurrentHashMap<>();
 
-    private final Map<String, Said> said = new HashMap<>();
+    private final Map<String, LogEntry> said = new HashMap<>();
     /** Not there when last looked for: while the part that carries packets moves to a rekeyed connection, none has it. */
     private final Set<String> missed = new HashSet<>();
 
     private boolean answers;
 
     /** What charon's log last said of a connection. */
-    private record Said(Cause cause, long atNs) {}
+    private record LogEntry(TunnelFailureCause cause, long atNs) {}
 
     TunnelStates(Consumer<TunnelEvent> listener) {
         this.listener = listener;
@@ -40,7 +40,7 @@ final class TunnelStates {
     void onCharon(boolean there, String why) {
         if (answers != there) {
             answers = there;
-            listener.accept(new TunnelEvent.Charon(there, why));
+            listener.accept(new TunnelEvent.CharonState(there, why));
             if (!there) {
                 up.keySet().forEach(peer -> down(peer, null));
             }
@@ -51,7 +51,7 @@ final class TunnelStates {
     Set<String> failed(long nowNs) {
         Set<String> failed = new HashSet<>();
         said.forEach((name, last) -> {
-            if (isRecent(last, nowNs) && last.cause != Cause.PEER_CLOSED) {
+            if (isRecent(last, nowNs) && last.cause != TunnelFailureCause.PEER_CLOSED) {
                 failed.add(name);
             }
         });
@@ -59,11 +59,11 @@ final class TunnelStates {
     }
 
     /** Whether something may have to be done. */
-    boolean onEvent(String name, Message message, long nowNs) {
+    boolean onEvent(String name, ViciMessage message, long nowNs) {
         if (name.equals("log")) {
-            Cause cause = Cause.of(message.text("msg", ""));
+            TunnelFailureCause cause = TunnelFailureCause.of(message.text("msg", ""));
             if (cause != null) {
-                said.put(message.text("ikesa-name", ""), new Said(cause, nowNs));
+                said.put(message.text("ikesa-name", ""), new LogEntry(cause, nowNs));
             }
             return cause != null;
         }
@@ -72,7 +72,7 @@ final class TunnelStates {
             if (peer == null || !up.containsKey(peer)) {
                 continue;
             }
-            if (name.equals("child-updown") && message.yes("up")) {
+            if (name.equals("child-updown") && message.isYes("up")) {
                 up(peer);
             } else if (name.equals("child-updown")) {
                 // Told, and so no move: the next look decides.
@@ -84,41 +84,43 @@ final class TunnelStates {
         return name.endsWith("-updown");
     }
 
-    void onFound(Map<String, Connection> wanted, List<Sa> sas, long nowNs) {
-        up.keySet().removeIf(peer -> !wanted.containsKey(Connection.PREFIX + peer));
+    void onFound(Map<String, TunnelConnection> wanted, List<IkeSa> sas, long nowNs) {
+        up.keySet().removeIf(peer -> !wanted.containsKey(TunnelConnection.PREFIX + peer));
         wanted.values().forEach(connection -> up.putIfAbsent(connection.peer().name(), false));
         said.keySet().removeIf(name -> !wanted.containsKey(name));
         missed.removeIf(name -> !wanted.containsKey(name));
-        for (Connection connection : wanted.values()) {
+        for (TunnelConnection connection : wanted.values()) {
             String name = connection.name();
             if (sas.stream().anyMatch(sa -> sa.name().equals(name) && sa.isUp())) {
                 missed.remove(name);
                 up(connection.peer().name());
             } else if (!missed.add(name)) {
-                Said last = said.get(name);
+                LogEntry last = said.get(name);
                 down(connection.peer().name(), last != null && isRecent(last, nowNs) ? last.cause : null);
             }
         }
     }
 
-    private static boolean isRecent(Said said, long nowNs) {
+    private static boolean isRecent(LogEntry said, long nowNs) {
         return nowNs - said.atNs < RELEVANT_NS;
     }
 
     private void up(String peer) {
         if (Boolean.FALSE.equals(up.put(peer, true))) {
-            said.remove(Connection.PREFIX + peer);
+            said.remove(TunnelConnection.PREFIX + peer);
             listener.accept(new TunnelEvent.Up(peer));
         }
     }
 
-    private void down(String peer, @Nullable Cause cause) {
+    private void down(String peer, @Nullable TunnelFailureCause cause) {
         if (Boolean.TRUE.equals(up.put(peer, false))) {
             listener.accept(new TunnelEvent.Down(peer, cause));
         }
     }
 
     private static @Nullable String peer(String connection) {
-        return connection.startsWith(Connection.PREFIX) ? connection.substring(Connection.PREFIX.length()) : null;
+        return connection.startsWith(TunnelConnection.PREFIX)
+                ? connection.substring(TunnelConnection.PREFIX.length())
+                : null;
     }
 }

@@ -20,9 +20,9 @@ import org.cloister.ipsec.vici.IpsecException;
 import org.cloister.ipsec.vici.IpsecException.Disconnected;
 import org.cloister.ipsec.vici.IpsecException.PlanRefused;
 import org.cloister.ipsec.vici.IpsecException.TimedOut;
-import org.cloister.ipsec.vici.Message;
-import org.cloister.ipsec.vici.Reply;
 import org.cloister.ipsec.vici.ViciClient;
+import org.cloister.ipsec.vici.ViciMessage;
+import org.cloister.ipsec.vici.ViciReply;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +34,10 @@ import org.jspecify.annotations.Nullable;
  * @param said what its log said of each connection while we listened
  */
 public record TunnelView(
-        Map<String, Loaded> loaded, List<Sa> sas, Map<String, Certificate> certificates, Map<String, Cause> said) {
+        Map<String, Loaded> loaded,
+        List<IkeSa> sas,
+        Map<String, DerCertificate> certificates,
+        Map<String, TunnelFailureCause> said) {
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     /** A connection as charon tells it: names and addresses of both ends. */
@@ -61,20 +64,20 @@ public record TunnelView(
     public static TunnelView read(Path socket, Duration listen) throws IpsecException {
         MultiThreadIoEventLoopGroup threads = new MultiThreadIoEventLoopGroup(
                 1, new DefaultThreadFactory("tunnel-view", true), NioIoHandler.newFactory());
-        Eyes eyes = new Eyes();
+        StateReader eyes = new StateReader();
         try (ViciClient client =
                 new ViciClient(threads.next(), socket, listen.isZero() ? Set.of() : Set.of("log"), eyes)) {
             client.start();
             await("charon at " + socket, eyes.connected);
             TimeUnit.NANOSECONDS.sleep(listen.toNanos());
-            CompletableFuture<Reply> conns = client.call("list-conns", Message.empty(), LIMIT);
-            CompletableFuture<Reply> sas = client.call("list-sas", Message.empty(), LIMIT);
-            CompletableFuture<Reply> certs =
-                    client.call("list-certs", Message.empty().with("type", "X509"), LIMIT);
+            CompletableFuture<ViciReply> conns = client.call("list-conns", ViciMessage.empty(), LIMIT);
+            CompletableFuture<ViciReply> sas = client.call("list-sas", ViciMessage.empty(), LIMIT);
+            CompletableFuture<ViciReply> certs =
+                    client.call("list-certs", ViciMessage.empty().with("type", "X509"), LIMIT);
             return new TunnelView(
                     loaded(await("list-conns", conns).stream()),
-                    Sa.ofAll(await("list-sas", sas).stream()).stream()
-                            .filter(sa -> sa.name().startsWith(Connection.PREFIX))
+                    IkeSa.ofAll(await("list-sas", sas).stream()).stream()
+                            .filter(sa -> sa.name().startsWith(TunnelConnection.PREFIX))
                             .toList(),
                     certificates(await("list-certs", certs).stream()),
                     eyes.said);
@@ -87,9 +90,9 @@ public record TunnelView(
     }
 
     /** @param guard what is wrong with the guard, or null */
-    public Explanation explain(String name, @Nullable String guard, Instant now) {
+    public TunnelExplanation explain(String name, @Nullable String guard, Instant now) {
         Loaded connection = loaded.get(name);
-        return Explanation.of(new Explanation.Facts(
+        return TunnelExplanation.of(new TunnelExplanation.Facts(
                 name,
                 null,
                 guard,
@@ -100,16 +103,16 @@ public record TunnelView(
                 now));
     }
 
-    public List<Sa> of(String name) {
+    public List<IkeSa> of(String name) {
         return sas.stream().filter(sa -> sa.name().equals(name)).toList();
     }
 
-    private static Map<String, Loaded> loaded(List<Message> stream) {
+    private static Map<String, Loaded> loaded(List<ViciMessage> stream) {
         Map<String, Loaded> loaded = new HashMap<>();
-        for (Message each : stream) {
+        for (ViciMessage each : stream) {
             each.sections().forEach((name, section) -> {
-                if (name.startsWith(Connection.PREFIX)) {
-                    Message child = section.section("children").section(name);
+                if (name.startsWith(TunnelConnection.PREFIX)) {
+                    ViciMessage child = section.section("children").section(name);
                     loaded.put(
                             name,
                             new Loaded(
@@ -125,9 +128,9 @@ public record TunnelView(
         return loaded;
     }
 
-    private static Map<String, Certificate> certificates(List<Message> stream) {
-        Map<String, Certificate> all = new HashMap<>();
-        for (Message each : stream) {
+    private static Map<String, DerCertificate> certificates(List<ViciMessage> stream) {
+        Map<String, DerCertificate> all = new HashMap<>();
+        for (ViciMessage each : stream) {
             // Of several that were loaded one after the other, the one that lasts longest.
             certificate(each.blob("data"))
                     .ifPresent(one -> one.names()
@@ -138,9 +141,9 @@ public record TunnelView(
     }
 
     /** Another's, of a kind that this JRE does not read, is left out: none of our tunnels is made with it. */
-    private static Optional<Certificate> certificate(byte[] der) {
+    private static Optional<DerCertificate> certificate(byte[] der) {
         try {
-            return Optional.of(Certificate.parse(der));
+            return Optional.of(DerCertificate.parse(der));
         } catch (PlanRefused e) {
             return Optional.empty();
         }
@@ -159,9 +162,9 @@ public record TunnelView(
         }
     }
 
-    private static final class Eyes implements ViciClient.Listener {
+    private static final class StateReader implements ViciClient.Listener {
         private final CompletableFuture<Boolean> connected = new CompletableFuture<>();
-        private final Map<String, Cause> said = new ConcurrentHashMap<>();
+        private final Map<String, TunnelFailureCause> said = new ConcurrentHashMap<>();
 
         @Override
         public void onConnected() {
@@ -169,8 +172,8 @@ public record TunnelView(
         }
 
         @Override
-        public void onEvent(String name, Message message) {
-            Cause cause = Cause.of(message.text("msg", ""));
+        public void onEvent(String name, ViciMessage message) {
+            TunnelFailureCause cause = TunnelFailureCause.of(message.text("msg", ""));
             if (cause != null) {
                 said.put(message.text("ikesa-name", ""), cause);
             }

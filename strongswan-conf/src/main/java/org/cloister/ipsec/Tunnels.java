@@ -19,13 +19,13 @@ import java.util.function.Consumer;
 public final class Tunnels implements AutoCloseable {
     private final MultiThreadIoEventLoopGroup threads;
     private final EventLoop loop;
-    private final Convergence convergence;
+    private final TunnelReconciler convergence;
 
     private Tunnels(Path socket, Consumer<TunnelEvent> listener) {
         this.threads = new MultiThreadIoEventLoopGroup(
                 1, new DefaultThreadFactory("tunnels", true), NioIoHandler.newFactory());
         this.loop = threads.next();
-        this.convergence = new Convergence(loop, socket, listener);
+        this.convergence = new TunnelReconciler(loop, socket, listener);
     }
 
     /**
@@ -44,7 +44,7 @@ public final class Tunnels implements AutoCloseable {
      * an {@link org.cloister.ipsec.vici.IpsecException} when charon is not there or refuses something; the plan stays, and
      * is tried again.
      */
-    public CompletableFuture<Void> replace(Plan plan) {
+    public CompletableFuture<Void> replace(TunnelPlan plan) {
         CompletableFuture<Void> told = new CompletableFuture<>();
         loop.execute(() -> convergence.replace(plan, told));
         return told;

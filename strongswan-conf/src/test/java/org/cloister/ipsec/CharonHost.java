@@ -87,7 +87,7 @@ public final class CharonHost implements AutoCloseable {
 
     public void startCharon() throws IOException {
         Path settings = folder.resolve("strongswan.conf");
-        new CharonSettings(socket(), Esp.USERSPACE, folder.resolve("charon.log")).write(settings);
+        new CharonSettings(socket(), EspMode.USERSPACE, folder.resolve("charon.log")).write(settings);
         ProcessBuilder builder = inside("/usr/sbin/charon-systemd")
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("charon.out").toFile());
@@ -138,8 +138,8 @@ public final class CharonHost implements AutoCloseable {
         }
     }
 
-    public Nft nft() {
-        return new Nft(concat(enter(), List.of("/usr/sbin/nft")));
+    public TunnelNft nft() {
+        return new TunnelNft(concat(enter(), List.of("/usr/sbin/nft")));
     }
 
     /** One of the kernel's counters for this network, see RFC 1213 for their names. */

@@ -8,12 +8,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.cloister.ipsec.vici.Secret;
+import org.cloister.ipsec.vici.PrivateKeySource;
 
 /** An authority made with strongSwan's {@code pki}, so that these tests need nothing of ours to be right. */
 final class TestCa {
     private final Path folder;
-    private final Certificate certificate;
+    private final DerCertificate certificate;
     private int issued;
 
     TestCa(Path folder, String name) throws IOException {
@@ -21,19 +21,19 @@ final class TestCa {
         Files.write(this.folder.resolve("ca.key"), pki("--gen", "--type", "ecdsa", "--size", "384"));
         byte[] own = pki("--self", "--in", file("ca.key"), "--type", "ecdsa", "--dn", "CN=" + name, "--ca");
         Files.write(this.folder.resolve("ca.crt"), own);
-        this.certificate = Certificate.parse(own);
+        this.certificate = DerCertificate.parse(own);
     }
 
-    List<Certificate> authorities() {
+    List<DerCertificate> authorities() {
         return List.of(certificate);
     }
 
-    Credential issue(Identity identity) throws IOException {
+    TunnelCredential issue(TunnelIdentity identity) throws IOException {
         return issue(identity, 384, "--lifetime", "1");
     }
 
     /** @param validity as {@code pki --issue} has it */
-    Credential issue(Identity identity, int bits, String... validity) throws IOException {
+    TunnelCredential issue(TunnelIdentity identity, int bits, String... validity) throws IOException {
         String name = "leaf" + ++issued;
         byte[] key = pki("--gen", "--type", "ecdsa", "--size", Integer.toString(bits));
         Files.write(folder.resolve(name + ".key"), key);
@@ -45,12 +45,12 @@ final class TestCa {
         Files.write(folder.resolve(name + ".crt"), leaf);
         byte[] pkcs8 =
                 openssl("pkcs8", "-topk8", "-nocrypt", "-inform", "DER", "-in", file(name + ".key"), "-outform", "DER");
-        return new Credential(Certificate.parse(leaf), secret(pkcs8));
+        return new TunnelCredential(DerCertificate.parse(leaf), secret(pkcs8));
     }
 
     /** The certificate that was issued last is on it. */
-    Crl revokeLast() throws IOException {
-        return Crl.parse(pki(
+    DerRevocationList revokeLast() throws IOException {
+        return DerRevocationList.parse(pki(
                 "--signcrl",
                 "--cacert",
                 file("ca.crt"),
@@ -60,8 +60,8 @@ final class TestCa {
                 file("leaf" + issued + ".crt")));
     }
 
-    static Secret secret(byte[] pkcs8) {
-        return new Secret() {
+    static PrivateKeySource secret(byte[] pkcs8) {
+        return new PrivateKeySource() {
             @Override
             public int length() {
                 return pkcs8.length;

@@ -24,10 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Two machines with a real charon each, ESP in user space. */
 class TunnelsTest {
-    private static final Address FIRST = new Address("10.70.0.1");
-    private static final Address SECOND = new Address("10.70.0.2");
-    private static final Identity CONTROLLER = Identity.controller("c", "a");
-    private static final Identity WORKER = Identity.worker("w1", "a");
+    private static final TunnelAddress FIRST = new TunnelAddress("10.70.0.1");
+    private static final TunnelAddress SECOND = new TunnelAddress("10.70.0.2");
+    private static final TunnelIdentity CONTROLLER = TunnelIdentity.controller("c", "a");
+    private static final TunnelIdentity WORKER = TunnelIdentity.worker("w1", "a");
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
@@ -36,8 +36,8 @@ class TunnelsTest {
     @SuppressWarnings("NullAway.Init") // set before each test
     private TestCa ca;
 
-    private final End controller = new End();
-    private final End worker = new End();
+    private final TunnelTestPeer controller = new TunnelTestPeer();
+    private final TunnelTestPeer worker = new TunnelTestPeer();
 
     @BeforeEach
     void connect() throws IOException {
@@ -48,17 +48,23 @@ class TunnelsTest {
     }
 
     @AfterEach
-    void end() throws IOException {
+    void tearDown() throws IOException {
         controller.close();
         worker.close();
     }
 
-    private Plan plan(End end, Credential credential, Lifetimes lifetimes) throws IOException {
+    private TunnelPlan plan(TunnelTestPeer end, TunnelCredential credential, TunnelKeyLifetimes lifetimes)
+            throws IOException {
         boolean first = end == controller;
-        Peer peer = first
-                ? new Peer("w1", WORKER, SECOND, Peer.Start.WAIT)
-                : new Peer("c", CONTROLLER, FIRST, Peer.Start.INITIATE);
-        return Plan.of(first ? CONTROLLER : WORKER, first ? FIRST : SECOND, credential, ca.authorities(), Esp.USERSPACE)
+        PinnedPeer peer = first
+                ? new PinnedPeer("w1", WORKER, SECOND, PinnedPeer.Start.WAIT)
+                : new PinnedPeer("c", CONTROLLER, FIRST, PinnedPeer.Start.INITIATE);
+        return TunnelPlan.of(
+                        first ? CONTROLLER : WORKER,
+                        first ? FIRST : SECOND,
+                        credential,
+                        ca.authorities(),
+                        EspMode.USERSPACE)
                 .with(List.of(peer))
                 .with(lifetimes);
     }
@@ -66,8 +72,8 @@ class TunnelsTest {
     private void bothUp() throws Exception {
         controller.start();
         worker.start();
-        controller.tell(plan(controller, ca.issue(CONTROLLER), Lifetimes.DEFAULT));
-        worker.tell(plan(worker, ca.issue(WORKER), Lifetimes.DEFAULT));
+        controller.applyPlan(plan(controller, ca.issue(CONTROLLER), TunnelKeyLifetimes.DEFAULT));
+        worker.applyPlan(plan(worker, ca.issue(WORKER), TunnelKeyLifetimes.DEFAULT));
         worker.await(TunnelEvent.Up.class, 5);
         controller.await(TunnelEvent.Up.class, 5);
         until("packets", () -> worker.pings(FIRST));
@@ -83,7 +89,7 @@ class TunnelsTest {
                 .contains("w1.worker.a.cloister.internal", "c.controller.a.cloister.internal");
         assertThat(controller.tunnels().states()).containsEntry("w1", true);
         TunnelView view = TunnelView.read(controller.host.socket(), Duration.ZERO);
-        assertThat(view.explain("cloister-w1", null, Instant.now())).isEqualTo(new Explanation(true, "up", ""));
+        assertThat(view.explain("cloister-w1", null, Instant.now())).isEqualTo(new TunnelExplanation(true, "up", ""));
         assertThat(view.loaded().get("cloister-w1"))
                 .isEqualTo(new TunnelView.Loaded(
                         "cloister-w1",
@@ -98,14 +104,14 @@ class TunnelsTest {
     @Test
     void an_initiator_that_comes_first_is_heard_within_a_second_of_its_peer() throws Exception {
         worker.start();
-        worker.tell(plan(worker, ca.issue(WORKER), Lifetimes.DEFAULT));
+        worker.applyPlan(plan(worker, ca.issue(WORKER), TunnelKeyLifetimes.DEFAULT));
         // The peer's machine is there and its charon is not; then charon is and has no connections yet.
         TimeUnit.MILLISECONDS.sleep(1500);
         controller.start();
         TimeUnit.MILLISECONDS.sleep(1500);
-        Credential credential = ca.issue(CONTROLLER);
+        TunnelCredential credential = ca.issue(CONTROLLER);
         long from = System.nanoTime();
-        controller.tell(plan(controller, credential, Lifetimes.DEFAULT));
+        controller.applyPlan(plan(controller, credential, TunnelKeyLifetimes.DEFAULT));
         worker.await(TunnelEvent.Up.class, 5);
         assertThat(Duration.ofNanos(System.nanoTime() - from)).isLessThan(Duration.ofMillis(1500));
     }
@@ -113,10 +119,10 @@ class TunnelsTest {
     /** With the guard at both ends, which lets the tunnel's packets through and no others. */
     @Test
     void carries_packets_up_to_the_computed_size_in_one_piece() throws Exception {
-        Mtu mtu = new Mtu(1400, Esp.USERSPACE);
+        TunnelMtu mtu = new TunnelMtu(1400, EspMode.USERSPACE);
         controller.host.run("ip", "link", "set", "eth0", "mtu", "1400");
         worker.host.run("ip", "link", "set", "eth0", "mtu", "1400");
-        Guard guard = Guard.of("eth0", new Network(new Address("10.70.0.0"), 24), mtu);
+        TunnelGuard guard = TunnelGuard.of("eth0", new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24), mtu);
         guard.install(controller.host.nft());
         guard.install(worker.host.nft());
         bothUp();
@@ -124,8 +130,8 @@ class TunnelsTest {
         assertThat(fragments(mtu.inner() - 1)).isZero();
         assertThat(fragments(mtu.inner())).isZero();
         assertThat(fragments(mtu.inner() + 1)).isPositive();
-        worker.host.run("ip", "link", "set", Esp.DEVICE, "mtu", Integer.toString(mtu.inner()));
-        controller.host.run("ip", "link", "set", Esp.DEVICE, "mtu", Integer.toString(mtu.inner()));
+        worker.host.run("ip", "link", "set", EspMode.DEVICE, "mtu", Integer.toString(mtu.inner()));
+        controller.host.run("ip", "link", "set", EspMode.DEVICE, "mtu", Integer.toString(mtu.inner()));
         assertThat(pingsWithoutFragments(mtu.inner() - 1)).isTrue();
         assertThat(pingsWithoutFragments(mtu.inner())).isTrue();
         assertThat(pingsWithoutFragments(mtu.inner() + 1)).isFalse();
@@ -155,8 +161,8 @@ class TunnelsTest {
         long from = System.nanoTime();
         TunnelEvent.Down down = worker.await(TunnelEvent.Down.class, 12);
         assertThat(Duration.ofNanos(System.nanoTime() - from)).isLessThan(Duration.ofSeconds(10));
-        assertThat(down.cause()).isEqualTo(Cause.PEER_SILENT);
-        assertThat(controller.await(TunnelEvent.Charon.class, 1).answers()).isFalse();
+        assertThat(down.cause()).isEqualTo(TunnelFailureCause.PEER_SILENT);
+        assertThat(controller.await(TunnelEvent.CharonState.class, 1).answers()).isFalse();
         controller.host.startCharon();
         worker.await(TunnelEvent.Up.class, 5);
         controller.await(TunnelEvent.Up.class, 5);
@@ -167,7 +173,7 @@ class TunnelsTest {
     void a_restarted_charon_of_our_own_has_all_again() throws Exception {
         bothUp();
         worker.host.killCharon();
-        assertThat(worker.await(TunnelEvent.Charon.class, 2).answers()).isFalse();
+        assertThat(worker.await(TunnelEvent.CharonState.class, 2).answers()).isFalse();
         worker.await(TunnelEvent.Down.class, 2);
         worker.host.startCharon();
         worker.await(TunnelEvent.Up.class, 5);
@@ -178,10 +184,11 @@ class TunnelsTest {
     void both_kinds_of_keys_are_renewed_in_their_time() throws Exception {
         controller.start();
         worker.start();
-        Lifetimes shortest = new Lifetimes(Duration.ofSeconds(3), Duration.ofSeconds(5), Duration.ofSeconds(60));
+        TunnelKeyLifetimes shortest =
+                new TunnelKeyLifetimes(Duration.ofSeconds(3), Duration.ofSeconds(5), Duration.ofSeconds(60));
         // One end renews: when both do at once, charon tells only one of them.
-        controller.tell(plan(controller, ca.issue(CONTROLLER), Lifetimes.DEFAULT));
-        worker.tell(plan(worker, ca.issue(WORKER), shortest));
+        controller.applyPlan(plan(controller, ca.issue(CONTROLLER), TunnelKeyLifetimes.DEFAULT));
+        worker.applyPlan(plan(worker, ca.issue(WORKER), shortest));
         worker.await(TunnelEvent.Up.class, 5);
         worker.await(TunnelEvent.Rekeyed.class, 8);
         until("a rekeyed connection", () -> {
@@ -198,13 +205,13 @@ class TunnelsTest {
     @Test
     void a_new_certificate_of_either_end_takes_over_without_a_gap() throws Exception {
         bothUp();
-        for (End each : List.of(worker, controller)) {
+        for (TunnelTestPeer each : List.of(worker, controller)) {
             Process pings = worker.host
                     .inside("ping", "-i", "0.02", "-q", "-w", "4", FIRST.text())
                     .start();
             TimeUnit.MILLISECONDS.sleep(300);
             Set<Long> before = ids(each);
-            each.tell(plan(each, ca.issue(each == worker ? WORKER : CONTROLLER), Lifetimes.DEFAULT));
+            each.applyPlan(plan(each, ca.issue(each == worker ? WORKER : CONTROLLER), TunnelKeyLifetimes.DEFAULT));
             until(
                     "another connection, alone",
                     () -> ids(each).size() == 1 && !ids(each).equals(before));
@@ -219,10 +226,15 @@ class TunnelsTest {
     @Test
     void a_peer_that_leaves_the_plan_has_no_tunnel_and_gets_none() throws Exception {
         bothUp();
-        Plan without = plan(controller, ca.issue(CONTROLLER), Lifetimes.DEFAULT);
-        controller.tell(without.revoking(Set.of("w1"), List.of()));
+        TunnelPlan without = plan(controller, ca.issue(CONTROLLER), TunnelKeyLifetimes.DEFAULT);
+        controller.applyPlan(without.revoking(Set.of("w1"), List.of()));
         TunnelEvent.Down down = worker.await(TunnelEvent.Down.class, 5);
-        assertThat(down.cause()).isIn(Cause.PEER_CLOSED, Cause.PEER_REFUSED, Cause.PEER_UNPREPARED, null);
+        assertThat(down.cause())
+                .isIn(
+                        TunnelFailureCause.PEER_CLOSED,
+                        TunnelFailureCause.PEER_REFUSED,
+                        TunnelFailureCause.PEER_UNPREPARED,
+                        null);
         until("no connection", () -> ids(controller).isEmpty());
         assertThat(controller.host.swanctl("--list-conns")).doesNotContain("cloister-w1");
     }
@@ -245,8 +257,8 @@ class TunnelsTest {
 
     @Test
     void a_plan_told_while_charon_is_not_there_is_an_error_and_carried_out_later() throws Exception {
-        Plan plan = plan(worker, ca.issue(WORKER), Lifetimes.DEFAULT);
-        assertThatThrownBy(() -> worker.tell(plan)).hasCauseInstanceOf(IpsecException.Disconnected.class);
+        TunnelPlan plan = plan(worker, ca.issue(WORKER), TunnelKeyLifetimes.DEFAULT);
+        assertThatThrownBy(() -> worker.applyPlan(plan)).hasCauseInstanceOf(IpsecException.Disconnected.class);
         worker.host.startCharon();
         until("the connection", () -> {
             try {
@@ -257,7 +269,7 @@ class TunnelsTest {
         });
     }
 
-    private static Set<Long> ids(End end) {
+    private static Set<Long> ids(TunnelTestPeer end) {
         try {
             Matcher found = Pattern.compile("#(\\d+), ESTABLISHED").matcher(end.host.swanctl("--list-sas"));
             Set<Long> ids = new HashSet<>();
@@ -270,7 +282,7 @@ class TunnelsTest {
         }
     }
 
-    private static long keys(End end) {
+    private static long keys(TunnelTestPeer end) {
         try {
             return end.host
                             .log()

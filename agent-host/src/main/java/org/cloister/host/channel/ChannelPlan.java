@@ -2,9 +2,9 @@ package org.cloister.host.channel;
 
 import java.nio.file.Path;
 import java.util.Set;
-import org.cloister.host.vm.VmOwner;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.evidence.VmFacts;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.CertificateName;
 
 /**
  * What is needed for one VM's channel, all of it the host's own.
@@ -13,11 +13,11 @@ import org.cloister.protocol.identity.Name;
  * @param names whom the VM may speak for
  * @param facts that the host vouches for
  */
-public record ChannelPlan(VmOwner owner, Path socket, Set<Name> names, VmFacts facts) {
+public record ChannelPlan(ResourceOwner owner, Path socket, Set<CertificateName> names, VmFacts facts) {
     /** @throws IllegalArgumentException if the facts are another VM's */
     public ChannelPlan {
         names = Set.copyOf(names);
-        if (!facts.vm().equals(owner.life())
+        if (!facts.vm().equals(owner.vmId())
                 || !facts.project().equals(owner.project())
                 || !facts.ticket().equals(owner.ticket())
                 || facts.slot() != owner.slot()) {

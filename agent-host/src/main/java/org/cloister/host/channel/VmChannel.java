@@ -7,20 +7,20 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.cloister.protocol.channel.Forwarding;
-import org.cloister.protocol.channel.PortEvents;
-import org.cloister.protocol.channel.VmPort;
-import org.cloister.protocol.evidence.Claim;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.evidence.AttestationClaims;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.handover.AssignmentMessage;
-import org.cloister.protocol.link.CloseReason;
-import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.transport.channel.VmForwarder;
+import org.cloister.transport.channel.VmPort;
+import org.cloister.transport.channel.VmPortListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One VM's channel, from when its socket is there until its VM is no more. */
 @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
-final class VmChannel implements PortEvents, AutoCloseable {
+final class VmChannel implements VmPortListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VmChannel.class);
     private static final Duration TELL_AGAIN = Duration.ofSeconds(1);
 
@@ -29,15 +29,19 @@ final class VmChannel implements PortEvents, AutoCloseable {
      *
      * @param writer for whatever blocks
      */
-    record Shared(
-            Executor writer, Evidence evidence, Assignments assignments, FirstWord firstWord, ChannelMetrics metrics) {}
+    record Dependencies(
+            Executor writer,
+            VmEvidenceIssuer evidence,
+            AssignmentSource assignments,
+            GuestRegistrationListener registrationListener,
+            ChannelMetrics metrics) {}
 
     private final ChannelPlan plan;
     private final EventLoop loop;
-    private final Shared shared;
+    private final Dependencies shared;
     private final VmPort port;
-    private final Turn turn = new Turn(LinkLimits.EVIDENCE_PAUSE.toNanos());
-    private final Turn whatTurn = new Turn(LinkLimits.EVIDENCE_PAUSE.toNanos());
+    private final RequestThrottle turn = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
+    private final RequestThrottle whatTurn = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
     /** On the loop. */
     private boolean spoke;
 
@@ -45,7 +49,7 @@ final class VmChannel implements PortEvents, AutoCloseable {
     private volatile boolean closed;
 
     /** @throws IllegalArgumentException if another channel has one of its names */
-    VmChannel(ChannelPlan plan, EventLoop loop, Forwarding forwarding, Shared shared) {
+    VmChannel(ChannelPlan plan, EventLoop loop, VmForwarder forwarding, Dependencies shared) {
         this.plan = plan;
         this.loop = loop;
         this.shared = shared;
@@ -60,17 +64,17 @@ final class VmChannel implements PortEvents, AutoCloseable {
         return attached;
     }
 
-    void leave(Duration within) {
-        port.leave(within);
+    void requestShutdown(Duration within) {
+        port.requestShutdown(within);
     }
 
     @Override
-    public void began() {
+    public void onSessionOpened() {
         shared.metrics.sessions.inc();
     }
 
     @Override
-    public void notBegun(String why) {
+    public void onSessionFailed(String why) {
         if (!closed) {
             shared.metrics.openingsFailed.inc();
             LOG.debug("VM {}: {}", plan.owner().uuid(), why);
@@ -78,7 +82,7 @@ final class VmChannel implements PortEvents, AutoCloseable {
     }
 
     @Override
-    public void attached() {
+    public void onAttached() {
         attached = true;
         if (!spoke) {
             spoke = true;
@@ -87,7 +91,7 @@ final class VmChannel implements PortEvents, AutoCloseable {
     }
 
     @Override
-    public void ended() {
+    public void onSessionClosed() {
         attached = false;
     }
 
@@ -95,7 +99,7 @@ final class VmChannel implements PortEvents, AutoCloseable {
     private void tellFirstWord() {
         write(() -> {
             try {
-                shared.firstWord.spoke(plan.owner());
+                shared.registrationListener.onRegistered(plan.owner());
             } catch (IOException e) {
                 LOG.warn("VM {}: its first word: {}", plan.owner().uuid(), e.getMessage());
                 later(this::tellFirstWord);
@@ -110,61 +114,61 @@ final class VmChannel implements PortEvents, AutoCloseable {
     }
 
     @Override
-    public void cut(String why) {
+    public void onSessionCut(String why) {
         shared.metrics.cuts.inc();
         LOG.warn("VM {}: its session is ended: it {}", plan.owner().uuid(), why);
     }
 
     @Override
-    public void refused(CloseReason why) {
+    public void onRequestRefused(CloseReason why) {
         shared.metrics.requestsRefused.inc();
     }
 
     @Override
-    public void asked(Claim claim, Consumer<EvidenceMessage.Answer> answer) {
-        if (!turn.take(System.nanoTime())) {
-            answer.accept(new EvidenceMessage.Refused(EvidenceMessage.Why.BUSY));
+    public void onEvidenceRequest(AttestationClaims claim, Consumer<EvidenceMessage.Response> answer) {
+        if (!turn.tryAcquire(System.nanoTime())) {
+            answer.accept(new EvidenceMessage.Refused(EvidenceMessage.RefusalReason.BUSY));
             return;
         }
         boolean taken = write(() -> {
-            EvidenceMessage.Answer said = shared.evidence.vouch(plan.facts(), claim);
-            turn.end(System.nanoTime());
+            EvidenceMessage.Response said = shared.evidence.issue(plan.facts(), claim);
+            turn.release(System.nanoTime());
             if (!loop.isShuttingDown()) {
                 answer.accept(said);
             }
         });
         if (!taken) {
-            answer.accept(new EvidenceMessage.Refused(EvidenceMessage.Why.FAILED));
+            answer.accept(new EvidenceMessage.Refused(EvidenceMessage.RefusalReason.FAILED));
         }
     }
 
     @Override
-    public void askedWhat(Consumer<AssignmentMessage.Answer> answer) {
-        if (!whatTurn.take(System.nanoTime())) {
-            answer.accept(new AssignmentMessage.Refused(AssignmentMessage.Why.BUSY));
+    public void onAssignmentRequest(Consumer<AssignmentMessage.Response> answer) {
+        if (!whatTurn.tryAcquire(System.nanoTime())) {
+            answer.accept(new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.BUSY));
             return;
         }
         boolean taken = write(() -> {
-            AssignmentMessage.Answer said = assignment();
-            whatTurn.end(System.nanoTime());
+            AssignmentMessage.Response said = assignment();
+            whatTurn.release(System.nanoTime());
             if (!loop.isShuttingDown()) {
                 answer.accept(said);
             }
         });
         if (!taken) {
-            answer.accept(new AssignmentMessage.Refused(AssignmentMessage.Why.FAILED));
+            answer.accept(new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.FAILED));
         }
     }
 
-    private AssignmentMessage.Answer assignment() {
+    private AssignmentMessage.Response assignment() {
         try {
             return shared.assignments
                     .of(plan.owner())
-                    .<AssignmentMessage.Answer>map(told -> told)
-                    .orElseGet(() -> new AssignmentMessage.Refused(AssignmentMessage.Why.UNKNOWN));
+                    .<AssignmentMessage.Response>map(told -> told)
+                    .orElseGet(() -> new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.UNKNOWN));
         } catch (IOException e) {
             LOG.error("VM {}: what it is: {}", plan.owner().uuid(), e.getMessage());
-            return new AssignmentMessage.Refused(AssignmentMessage.Why.FAILED);
+            return new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.FAILED);
         }
     }
 

@@ -5,31 +5,31 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.ovs.Mac;
-import org.cloister.protocol.ticket.MemoryPlan;
+import org.cloister.base.address.MacAddress;
+import org.cloister.host.vm.ResourceOwner;
+import org.cloister.protocol.ticket.MemoryFormula;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
  * All that goes into a domain; nothing else of it differs between VMs.
  *
- * @param memoryMib as QEMU is told, {@link MemoryPlan#vm()}
+ * @param memoryMib as QEMU is told, {@link MemoryFormula#vm()}
  * @param disks in the order in which the guest sees them; it finds them by their serials
- * @param mac of its one network card, whose tap is there already: called as the owner says, with as many queues as {@link
- *     CpuPlacement#queues()}; libvirt opens it and leaves it
+ * @param mac of its one network card, whose tap is there already: called as the owner says, with as many queues as
+ *     {@link CpuPlacement#queues()}; libvirt opens it and leaves it
  * @param channel the socket of its virtio-serial port, which QEMU makes
  * @param tpm whether it has a software TPM, whose word counts for nothing above the host's
  * @param debugConsole a file for a serial console; of no VM in production
  */
 public record DomainSpec(
-        VmOwner owner,
+        ResourceOwner owner,
         Accelerator accelerator,
-        Boot boot,
+        DirectKernelBoot boot,
         CpuPlacement cpus,
         int memoryMib,
         MemoryBacking backing,
-        List<Disk> disks,
-        Mac mac,
+        List<DomainDisk> disks,
+        MacAddress mac,
         Path channel,
         boolean tpm,
         Optional<LaunchSecurity> launchSecurity,
@@ -54,17 +54,17 @@ public record DomainSpec(
         if (launchSecurity.isPresent() && accelerator != Accelerator.KVM) {
             throw new IllegalArgumentException("launch security: want kvm, have " + accelerator);
         }
-        Paths.requireSocket("channel", channel);
-        debugConsole.ifPresent(file -> Paths.require("debug console", file));
+        DomainPaths.requireSocket("channel", channel);
+        debugConsole.ifPresent(file -> DomainPaths.require("debug console", file));
         requireDisks(disks);
     }
 
-    private static void requireDisks(List<Disk> disks) {
+    private static void requireDisks(List<DomainDisk> disks) {
         if (disks.size() > MAX_DISKS) {
             throw new IllegalArgumentException("disks: want at most " + MAX_DISKS + ", have " + disks.size());
         }
         Set<Object> seen = new HashSet<>();
-        for (Disk disk : disks) {
+        for (DomainDisk disk : disks) {
             if (!seen.add(disk.serial()) || !seen.add(disk.file())) {
                 throw new IllegalArgumentException("disks: want each file and serial once, have " + disk + " again");
             }

@@ -1,6 +1,6 @@
 package org.cloister.host.domain;
 
-import org.cloister.host.vm.VmOwner;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.ticket.MemoryReserves;
 
 /**
@@ -17,7 +17,7 @@ public final class DomainXml {
     static final String OWNER = "vm";
 
     private final DomainSpec spec;
-    private final XmlText xml = new XmlText();
+    private final IndentedXmlWriter xml = new IndentedXmlWriter();
 
     private DomainXml(DomainSpec spec) {
         this.spec = spec;
@@ -31,7 +31,7 @@ public final class DomainXml {
 
     private void write() {
         xml.open("domain", "type", spec.accelerator().domainType());
-        xml.leaf("name", spec.owner().name().domain());
+        xml.leaf("name", spec.owner().names().domain());
         xml.leaf("uuid", spec.owner().uuid());
         owner(spec.owner());
         // A core of QEMU would hold the guest's memory; this keeps it out.
@@ -46,12 +46,12 @@ public final class DomainXml {
         xml.empty("clock", "offset", "utc");
         // A guest that stops for whatever reason is gone: nobody restarts it, its host reports it.
         xml.leaf("on_poweroff", "destroy").leaf("on_reboot", "destroy").leaf("on_crash", "destroy");
-        new DomainDevices(spec, xml).write();
+        new DomainDevicesXml(spec, xml).write();
         spec.launchSecurity().ifPresent(this::launchSecurity);
         xml.close();
     }
 
-    private void owner(VmOwner owner) {
+    private void owner(ResourceOwner owner) {
         xml.open("metadata").openIn(PREFIX, NAMESPACE, OWNER);
         xml.leaf(PREFIX + ":project", owner.project());
         xml.leaf(PREFIX + ":ticket", owner.ticket());
@@ -99,7 +99,7 @@ public final class DomainXml {
     }
 
     private void boot() {
-        Boot boot = spec.boot();
+        DirectKernelBoot boot = spec.boot();
         xml.open("os").leaf("type", "hvm", "arch", "x86_64", "machine", "q35");
         xml.leaf("loader", boot.firmware().toString(), "readonly", "yes", "type", "rom");
         xml.leaf("kernel", boot.kernel().toString());

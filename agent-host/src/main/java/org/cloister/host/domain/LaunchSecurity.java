@@ -9,7 +9,7 @@ import java.util.Locale;
  * @param protection not NONE
  * @param encryptedState of SEV: registers too
  */
-public record LaunchSecurity(Protection protection, boolean encryptedState) {
+public record LaunchSecurity(MemoryProtection protection, boolean encryptedState) {
     /**
      * AMD SEV API, "Guest Policy": no debugging (bit 0), no sharing of keys (1), not to be sent (3), nor outside of its domain
      * (4), SEV only (5).
@@ -22,7 +22,7 @@ public record LaunchSecurity(Protection protection, boolean encryptedState) {
 
     /** @throws IllegalArgumentException if it protects nothing, or says of SEV-SNP what is always so */
     public LaunchSecurity {
-        if (protection == Protection.NONE || (encryptedState && protection != Protection.SEV)) {
+        if (protection == MemoryProtection.NONE || (encryptedState && protection != MemoryProtection.SEV)) {
             throw new IllegalArgumentException("launch security: want sev or sev-snp, and encrypted state said of sev"
                     + " alone, have " + protection + " and " + encryptedState);
         }
@@ -30,11 +30,11 @@ public record LaunchSecurity(Protection protection, boolean encryptedState) {
 
     /** The first libvirt whose schema knows it. */
     public String since() {
-        return protection == Protection.SEV ? "8.0.0" : "10.5.0";
+        return protection == MemoryProtection.SEV ? "8.0.0" : "10.5.0";
     }
 
     String policy() {
-        int policy = protection == Protection.SEV_SNP ? SNP_POLICY : SEV_POLICY;
+        int policy = protection == MemoryProtection.SEV_SNP ? SNP_POLICY : SEV_POLICY;
         return String.format(Locale.ROOT, "0x%04x", policy | (encryptedState ? SEV_ENCRYPTED_STATE : 0));
     }
 }

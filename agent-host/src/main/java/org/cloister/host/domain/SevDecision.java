@@ -31,18 +31,18 @@ public sealed interface SevDecision {
      */
     record Refuse(String reason) implements SevDecision {}
 
-    static SevDecision of(Mode mode, SevHost host, Protection demand) {
-        Protection got = mode == Mode.OFF ? Protection.NONE : host.best();
+    static SevDecision of(Mode mode, SevCapabilities host, MemoryProtection demand) {
+        MemoryProtection got = mode == Mode.OFF ? MemoryProtection.NONE : host.best();
         if (got.compareTo(demand) < 0) {
             return new Refuse("launch security: the owners' policy demands " + demand + ", this host "
                     + (mode == Mode.OFF ? "has it switched off (launch-security = \"off\")" : "has " + host.best()));
         }
-        if (got == Protection.NONE) {
+        if (got == MemoryProtection.NONE) {
             return mode == Mode.REQUIRED
                     ? new Refuse(
                             "launch security: launch-security = \"required\" wants sev or sev-snp, this host has none")
                     : new Plain();
         }
-        return new Protect(new LaunchSecurity(got, got == Protection.SEV && host.encryptedState()));
+        return new Protect(new LaunchSecurity(got, got == MemoryProtection.SEV && host.encryptedState()));
     }
 }

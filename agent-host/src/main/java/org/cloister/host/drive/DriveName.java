@@ -1,7 +1,7 @@
 package org.cloister.host.drive;
 
 import java.nio.file.Path;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.Opening;
 
 /** A drive of a project, and the files that it has in the folder of all drives. */
@@ -11,8 +11,8 @@ public record DriveName(String project, String name) {
 
     /** @throws IllegalArgumentException if a value is not of its form */
     public DriveName {
-        if (!Policy.PROJECT.matcher(project).matches()) {
-            throw new IllegalArgumentException("project: want " + Policy.PROJECT + ", have \"" + project + "\"");
+        if (!ProjectPolicy.PROJECT.matcher(project).matches()) {
+            throw new IllegalArgumentException("project: want " + ProjectPolicy.PROJECT + ", have \"" + project + "\"");
         }
         if (!Opening.DRIVE.matcher(name).matches()) {
             throw new IllegalArgumentException("drive: want " + Opening.DRIVE + ", have \"" + name + "\"");

@@ -13,8 +13,8 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 import java.util.Set;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.identity.WholeFile;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 
 /** One drive's files while no other process changes its lease: the lock is the kernel's, and ends with the process. */
 final class LockedDrive implements AutoCloseable {
@@ -51,32 +51,32 @@ final class LockedDrive implements AutoCloseable {
     }
 
     /** @return empty if nobody ever took the drive */
-    Optional<Lease> lease() throws IOException {
+    Optional<DriveLease> lease() throws IOException {
         return read(lease);
     }
 
-    static Optional<Lease> read(Path lease) throws IOException {
+    static Optional<DriveLease> read(Path lease) throws IOException {
         byte[] document;
         try (InputStream in = Files.newInputStream(lease, LinkOption.NOFOLLOW_LINKS)) {
-            document = in.readNBytes(Lease.MAX_BYTES + 1);
+            document = in.readNBytes(DriveLease.MAX_BYTES + 1);
         } catch (NoSuchFileException e) {
             return Optional.empty();
         }
         try {
-            return Optional.of(Lease.read(document));
+            return Optional.of(DriveLease.read(document));
         } catch (MalformedException e) {
             throw new MalformedException(lease + ": " + e.getMessage(), e);
         }
     }
 
     /** On disk when this returns. */
-    void write(Lease next) throws IOException {
-        WholeFile.replace(lease, next.write());
+    void writeLease(DriveLease next) throws IOException {
+        AtomicFile.replace(lease, next.write());
     }
 
     /** @throws IOException if that is not known */
     boolean hasImage() throws IOException {
-        return WholeFile.isThere(image, LinkOption.NOFOLLOW_LINKS);
+        return AtomicFile.exists(image, LinkOption.NOFOLLOW_LINKS);
     }
 
     /**
@@ -84,7 +84,7 @@ final class LockedDrive implements AutoCloseable {
      *
      * @throws IOException also if there is one: whatever it is, it stays
      */
-    void makeImage(long mib) throws IOException {
+    void createImage(long mib) throws IOException {
         Path fresh = image.resolveSibling(image.getFileName() + ".new");
         Files.deleteIfExists(fresh);
         try (FileChannel channel =

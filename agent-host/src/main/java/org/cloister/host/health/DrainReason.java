@@ -13,15 +13,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A reason that we drained this node for, as Slurm has it: {@code cloister: WHAT (TIME until clean DIGEST)}, or {@code until
- * resumed}. A few digits of SHA-256 over all that stands before them: a reason in which an administrator changed a letter is
- * his and no longer ours. All users may read it.
+ * A reason that we drained this node for, as Slurm has it: {@code cloister: WHAT (TIME until clean DIGEST)}, or
+ * {@code until resumed}. A few digits of SHA-256 over all that stands before them: a reason in which an administrator
+ * changed a letter is his and no longer ours. All users may read it.
  *
- * @param what blanks, letters, digits and a few signs that no shell and no program of Slurm's takes for more, up to 160
+ * @param text blanks, letters, digits and a few signs that no shell and no program of Slurm's takes for more, up to 160
  * @param since in seconds
- * @param stays only an administrator resumes the node
+ * @param manualResume only an administrator resumes the node
  */
-public record DrainReason(String what, Instant since, boolean stays) {
+public record DrainReason(String text, Instant since, boolean manualResume) {
     private static final int MAX_WHAT = 160;
     private static final int DIGEST_BYTES = 4;
     private static final String MARK = "cloister: ";
@@ -34,8 +34,8 @@ public record DrainReason(String what, Instant since, boolean stays) {
 
     /** @throws IllegalArgumentException if {@code what} has a sign that is none of those */
     public DrainReason {
-        if (!WHAT.matcher(what).matches()) {
-            throw new IllegalArgumentException("reason: want " + WHAT + ", have \"" + what + "\"");
+        if (!WHAT.matcher(text).matches()) {
+            throw new IllegalArgumentException("reason: want " + WHAT + ", have \"" + text + "\"");
         }
         since = Instant.ofEpochSecond(since.getEpochSecond());
     }
@@ -67,7 +67,7 @@ public record DrainReason(String what, Instant since, boolean stays) {
     /** As Slurm has it. */
     @Override
     public String toString() {
-        String text = MARK + what + " (" + TIME.format(since) + " until " + (stays ? "resumed" : "clean");
+        String text = MARK + this.text + " (" + TIME.format(since) + " until " + (manualResume ? "resumed" : "clean");
         return text + " " + digest(text) + ")";
     }
 

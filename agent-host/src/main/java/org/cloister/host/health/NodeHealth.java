@@ -4,17 +4,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.cloister.host.desk.Ending;
-import org.cloister.host.ledger.Round;
+import org.cloister.host.control.VmRunResult;
+import org.cloister.host.reconcile.ReconcilePass;
 
 /**
  * Whether this node is to be drained or resumed. What is read back from Slurm is the state: a new process of the daemon resumes
  * what the one before has drained. Times are in ms since the epoch. Of one thread.
  */
 public final class NodeHealth {
-    private static final Decision LEAVE = new Decision.Leave();
+    private static final NodeDecision LEAVE = new NodeDecision.NoChange();
 
-    private final Times times;
+    private final Delays times;
     /** The last of this host's own faults that is not over. */
     private Optional<Fault> fault = Optional.empty();
 
@@ -32,26 +32,26 @@ public final class NodeHealth {
      * @param clean how long nothing may be wrong until it is resumed
      * @param again a fault so soon after we resumed it has it drained until an administrator resumes it
      */
-    public record Times(Duration trouble, Duration clean, Duration again) {
-        public static final Times DEFAULT =
-                new Times(Duration.ofSeconds(60), Duration.ofMinutes(5), Duration.ofHours(1));
+    public record Delays(Duration trouble, Duration clean, Duration again) {
+        public static final Delays DEFAULT =
+                new Delays(Duration.ofSeconds(60), Duration.ofMinutes(5), Duration.ofHours(1));
     }
 
-    public NodeHealth(Times times) {
+    public NodeHealth(Delays times) {
         this.times = times;
     }
 
     /** A VM has ended, or never began. Whose fault that was says its code. */
-    public void ended(Ending how, long nowMs) {
-        if (how.code() == Ending.Code.HOST) {
+    public void onVmEnded(VmRunResult how, long nowMs) {
+        if (how.code() == VmRunResult.Code.HOST) {
             String hint = how.hint().isEmpty() ? "" : "; " + how.hint();
             fault = Optional.of(new Fault(how.phase() + " failed: " + how.text() + hint, nowMs));
         }
     }
 
     /** Until each source has answered once, nothing is known: VMs wait, and so do we. */
-    public void rounded(Round.Outcome outcome, long nowMs) {
-        if (!outcome.unheard().isEmpty()) {
+    public void onPass(ReconcilePass.Outcome outcome, long nowMs) {
+        if (!outcome.neverAnswered().isEmpty()) {
             return;
         }
         if (outcome.isClean()) {
@@ -60,22 +60,22 @@ public final class NodeHealth {
         } else {
             long sinceMs = trouble.map(Fault::atMs).orElse(nowMs);
             trouble = Optional.of(
-                    new Fault("cannot clean up: " + outcome.troubles().get(0), sinceMs));
+                    new Fault("cannot clean up: " + outcome.problems().get(0), sinceMs));
             cleanMs = OptionalLong.empty();
         }
     }
 
     /** Whether it matters how Slurm has the node: once after the start, and while there is something to do or to undo. */
-    public boolean isOpen(long nowMs) {
+    public boolean needsCheck(long nowMs) {
         return !looked || wasOurs || fault.isPresent() || lasting(nowMs).isPresent();
     }
 
     /** @param wrong what else keeps this host from taking tickets now: as long as there is anything, it is not resumed */
-    public Decision decide(NodeState seen, List<String> wrong, long nowMs) {
+    public NodeDecision decide(SlurmNodeState seen, List<String> wrong, long nowMs) {
         looked = true;
         boolean quiet = isQuiet(nowMs) && wrong.isEmpty();
         Optional<DrainReason> ours = seen.ours();
-        boolean resumedByOther = wasOurs && !seen.isOut();
+        boolean resumedByOther = wasOurs && !seen.isOutOfService();
         wasOurs = ours.isPresent();
         if (quiet) {
             fault = Optional.empty();
@@ -83,9 +83,9 @@ public final class NodeHealth {
         if (ours.isPresent()) {
             DrainReason reason = ours.get();
             boolean isOver = quiet && nowMs - reason.since().toEpochMilli() >= times.clean.toMillis();
-            return isOver && !reason.stays() && !seen.isDown() ? new Decision.Resume(reason) : LEAVE;
+            return isOver && !reason.manualResume() && !seen.isDown() ? new NodeDecision.Resume(reason) : LEAVE;
         }
-        if (seen.isOut()) {
+        if (seen.isOutOfService()) {
             return LEAVE;
         }
         if (resumedByOther) {
@@ -95,12 +95,12 @@ public final class NodeHealth {
     }
 
     /** It was drained for us: if it takes jobs when it is seen next, somebody has resumed it. */
-    public void drained() {
+    public void onDrained() {
         wasOurs = true;
     }
 
     /** A node that was ours takes jobs again by our doing. */
-    public void resumed(long nowMs) {
+    public void onResumed(long nowMs) {
         wasOurs = false;
         resumedMs = OptionalLong.of(nowMs);
     }
@@ -112,9 +112,9 @@ public final class NodeHealth {
         resumedMs = OptionalLong.empty();
     }
 
-    private Decision drain(Fault why, long nowMs) {
+    private NodeDecision drain(Fault why, long nowMs) {
         boolean isAgain = resumedMs.isPresent() && nowMs - resumedMs.getAsLong() < times.again.toMillis();
-        return new Decision.Drain(DrainReason.of(why.what, nowMs, isAgain));
+        return new NodeDecision.Drain(DrainReason.of(why.what, nowMs, isAgain));
     }
 
     private Optional<Fault> lasting(long nowMs) {

@@ -30,7 +30,7 @@ final class DomainCapabilities {
     }
 
     /** Of the machine that our domains are; without KVM there is nothing to protect. */
-    static String of(Session.Connection connection) throws HypervisorUnavailable {
+    static String of(LibvirtSession.NativeConnection connection) throws HypervisorUnavailable {
         Pointer text = VIRT.virConnectGetDomainCapabilities(connection.pointer(), null, "x86_64", "q35", null, 0);
         if (text == null) {
             throw new HypervisorUnavailable("libvirt: domain capabilities: " + VIRT.virGetLastErrorMessage());

@@ -2,7 +2,7 @@ package org.cloister.host.libvirt;
 
 import java.util.function.Consumer;
 import org.cloister.host.domain.DomainSpec;
-import org.cloister.host.domain.SevHost;
+import org.cloister.host.domain.SevCapabilities;
 
 /**
  * What runs our VMs. Each call ends within a limit of time; what is not known then is not absent, but {@link
@@ -13,46 +13,48 @@ public interface Hypervisor extends AutoCloseable {
     /**
      * Starts a transient domain whose CPUs do not run yet.
      *
-     * @throws DomainRefused if it was not started: its name, uuid or a file is in use, or it is not to the hypervisor's liking
+     * @throws HypervisorRefused if it was not started: its name, uuid or a file is in use, or it is not to the
+     *     hypervisor's liking
      * @throws HypervisorUnavailable if it may have been started or not
      */
-    void startPaused(DomainSpec spec) throws DomainRefused, HypervisorUnavailable;
+    void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable;
 
     /**
      * Lets its CPUs run; of one that runs it is nothing.
      *
-     * @throws DomainRefused if it is not there, or not ours
+     * @throws HypervisorRefused if it is not there, or not ours
      */
-    void resume(String uuid) throws DomainRefused, HypervisorUnavailable;
+    void resume(String uuid) throws HypervisorRefused, HypervisorUnavailable;
 
     /**
      * Presses its power button. The guest may take its time, or not care.
      *
-     * @throws DomainRefused if it is not there, or not ours
+     * @throws HypervisorRefused if it is not there, or not ours
      */
-    void askToPowerOff(String uuid) throws DomainRefused, HypervisorUnavailable;
+    void requestPowerOff(String uuid) throws HypervisorRefused, HypervisorUnavailable;
 
     /**
      * Ends it at once; of one that is not there it is nothing. Afterwards its process has gone.
      *
-     * @throws DomainRefused if it is not ours
+     * @throws HypervisorRefused if it is not ours
      */
-    void destroy(String uuid) throws DomainRefused, HypervisorUnavailable;
+    void destroy(String uuid) throws HypervisorRefused, HypervisorUnavailable;
 
     /** Ours, with what each does. */
-    Domains domains() throws HypervisorUnavailable;
+    DomainList domains() throws HypervisorUnavailable;
 
     /** What it can protect guests with. */
-    SevHost protection() throws HypervisorUnavailable;
+    SevCapabilities sevCapabilities() throws HypervisorUnavailable;
 
     /** Whether it answers now. */
-    boolean alive();
+    boolean isAlive();
 
     /**
-     * Tells of changes from now on, one at a time; from {@link HypervisorEvent.Lost} to {@link HypervisorEvent.Found} there are
-     * changes of which nothing is told. The listener returns soon and does not call back.
+     * Tells of changes from now on, one at a time; from {@link HypervisorEvent.ConnectionLost} to
+     * {@link HypervisorEvent.ConnectionRestored} there are changes of which nothing is told. The listener returns soon
+     * and does not call back.
      */
-    void listen(Consumer<HypervisorEvent> listener);
+    void setListener(Consumer<HypervisorEvent> listener);
 
     /** Domains stay as they are. */
     @Override

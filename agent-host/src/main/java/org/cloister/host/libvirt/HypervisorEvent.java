@@ -3,7 +3,7 @@ package org.cloister.host.libvirt;
 /** What a hypervisor tells by itself. */
 public sealed interface HypervisorEvent {
     /** A domain, ours or not, is no longer as it was: {@link Hypervisor#domains} says how it is. */
-    record Changed(String uuid) implements HypervisorEvent {}
+    record DomainChanged(String uuid) implements HypervisorEvent {}
 
     /**
      * A domain, ours or not, has ended.
@@ -11,11 +11,11 @@ public sealed interface HypervisorEvent {
      * @param died it was destroyed, or its process crashed or was killed; otherwise its guest powered off, or its process was told
      *     to end, or it is not known how
      */
-    record Ended(String uuid, boolean died) implements HypervisorEvent {}
+    record DomainEnded(String uuid, boolean died) implements HypervisorEvent {}
 
     /** It does not answer any more; domains run on. */
-    record Lost(String why) implements HypervisorEvent {}
+    record ConnectionLost(String why) implements HypervisorEvent {}
 
     /** It answers again, or for the first time. */
-    record Found() implements HypervisorEvent {}
+    record ConnectionRestored() implements HypervisorEvent {}
 }

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
-import org.cloister.host.domain.DomainReader;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.DomainState;
-import org.cloister.host.domain.DomainView;
 import org.cloister.host.domain.DomainXml;
-import org.cloister.host.domain.SevHost;
-import org.cloister.host.domain.SevReader;
-import org.cloister.protocol.MalformedException;
+import org.cloister.host.domain.DomainXmlReader;
+import org.cloister.host.domain.ObservedDomain;
+import org.cloister.host.domain.SevCapabilities;
+import org.cloister.host.domain.SevCapabilitiesReader;
 import org.libvirt.Connect;
 import org.libvirt.Domain;
 import org.libvirt.DomainInfo;
@@ -25,26 +25,26 @@ public final class LibvirtHypervisor implements Hypervisor {
     /** virConnectListAllDomains: VIR_CONNECT_LIST_DOMAINS_ACTIVE; ours are transient, and others' are not looked at. */
     private static final int ACTIVE = 1;
 
-    private final Calls calls;
-    private final Link link;
+    private final BoundedCalls calls;
+    private final LibvirtConnection link;
 
     /** @param limit of each call; a start with a TPM takes seconds */
     public LibvirtHypervisor(String uri, Duration limit) {
-        this.calls = new Calls(limit);
-        this.link = new Link(uri, calls);
+        this.calls = new BoundedCalls(limit);
+        this.link = new LibvirtConnection(uri, calls);
     }
 
     @Override
-    public void startPaused(DomainSpec spec) throws DomainRefused, HypervisorUnavailable {
+    public void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable {
         String xml = DomainXml.of(spec);
-        ask("start " + spec.owner().name().domain(), connect -> {
+        ask("start " + spec.owner().names().domain(), connect -> {
             connect.domainCreateXML(xml, Domain.CreateFlags.PAUSED).free();
             return true;
         });
     }
 
     @Override
-    public void resume(String uuid) throws DomainRefused, HypervisorUnavailable {
+    public void resume(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         change("resume", uuid, domain -> {
             if (state(domain) == DomainState.PAUSED) {
                 domain.resume();
@@ -53,7 +53,7 @@ public final class LibvirtHypervisor implements Hypervisor {
     }
 
     @Override
-    public void askToPowerOff(String uuid) throws DomainRefused, HypervisorUnavailable {
+    public void requestPowerOff(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         change("power off", uuid, domain -> {
             // libvirt refuses it of one whose guest is on its way.
             if (state(domain) == DomainState.RUNNING) {
@@ -63,7 +63,7 @@ public final class LibvirtHypervisor implements Hypervisor {
     }
 
     @Override
-    public void destroy(String uuid) throws DomainRefused, HypervisorUnavailable {
+    public void destroy(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         ask("destroy " + uuid, connect -> {
             Optional<Domain> found = find(connect, uuid);
             if (found.isPresent()) {
@@ -85,35 +85,35 @@ public final class LibvirtHypervisor implements Hypervisor {
     }
 
     @Override
-    public Domains domains() throws HypervisorUnavailable {
+    public DomainList domains() throws HypervisorUnavailable {
         try {
             return ask("list domains", LibvirtHypervisor::list);
-        } catch (DomainRefused e) {
-            throw Calls.unavailable("list domains", String.valueOf(e.getMessage()), e);
+        } catch (HypervisorRefused e) {
+            throw BoundedCalls.unavailable("list domains", String.valueOf(e.getMessage()), e);
         }
     }
 
     @Override
-    public SevHost protection() throws HypervisorUnavailable {
+    public SevCapabilities sevCapabilities() throws HypervisorUnavailable {
         try {
-            return ask("domain capabilities", connect -> SevReader.read(DomainCapabilities.of(connect)));
-        } catch (DomainRefused e) {
-            throw Calls.unavailable("domain capabilities", String.valueOf(e.getMessage()), e);
+            return ask("domain capabilities", connect -> SevCapabilitiesReader.read(DomainCapabilities.of(connect)));
+        } catch (HypervisorRefused e) {
+            throw BoundedCalls.unavailable("domain capabilities", String.valueOf(e.getMessage()), e);
         }
     }
 
     @Override
-    public boolean alive() {
+    public boolean isAlive() {
         try {
             return ask("version", connect -> connect.getLibVersion() > 0);
-        } catch (DomainRefused | HypervisorUnavailable e) {
+        } catch (HypervisorRefused | HypervisorUnavailable e) {
             return false;
         }
     }
 
     @Override
-    public void listen(Consumer<HypervisorEvent> listener) {
-        link.listen(listener);
+    public void setListener(Consumer<HypervisorEvent> listener) {
+        link.setListener(listener);
     }
 
     @Override
@@ -122,12 +122,12 @@ public final class LibvirtHypervisor implements Hypervisor {
         calls.close();
     }
 
-    private static Domains list(Connect connect) throws LibvirtException {
-        List<DomainView> ours = new ArrayList<>();
+    private static DomainList list(Connect connect) throws LibvirtException {
+        List<ObservedDomain> ours = new ArrayList<>();
         List<String> odd = new ArrayList<>();
         for (Domain domain : connect.listAllDomains(ACTIVE)) {
             try {
-                DomainReader.read(domain.getXMLDesc(0), state(domain)).ifPresent(ours::add);
+                DomainXmlReader.read(domain.getXMLDesc(0), state(domain)).ifPresent(ours::add);
             } catch (MalformedException e) {
                 odd.add(domain.getUUIDString() + ": " + e.getMessage());
             } catch (LibvirtException e) {
@@ -139,14 +139,14 @@ public final class LibvirtHypervisor implements Hypervisor {
                 domain.free();
             }
         }
-        return new Domains(ours, odd);
+        return new DomainList(ours, odd);
     }
 
-    private void change(String what, String uuid, Change change) throws DomainRefused, HypervisorUnavailable {
+    private void change(String what, String uuid, Change change) throws HypervisorRefused, HypervisorUnavailable {
         ask(what + " " + uuid, connect -> {
             Domain domain = find(connect, uuid)
                     .orElseThrow(
-                            () -> new DomainRefused("libvirt: " + what + " " + uuid + ": there is no such domain"));
+                            () -> new HypervisorRefused("libvirt: " + what + " " + uuid + ": there is no such domain"));
             try {
                 requireOurs(what, uuid, domain);
                 change.to(domain);
@@ -168,14 +168,16 @@ public final class LibvirtHypervisor implements Hypervisor {
         }
     }
 
-    private static void requireOurs(String what, String uuid, Domain domain) throws LibvirtException, DomainRefused {
+    private static void requireOurs(String what, String uuid, Domain domain)
+            throws LibvirtException, HypervisorRefused {
         try {
-            if (DomainReader.read(domain.getXMLDesc(0), DomainState.ENDING).isEmpty()) {
-                throw new DomainRefused("libvirt: " + what + " " + uuid + ": want a domain with our owner in its"
+            if (DomainXmlReader.read(domain.getXMLDesc(0), DomainState.ENDING).isEmpty()) {
+                throw new HypervisorRefused("libvirt: " + what + " " + uuid + ": want a domain with our owner in its"
                         + " metadata, have \"" + domain.getName() + "\" without; it was left as it is");
             }
         } catch (MalformedException e) {
-            throw new DomainRefused("libvirt: " + what + " " + uuid + ": " + e.getMessage() + "; it was left as it is");
+            throw new HypervisorRefused(
+                    "libvirt: " + what + " " + uuid + ": " + e.getMessage() + "; it was left as it is");
         }
     }
 
@@ -203,19 +205,19 @@ public final class LibvirtHypervisor implements Hypervisor {
         return e.getError().getCode() == Error.ErrorNumber.VIR_ERR_NO_DOMAIN;
     }
 
-    private <T> T ask(String what, Link.Asking<T> asking) throws DomainRefused, HypervisorUnavailable {
+    private <T> T ask(String what, LibvirtConnection.Query<T> asking) throws HypervisorRefused, HypervisorUnavailable {
         try {
             return calls.within(what, () -> link.ask(what, asking));
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
-            if (cause instanceof DomainRefused refused) {
+            if (cause instanceof HypervisorRefused refused) {
                 throw refused;
             }
             if (cause instanceof HypervisorUnavailable unavailable) {
                 throw unavailable;
             }
             if (cause instanceof MalformedException) {
-                throw Calls.unavailable(what, String.valueOf(cause.getMessage()), cause);
+                throw BoundedCalls.unavailable(what, String.valueOf(cause.getMessage()), cause);
             }
             throw new IllegalStateException("libvirt: " + what, cause);
         }

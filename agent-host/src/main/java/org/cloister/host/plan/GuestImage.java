@@ -1,7 +1,7 @@
 package org.cloister.host.plan;
 
 import java.nio.file.Path;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.image.ImageManifest;
 
 /**
  * An image whose files are those of its manifest.

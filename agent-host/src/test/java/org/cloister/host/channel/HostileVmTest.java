@@ -25,17 +25,17 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.dsse.Curve;
+import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.Authority;
-import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.identity.CertificateAuthority;
+import org.cloister.protocol.identity.SubjectPublicKey;
 import org.cloister.protocol.link.AgentMessage;
-import org.cloister.protocol.link.Framing;
-import org.cloister.protocol.link.Link;
-import org.cloister.protocol.link.LinkLimits;
-import org.cloister.protocol.link.Request;
-import org.cloister.protocol.link.Versions;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.link.ProtocolVersions;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.link.StreamRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,25 +46,25 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway.Init"}) // what fails shows as a session that goes on
 class HostileVmTest {
-    private static final int MANY = 2 * LinkLimits.VM_WORDS;
+    private static final int MANY = 2 * ProtocolLimits.VM_MESSAGES;
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(3, NioIoHandler.newFactory());
 
     @TempDir
     private Path folder;
 
-    private HostEnd host;
-    private GuestEnd hostile;
-    private GuestEnd other;
+    private HostChannelEnd host;
+    private GuestChannelEnd hostile;
+    private GuestChannelEnd other;
 
     @BeforeEach
     void start() throws Exception {
         Path statements = Files.createDirectory(folder.resolve("statements"));
-        host = new HostEnd(loops, HostEnd.key(Curve.P256), statements, owner -> {});
-        hostile = new GuestEnd(loops, folder.resolve("hostile"));
-        other = new GuestEnd(loops, folder.resolve("other"));
-        host.channels.open(HostEnd.plan(1, hostile.socket()));
-        host.channels.open(HostEnd.plan(2, other.socket()));
+        host = new HostChannelEnd(loops, HostChannelEnd.key(SignatureCurve.P256), statements, owner -> {});
+        hostile = new GuestChannelEnd(loops, folder.resolve("hostile"));
+        other = new GuestChannelEnd(loops, folder.resolve("other"));
+        host.channels.open(HostChannelEnd.plan(1, hostile.socket()));
+        host.channels.open(HostChannelEnd.plan(2, other.socket()));
         other.attach();
     }
 
@@ -76,13 +76,13 @@ class HostileVmTest {
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    private void isCutFor(Consumer<Link> act) throws Exception {
+    private void isCutFor(Consumer<ClientLink> act) throws Exception {
         isCutFor(act, () -> {});
     }
 
     /** @param then what happens on the host's side */
-    private void isCutFor(Consumer<Link> act, Runnable then) throws Exception {
-        Link session = hostile.session();
+    private void isCutFor(Consumer<ClientLink> act, Runnable then) throws Exception {
+        ClientLink session = hostile.session();
         long cuts = host.metrics.cuts.getCount();
         session.loop().execute(() -> act.accept(session));
         then.run();
@@ -92,13 +92,13 @@ class HostileVmTest {
             Thread.onSpinWait();
         }
         session.close();
-        session.ended().await();
+        session.closeFuture().await();
         hostile.attach();
-        assertThat(host.channels.attached()).isEqualTo(2);
+        assertThat(host.channels.countAttached()).isEqualTo(2);
         assertThat(other.losses).isEmpty();
     }
 
-    private static void stream(Link link, Consumer<Channel> act) {
+    private static void stream(ClientLink link, Consumer<Channel> act) {
         new Http2StreamChannelBootstrap(link.channel())
                 .handler(new ChannelInitializer<>() {
                     @Override
@@ -114,12 +114,12 @@ class HostileVmTest {
 
     private static void ask(Channel stream, String path) {
         stream.writeAndFlush(new DefaultHttp2HeadersFrame(
-                new Request.Attach(Versions.OURS).headers().path(path), false));
+                new StreamRequest.Attach(ProtocolVersions.OURS).headers().path(path), false));
     }
 
-    private static void attached(Link link, Consumer<Channel> act) {
-        link.open(new Request.Attach(Versions.OURS), stream -> {
-            stream.writeAndFlush(Framing.frame(new AgentMessage.Attach("hostile").wire()));
+    private static void attached(ClientLink link, Consumer<Channel> act) {
+        link.open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {
+            stream.writeAndFlush(MessageFraming.frame(new AgentMessage.Attach("hostile").wire()));
             act.accept(stream);
         });
     }
@@ -144,14 +144,14 @@ class HostileVmTest {
     @Test
     void for_a_flood_of_requests() throws Exception {
         isCutFor(link -> {
-            for (int i = 0; i < LinkLimits.STREAMS / 2; i++) {
+            for (int i = 0; i < ProtocolLimits.STREAMS / 2; i++) {
                 request(link);
             }
         });
         assertThat(host.metrics.requestsRefused.getCount()).isPositive();
     }
 
-    private static void request(Link link) {
+    private static void request(ClientLink link) {
         if (link.channel().isActive()) {
             stream(link, stream -> {
                 ask(stream, "/nothing");
@@ -166,7 +166,7 @@ class HostileVmTest {
             // Below Netty's codec, which would keep to what the host allows; each stays open, for it says nothing more.
             ChannelHandlerContext raw = link.channel().pipeline().firstContext();
             DefaultHttp2FrameWriter writer = new DefaultHttp2FrameWriter();
-            Http2Headers request = new Request.Evidence(Versions.OURS).headers();
+            Http2Headers request = new StreamRequest.Evidence(ProtocolVersions.OURS).headers();
             for (int i = 0; i < MANY; i++) {
                 writer.writeHeaders(raw, 2 * i + 3, request, 0, false, raw.newPromise());
             }
@@ -179,7 +179,7 @@ class HostileVmTest {
         isCutFor(link -> attached(link, stream -> {
             for (int i = 0; i < MANY; i++) {
                 stream.writeAndFlush(
-                        Framing.frame(new AgentMessage.RevocationsKept(Digest.sha256(new byte[1])).wire()));
+                        MessageFraming.frame(new AgentMessage.RevocationsKept(Digest.sha256(new byte[1])).wire()));
             }
         }));
     }
@@ -193,7 +193,7 @@ class HostileVmTest {
     @Test
     void for_a_question_for_evidence_that_is_none() throws Exception {
         isCutFor(link -> link.open(
-                new Request.Evidence(Versions.OURS),
+                new StreamRequest.Evidence(ProtocolVersions.OURS),
                 stream -> stream.writeAndFlush(
                         new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(new byte[] {0, 0, 0, 2, 'n', 'o'})))));
     }
@@ -201,7 +201,7 @@ class HostileVmTest {
     @Test
     void for_a_question_of_what_it_is_that_is_none() throws Exception {
         isCutFor(link -> link.open(
-                new Request.Assignment(Versions.OURS),
+                new StreamRequest.Assignment(ProtocolVersions.OURS),
                 stream -> stream.writeAndFlush(
                         new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(new byte[] {0, 0, 0, 2, 'n', 'o'})))));
     }
@@ -210,13 +210,13 @@ class HostileVmTest {
     void for_never_reading_what_it_is_told() throws Exception {
         byte[] list = list();
         // More than the stream's window and the queue behind it hold.
-        int lists = LinkLimits.STREAM_WINDOW_BYTES / list.length + 2 * LinkLimits.ATTACH_QUEUE;
+        int lists = ProtocolLimits.STREAM_WINDOW_BYTES / list.length + 2 * ProtocolLimits.ATTACH_QUEUE;
         isCutFor(link -> attached(link, stream -> stream.config().setAutoRead(false)), () -> {
-            while (host.channels.attached() < 2) {
+            while (host.channels.countAttached() < 2) {
                 Thread.onSpinWait();
             }
             for (int i = 0; i < lists; i++) {
-                host.forwarding.revoked(list);
+                host.forwarding.onRevocationList(list);
                 // Who reads is told one after the other.
                 other.lists.acquireUninterruptibly();
             }
@@ -224,9 +224,13 @@ class HostileVmTest {
     }
 
     private static byte[] list() throws Exception {
-        SigningKey key = HostEnd.key(Curve.P256);
-        Authority site = Authority.ofSite(
-                SubjectKey.of(key.verificationKey()), key::sign, Instant.now(), Duration.ofDays(9), new SecureRandom());
+        SigningKey key = HostChannelEnd.key(SignatureCurve.P256);
+        CertificateAuthority site = CertificateAuthority.ofSite(
+                SubjectPublicKey.of(key.verificationKey()),
+                key::sign,
+                Instant.now(),
+                Duration.ofDays(9),
+                new SecureRandom());
         return site.revoke(List.of(), BigInteger.ONE, Instant.now(), Duration.ofHours(24));
     }
 }

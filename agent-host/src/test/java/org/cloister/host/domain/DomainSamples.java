@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.ovs.Mac;
+import org.cloister.base.address.MacAddress;
+import org.cloister.host.vm.ResourceOwner;
 
 /** Domains of all kinds, each with a file of its XML. */
 public final class DomainSamples {
-    public static final VmOwner OWNER = new VmOwner(
+    public static final ResourceOwner OWNER = new ResourceOwner(
             "mfrggzdfmztwq2lknnwg23tpobmfrggzdfmztwq2lknnwg23tpoq",
             "mfrggzdfmztwq2lknnwg23tpob",
             3,
@@ -23,8 +23,8 @@ public final class DomainSamples {
 
     private static final Path IMAGE = Path.of("/var/lib/cloister/images/1.4.2");
     private static final Path STATE = Path.of("/var/lib/cloister/host");
-    private static final LaunchSecurity SEV = new LaunchSecurity(Protection.SEV, true);
-    private static final LaunchSecurity SNP = new LaunchSecurity(Protection.SEV_SNP, false);
+    private static final LaunchSecurity SEV = new LaunchSecurity(MemoryProtection.SEV, true);
+    private static final LaunchSecurity SNP = new LaunchSecurity(MemoryProtection.SEV_SNP, false);
 
     private DomainSamples() {}
 
@@ -68,7 +68,7 @@ public final class DomainSamples {
     }
 
     /** An ordinary worker. */
-    public static DomainSpec of(VmOwner owner) {
+    public static DomainSpec of(ResourceOwner owner) {
         DomainSpec sample = spec(
                 Accelerator.KVM,
                 placement(1, "0", OptionalInt.empty()),
@@ -102,11 +102,11 @@ public final class DomainSamples {
             boolean tpm,
             Optional<LaunchSecurity> security,
             boolean debug) {
-        Path folder = OWNER.name().folder(STATE);
+        Path folder = OWNER.names().folder(STATE);
         return new DomainSpec(
                 OWNER,
                 accelerator,
-                new Boot(
+                new DirectKernelBoot(
                         IMAGE.resolve("firmware.bin"),
                         IMAGE.resolve("vmlinuz"),
                         IMAGE.resolve("initrd"),
@@ -115,9 +115,9 @@ public final class DomainSamples {
                 4416,
                 backing,
                 List.of(
-                        new Disk(IMAGE.resolve("base.squashfs"), "layer-base", Disk.Use.LAYER),
-                        new Disk(folder.resolve("scratch.raw"), "scratch", Disk.Use.WRITABLE)),
-                new Mac("52:54:00:4d:00:03"),
+                        new DomainDisk(IMAGE.resolve("base.squashfs"), "layer-base", DomainDisk.Use.LAYER),
+                        new DomainDisk(folder.resolve("scratch.raw"), "scratch", DomainDisk.Use.WRITABLE)),
+                new MacAddress("52:54:00:4d:00:03"),
                 folder.resolve("channel"),
                 tpm,
                 security,

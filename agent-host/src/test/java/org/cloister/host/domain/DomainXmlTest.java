@@ -92,15 +92,16 @@ class DomainXmlTest {
     @Test
     void values_that_do_not_go_together_are_refused() {
         CpuPlacement cpus = DomainSamples.placement(1, "0", OptionalInt.empty());
-        Optional<LaunchSecurity> sev = Optional.of(new LaunchSecurity(Protection.SEV, false));
+        Optional<LaunchSecurity> sev = Optional.of(new LaunchSecurity(MemoryProtection.SEV, false));
         assertThatThrownBy(() -> DomainSamples.spec(Accelerator.TCG, cpus, MemoryBacking.PLAIN, false, sev, false))
                 .hasMessage("launch security: want kvm, have TCG");
         MemoryBacking gigantic = new MemoryBacking(OptionalInt.of(1 << 20), false);
         assertThatThrownBy(() -> DomainSamples.spec(Accelerator.KVM, cpus, gigantic, false, Optional.empty(), false))
                 .hasMessage("memory: want whole hugepages of 1048576 KiB, have 4416 MiB");
-        assertThatThrownBy(() -> new Disk(Path.of("/var/lib/x,readonly=off"), "scratch", Disk.Use.WRITABLE))
+        assertThatThrownBy(() -> new DomainDisk(Path.of("/var/lib/x,readonly=off"), "scratch", DomainDisk.Use.WRITABLE))
                 .hasMessageStartingWith("disk: want an absolute path");
-        assertThatThrownBy(() -> new Disk(Path.of("/var/lib/../../etc/shadow"), "scratch", Disk.Use.WRITABLE))
+        assertThatThrownBy(
+                        () -> new DomainDisk(Path.of("/var/lib/../../etc/shadow"), "scratch", DomainDisk.Use.WRITABLE))
                 .hasMessageContaining("without ..");
         assertThatThrownBy(() -> DomainSamples.placement(256, "0-255", OptionalInt.empty()))
                 .hasMessage("vcpus: want 1 to 255, have 256");

@@ -32,13 +32,13 @@ class SevDecisionTest {
         "REQUIRED,  SEV_SNP, NONE,    SEV_SNP",
         "REQUIRED,  SEV_SNP, SEV_SNP, SEV_SNP"
     })
-    void setting_host_and_demand_decide(Mode mode, Protection host, Protection demand, String want) {
-        SevDecision decision = SevDecision.of(mode, new SevHost(host, false), demand);
+    void setting_host_and_demand_decide(Mode mode, MemoryProtection host, MemoryProtection demand, String want) {
+        SevDecision decision = SevDecision.of(mode, new SevCapabilities(host, false), demand);
         if (want.equals("plain")) {
             assertThat(decision).isEqualTo(new SevDecision.Plain());
         } else if (want.startsWith("SEV")) {
             assertThat(decision)
-                    .isEqualTo(new SevDecision.Protect(new LaunchSecurity(Protection.valueOf(want), false)));
+                    .isEqualTo(new SevDecision.Protect(new LaunchSecurity(MemoryProtection.valueOf(want), false)));
         } else {
             assertThat(decision)
                     .isInstanceOfSatisfying(
@@ -51,15 +51,15 @@ class SevDecisionTest {
 
     @Test
     void a_level_that_only_the_processor_can_prove_demands_sev_snp() {
-        assertThat(Protection.demandedBy(AssuranceLevel.SEV_SNP)).isEqualTo(Protection.SEV_SNP);
-        assertThat(Protection.demandedBy(AssuranceLevel.HOST_TPM)).isEqualTo(Protection.NONE);
-        assertThat(Protection.demandedBy(AssuranceLevel.HOST_WORD)).isEqualTo(Protection.NONE);
+        assertThat(MemoryProtection.requiredFor(AssuranceLevel.SEV_SNP)).isEqualTo(MemoryProtection.SEV_SNP);
+        assertThat(MemoryProtection.requiredFor(AssuranceLevel.HOST_TPM)).isEqualTo(MemoryProtection.NONE);
+        assertThat(MemoryProtection.requiredFor(AssuranceLevel.HOST_WORD)).isEqualTo(MemoryProtection.NONE);
     }
 
     @Test
     void guests_may_be_neither_debugged_nor_migrated() {
-        assertThat(new LaunchSecurity(Protection.SEV, false).policy()).isEqualTo("0x003b");
-        assertThat(new LaunchSecurity(Protection.SEV, true).policy()).isEqualTo("0x003f");
-        assertThat(new LaunchSecurity(Protection.SEV_SNP, false).policy()).isEqualTo("0x30000");
+        assertThat(new LaunchSecurity(MemoryProtection.SEV, false).policy()).isEqualTo("0x003b");
+        assertThat(new LaunchSecurity(MemoryProtection.SEV, true).policy()).isEqualTo("0x003f");
+        assertThat(new LaunchSecurity(MemoryProtection.SEV_SNP, false).policy()).isEqualTo("0x30000");
     }
 }

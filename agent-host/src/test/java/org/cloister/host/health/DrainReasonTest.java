@@ -43,7 +43,7 @@ class DrainReasonTest {
         assertThat(reason.toString())
                 .matches("cloister: [A-Za-z0-9 .,:;/_=+@-]{150,160} \\([0-9TZ]+ until clean [0-9a-f]{8}\\)");
         assertThat(DrainReason.parse(reason.toString())).contains(reason);
-        assertThat(DrainReason.of("\n \t", NOW, false).what()).isEqualTo("no reason given");
+        assertThat(DrainReason.of("\n \t", NOW, false).text()).isEqualTo("no reason given");
         assertThatThrownBy(() -> new DrainReason("a\"b", Instant.EPOCH, false))
                 .isInstanceOf(IllegalArgumentException.class);
     }

@@ -8,9 +8,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
-import org.cloister.host.desk.Ending;
-import org.cloister.host.desk.Phase;
-import org.cloister.host.ledger.Round;
+import org.cloister.host.control.VmRunPhase;
+import org.cloister.host.control.VmRunResult;
+import org.cloister.host.reconcile.ReconcilePass;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,144 +20,145 @@ class NodeHealthTest {
     private static final long START = 1_000_000_000_000L;
     private static final long SECOND = 1000;
     private static final long CLEAN = 300 * SECOND;
-    private static final NodeHealth.Times TIMES =
-            new NodeHealth.Times(Duration.ofSeconds(60), Duration.ofSeconds(300), Duration.ofHours(1));
-    private static final NodeState IDLE = state("idle", "none");
-    private static final Decision LEAVE = new Decision.Leave();
+    private static final NodeHealth.Delays TIMES =
+            new NodeHealth.Delays(Duration.ofSeconds(60), Duration.ofSeconds(300), Duration.ofHours(1));
+    private static final SlurmNodeState IDLE = state("idle", "none");
+    private static final NodeDecision LEAVE = new NodeDecision.NoChange();
 
     private final NodeHealth health = new NodeHealth(TIMES);
 
-    private static NodeState state(String words, String reason) {
-        return new NodeState(new HashSet<>(Arrays.asList(words.split("\\+", -1))), reason);
+    private static SlurmNodeState state(String words, String reason) {
+        return new SlurmNodeState(new HashSet<>(Arrays.asList(words.split("\\+", -1))), reason);
     }
 
-    private static Ending ending(Ending.Code code) {
-        return new Ending(code, Phase.SCRATCH, "no space left", "free some");
+    private static VmRunResult ending(VmRunResult.Code code) {
+        return new VmRunResult(code, VmRunPhase.SCRATCH, "no space left", "free some");
     }
 
-    private static Round.Outcome outcome(List<String> unheard, String... troubles) {
-        return new Round.Outcome(List.of(), Set.of(), unheard, List.of(troubles), List.of(), 1, OptionalLong.empty());
+    private static ReconcilePass.Outcome outcome(List<String> unheard, String... troubles) {
+        return new ReconcilePass.Outcome(
+                List.of(), Set.of(), unheard, List.of(troubles), List.of(), 1, OptionalLong.empty());
     }
 
-    private static Round.Outcome clean() {
+    private static ReconcilePass.Outcome clean() {
         return outcome(List.of());
     }
 
-    private Decision decide(NodeState seen, long nowMs) {
+    private NodeDecision decide(SlurmNodeState seen, long nowMs) {
         return health.decide(seen, List.of(), nowMs);
     }
 
-    private DrainReason drained(NodeState seen, long nowMs) {
-        assertThat(health.isOpen(nowMs)).isTrue();
-        Decision decision = decide(seen, nowMs);
-        assertThat(decision).isInstanceOf(Decision.Drain.class);
-        return ((Decision.Drain) decision).reason();
+    private DrainReason drained(SlurmNodeState seen, long nowMs) {
+        assertThat(health.needsCheck(nowMs)).isTrue();
+        NodeDecision decision = decide(seen, nowMs);
+        assertThat(decision).isInstanceOf(NodeDecision.Drain.class);
+        return ((NodeDecision.Drain) decision).reason();
     }
 
     /** As Slurm has it then, and the node has been seen so. */
-    private NodeState seen(DrainReason reason, long nowMs) {
-        NodeState ours = state("idle+drain", reason.toString());
+    private SlurmNodeState seen(DrainReason reason, long nowMs) {
+        SlurmNodeState ours = state("idle+drain", reason.toString());
         assertThat(decide(ours, nowMs)).isEqualTo(LEAVE);
         return ours;
     }
 
     /** A fault at the start, and resumed by us. @return when */
     private long drainedAndResumed() {
-        health.rounded(clean(), START);
-        health.ended(ending(Ending.Code.HOST), START);
-        NodeState ours = seen(drained(IDLE, START), START);
-        health.rounded(clean(), START + CLEAN);
-        assertThat(decide(ours, START + CLEAN)).isInstanceOf(Decision.Resume.class);
-        health.resumed(START + CLEAN);
+        health.onPass(clean(), START);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        SlurmNodeState ours = seen(drained(IDLE, START), START);
+        health.onPass(clean(), START + CLEAN);
+        assertThat(decide(ours, START + CLEAN)).isInstanceOf(NodeDecision.Resume.class);
+        health.onResumed(START + CLEAN);
         assertThat(decide(IDLE, START + CLEAN)).isEqualTo(LEAVE);
         return START + CLEAN;
     }
 
     @Test
     void a_fault_of_the_host_drains_it_and_says_why() {
-        health.ended(ending(Ending.Code.HOST), START);
-        assertThat(drained(IDLE, START).what()).isEqualTo("scratch failed: no space left; free some");
+        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        assertThat(drained(IDLE, START).text()).isEqualTo("scratch failed: no space left; free some");
     }
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HOST")
-    void no_other_end_of_a_vm_does(Ending.Code code) {
-        health.ended(ending(code), START);
+    void no_other_end_of_a_vm_does(VmRunResult.Code code) {
+        health.onVmEnded(ending(code), START);
         assertThat(decide(IDLE, START)).isEqualTo(LEAVE);
-        assertThat(health.isOpen(START)).isFalse();
+        assertThat(health.needsCheck(START)).isFalse();
     }
 
     @Test
     void slurm_is_asked_once_after_the_start_and_then_only_if_there_is_something_to_do() {
-        assertThat(health.isOpen(START)).isTrue();
+        assertThat(health.needsCheck(START)).isTrue();
         assertThat(decide(IDLE, START)).isEqualTo(LEAVE);
-        health.rounded(clean(), START);
-        health.rounded(outcome(List.of(), "libvirt: no answer"), START + SECOND);
-        assertThat(health.isOpen(START + 60 * SECOND)).isFalse();
-        assertThat(health.isOpen(START + 61 * SECOND)).isTrue();
+        health.onPass(clean(), START);
+        health.onPass(outcome(List.of(), "libvirt: no answer"), START + SECOND);
+        assertThat(health.needsCheck(START + 60 * SECOND)).isFalse();
+        assertThat(health.needsCheck(START + 61 * SECOND)).isTrue();
     }
 
     @Test
     void who_cannot_clean_up_for_a_minute_takes_no_more_work() {
-        health.rounded(outcome(List.of(), "VM 1: tap stays"), START);
-        health.rounded(outcome(List.of(), "VM 1: tap stays"), START + 59 * SECOND);
+        health.onPass(outcome(List.of(), "VM 1: tap stays"), START);
+        health.onPass(outcome(List.of(), "VM 1: tap stays"), START + 59 * SECOND);
         assertThat(decide(IDLE, START + 59 * SECOND)).isEqualTo(LEAVE);
-        assertThat(drained(IDLE, START + 60 * SECOND).what()).isEqualTo("cannot clean up: VM 1: tap stays");
+        assertThat(drained(IDLE, START + 60 * SECOND).text()).isEqualTo("cannot clean up: VM 1: tap stays");
     }
 
     @Test
     void trouble_that_passes_does_not_count() {
-        health.rounded(outcome(List.of(), "libvirt: no answer"), START);
-        health.rounded(clean(), START + 40 * SECOND);
-        health.rounded(outcome(List.of(), "libvirt: no answer"), START + 50 * SECOND);
+        health.onPass(outcome(List.of(), "libvirt: no answer"), START);
+        health.onPass(clean(), START + 40 * SECOND);
+        health.onPass(outcome(List.of(), "libvirt: no answer"), START + 50 * SECOND);
         assertThat(decide(IDLE, START + 109 * SECOND)).isEqualTo(LEAVE);
-        assertThat(decide(IDLE, START + 110 * SECOND)).isInstanceOf(Decision.Drain.class);
+        assertThat(decide(IDLE, START + 110 * SECOND)).isInstanceOf(NodeDecision.Drain.class);
     }
 
     @Test
     void before_every_source_has_answered_once_nothing_is_trouble() {
-        health.rounded(outcome(List.of("DOMAIN"), "libvirt: no answer"), START);
+        health.onPass(outcome(List.of("DOMAIN"), "libvirt: no answer"), START);
         assertThat(decide(IDLE, START + 900 * SECOND)).isEqualTo(LEAVE);
     }
 
     @Test
     void it_is_resumed_when_all_was_clean_for_long_enough_and_nothing_else_is_wrong() {
-        health.ended(ending(Ending.Code.HOST), START);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
         DrainReason reason = drained(IDLE, START);
-        NodeState ours = seen(reason, START);
-        health.rounded(clean(), START + SECOND);
+        SlurmNodeState ours = seen(reason, START);
+        health.onPass(clean(), START + SECOND);
         assertThat(decide(ours, START + CLEAN)).isEqualTo(LEAVE);
         long then = START + SECOND + CLEAN;
         assertThat(health.decide(ours, List.of("image: none"), then)).isEqualTo(LEAVE);
         assertThat(decide(state("down+drain", reason.toString()), then)).isEqualTo(LEAVE);
-        assertThat(decide(ours, then)).isEqualTo(new Decision.Resume(reason));
+        assertThat(decide(ours, then)).isEqualTo(new NodeDecision.Resume(reason));
     }
 
     @Test
     void trouble_or_another_fault_meanwhile_begins_the_time_anew() {
-        health.ended(ending(Ending.Code.HOST), START);
-        NodeState ours = seen(drained(IDLE, START), START);
-        health.rounded(clean(), START);
-        health.ended(ending(Ending.Code.HOST), START + 100 * SECOND);
-        health.rounded(outcome(List.of(), "bridge: no answer"), START + 150 * SECOND);
-        health.rounded(clean(), START + 200 * SECOND);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        SlurmNodeState ours = seen(drained(IDLE, START), START);
+        health.onPass(clean(), START);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), START + 100 * SECOND);
+        health.onPass(outcome(List.of(), "bridge: no answer"), START + 150 * SECOND);
+        health.onPass(clean(), START + 200 * SECOND);
         assertThat(decide(ours, START + 200 * SECOND + CLEAN - 1)).isEqualTo(LEAVE);
-        assertThat(decide(ours, START + 200 * SECOND + CLEAN)).isInstanceOf(Decision.Resume.class);
+        assertThat(decide(ours, START + 200 * SECOND + CLEAN)).isInstanceOf(NodeDecision.Resume.class);
     }
 
     @Test
     void what_the_process_before_has_drained_is_resumed() {
         DrainReason reason = DrainReason.of("domain failed", START - SECOND, false);
-        health.rounded(clean(), START);
-        NodeState ours = seen(reason, START + CLEAN - 1);
-        assertThat(decide(ours, START + CLEAN)).isEqualTo(new Decision.Resume(reason));
+        health.onPass(clean(), START);
+        SlurmNodeState ours = seen(reason, START + CLEAN - 1);
+        assertThat(decide(ours, START + CLEAN)).isEqualTo(new NodeDecision.Resume(reason));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"idle+drain", "mixed+drain", "down", "down+drain", "fail"})
     void what_somebody_else_took_out_is_left_alone(String words) {
-        health.rounded(clean(), START);
-        health.ended(ending(Ending.Code.HOST), START);
+        health.onPass(clean(), START);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
         String changed = DrainReason.of("scratch failed", START, false) + ", ann looks at it";
         for (String reason : List.of("disk swap", "cloister: mine", "none", "", changed)) {
             assertThat(decide(state(words, reason), START + SECOND)).isEqualTo(LEAVE);
@@ -167,61 +168,61 @@ class NodeHealthTest {
 
     @Test
     void a_fault_that_still_counts_when_an_administrator_ends_his_own_work_drains() {
-        health.ended(ending(Ending.Code.HOST), START);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
         assertThat(decide(state("idle+drain", "disk swap"), START)).isEqualTo(LEAVE);
-        assertThat(decide(IDLE, START + SECOND)).isInstanceOf(Decision.Drain.class);
+        assertThat(decide(IDLE, START + SECOND)).isInstanceOf(NodeDecision.Drain.class);
     }
 
     @Test
     void a_second_fault_within_an_hour_waits_for_an_administrator() {
         long resumed = drainedAndResumed();
-        health.ended(ending(Ending.Code.HOST), resumed + 3599 * SECOND);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), resumed + 3599 * SECOND);
         DrainReason reason = drained(IDLE, resumed + 3599 * SECOND);
-        assertThat(reason.stays()).isTrue();
-        NodeState ours = seen(reason, resumed + 3599 * SECOND);
+        assertThat(reason.manualResume()).isTrue();
+        SlurmNodeState ours = seen(reason, resumed + 3599 * SECOND);
         assertThat(decide(ours, resumed + 99_999 * SECOND)).isEqualTo(LEAVE);
         NodeHealth next = new NodeHealth(TIMES);
-        next.rounded(clean(), resumed + 3600 * SECOND);
+        next.onPass(clean(), resumed + 3600 * SECOND);
         assertThat(next.decide(ours, List.of(), resumed + 99_999 * SECOND)).isEqualTo(LEAVE);
     }
 
     @Test
     void a_fault_after_more_than_an_hour_is_a_first_one() {
         long resumed = drainedAndResumed();
-        health.ended(ending(Ending.Code.HOST), resumed + 3600 * SECOND);
-        assertThat(drained(IDLE, resumed + 3600 * SECOND).stays()).isFalse();
+        health.onVmEnded(ending(VmRunResult.Code.HOST), resumed + 3600 * SECOND);
+        assertThat(drained(IDLE, resumed + 3600 * SECOND).manualResume()).isFalse();
     }
 
     @Test
     void who_resumes_by_hand_has_seen_to_it() {
         long resumed = drainedAndResumed();
         long nowMs = resumed + 10 * SECOND;
-        health.ended(ending(Ending.Code.HOST), nowMs);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), nowMs);
         seen(drained(IDLE, nowMs), nowMs);
         assertThat(decide(IDLE, nowMs + SECOND)).isEqualTo(LEAVE);
-        assertThat(health.isOpen(nowMs + SECOND)).isFalse();
-        health.ended(ending(Ending.Code.HOST), nowMs + 2 * SECOND);
-        assertThat(drained(IDLE, nowMs + 2 * SECOND).stays()).isFalse();
+        assertThat(health.needsCheck(nowMs + SECOND)).isFalse();
+        health.onVmEnded(ending(VmRunResult.Code.HOST), nowMs + 2 * SECOND);
+        assertThat(drained(IDLE, nowMs + 2 * SECOND).manualResume()).isFalse();
     }
 
     @Test
     void who_resumes_by_hand_before_the_node_was_seen_as_ours_has_seen_to_it_too() {
-        health.ended(ending(Ending.Code.HOST), START);
+        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
         drained(IDLE, START);
-        health.drained();
+        health.onDrained();
         assertThat(decide(IDLE, START + SECOND)).isEqualTo(LEAVE);
         assertThat(decide(IDLE, START + 2 * SECOND)).isEqualTo(LEAVE);
     }
 
     @Test
     void trouble_that_stays_when_an_administrator_resumes_is_given_its_time_anew() {
-        health.rounded(outcome(List.of(), "VM 1: tap stays"), START);
+        health.onPass(outcome(List.of(), "VM 1: tap stays"), START);
         long drained = START + 60 * SECOND;
         seen(drained(IDLE, drained), drained);
         long byHand = drained + 10 * SECOND;
         assertThat(decide(IDLE, byHand)).isEqualTo(LEAVE);
-        health.rounded(outcome(List.of(), "VM 1: tap stays"), byHand + 59 * SECOND);
+        health.onPass(outcome(List.of(), "VM 1: tap stays"), byHand + 59 * SECOND);
         assertThat(decide(IDLE, byHand + 59 * SECOND)).isEqualTo(LEAVE);
-        assertThat(decide(IDLE, byHand + 60 * SECOND)).isInstanceOf(Decision.Drain.class);
+        assertThat(decide(IDLE, byHand + 60 * SECOND)).isInstanceOf(NodeDecision.Drain.class);
     }
 }

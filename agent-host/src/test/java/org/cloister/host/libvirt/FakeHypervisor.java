@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.cloister.host.domain.DomainReader;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.DomainState;
-import org.cloister.host.domain.DomainView;
 import org.cloister.host.domain.DomainXml;
-import org.cloister.host.domain.SevHost;
-import org.cloister.protocol.MalformedException;
+import org.cloister.host.domain.DomainXmlReader;
+import org.cloister.host.domain.ObservedDomain;
+import org.cloister.host.domain.SevCapabilities;
 
 /** A hypervisor in memory, for one thread: keeps each domain's XML and state, and runs nothing. */
 public final class FakeHypervisor implements Hypervisor {
@@ -23,19 +23,19 @@ public final class FakeHypervisor implements Hypervisor {
     private record Entry(String name, String xml, DomainState state) {}
 
     @Override
-    public void startPaused(DomainSpec spec) throws DomainRefused, HypervisorUnavailable {
-        String name = spec.owner().name().domain();
+    public void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable {
+        String name = spec.owner().names().domain();
         requireAnswer("start " + name);
         boolean taken = domains.containsKey(spec.owner().uuid())
                 || domains.values().stream().anyMatch(entry -> entry.name().equals(name));
         if (taken) {
-            throw new DomainRefused("libvirt: start " + name + ": domain is already active");
+            throw new HypervisorRefused("libvirt: start " + name + ": domain is already active");
         }
         put(spec.owner().uuid(), new Entry(name, DomainXml.of(spec), DomainState.PAUSED));
     }
 
     @Override
-    public void resume(String uuid) throws DomainRefused, HypervisorUnavailable {
+    public void resume(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         Entry entry = ours("resume", uuid);
         if (entry.state() == DomainState.PAUSED) {
             put(uuid, new Entry(entry.name(), entry.xml(), DomainState.RUNNING));
@@ -44,12 +44,12 @@ public final class FakeHypervisor implements Hypervisor {
 
     /** Its guests do not care. */
     @Override
-    public void askToPowerOff(String uuid) throws DomainRefused, HypervisorUnavailable {
+    public void requestPowerOff(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         ours("power off", uuid);
     }
 
     @Override
-    public void destroy(String uuid) throws DomainRefused, HypervisorUnavailable {
+    public void destroy(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         requireAnswer("destroy " + uuid);
         if (domains.containsKey(uuid)) {
             ours("destroy", uuid);
@@ -58,33 +58,33 @@ public final class FakeHypervisor implements Hypervisor {
     }
 
     @Override
-    public Domains domains() throws HypervisorUnavailable {
+    public DomainList domains() throws HypervisorUnavailable {
         requireAnswer("list domains");
-        List<DomainView> ours = new ArrayList<>();
+        List<ObservedDomain> ours = new ArrayList<>();
         List<String> odd = new ArrayList<>();
         domains.forEach((uuid, entry) -> {
             try {
-                DomainReader.read(entry.xml(), entry.state()).ifPresent(ours::add);
+                DomainXmlReader.read(entry.xml(), entry.state()).ifPresent(ours::add);
             } catch (MalformedException e) {
                 odd.add(uuid + ": " + e.getMessage());
             }
         });
-        return new Domains(ours, odd);
+        return new DomainList(ours, odd);
     }
 
     @Override
-    public SevHost protection() throws HypervisorUnavailable {
+    public SevCapabilities sevCapabilities() throws HypervisorUnavailable {
         requireAnswer("domain capabilities");
-        return SevHost.NONE;
+        return SevCapabilities.NONE;
     }
 
     @Override
-    public boolean alive() {
+    public boolean isAlive() {
         return answers;
     }
 
     @Override
-    public void listen(Consumer<HypervisorEvent> newListener) {
+    public void setListener(Consumer<HypervisorEvent> newListener) {
         listener = newListener;
     }
 
@@ -110,7 +110,8 @@ public final class FakeHypervisor implements Hypervisor {
     /** Whether it answers; domains stay. */
     public void answers(boolean now) {
         answers = now;
-        listener.accept(now ? new HypervisorEvent.Found() : new HypervisorEvent.Lost("switched off"));
+        listener.accept(
+                now ? new HypervisorEvent.ConnectionRestored() : new HypervisorEvent.ConnectionLost("switched off"));
     }
 
     private Optional<String> uuid(String name) {
@@ -120,20 +121,20 @@ public final class FakeHypervisor implements Hypervisor {
                 .findFirst();
     }
 
-    private Entry ours(String what, String uuid) throws DomainRefused, HypervisorUnavailable {
+    private Entry ours(String what, String uuid) throws HypervisorRefused, HypervisorUnavailable {
         requireAnswer(what + " " + uuid);
         Entry entry = domains.get(uuid);
         if (entry == null) {
-            throw new DomainRefused("libvirt: " + what + " " + uuid + ": there is no such domain");
+            throw new HypervisorRefused("libvirt: " + what + " " + uuid + ": there is no such domain");
         }
         boolean ours;
         try {
-            ours = DomainReader.read(entry.xml(), entry.state()).isPresent();
+            ours = DomainXmlReader.read(entry.xml(), entry.state()).isPresent();
         } catch (MalformedException e) {
             ours = false;
         }
         if (!ours) {
-            throw new DomainRefused("libvirt: " + what + " " + uuid + ": not ours; it was left as it is");
+            throw new HypervisorRefused("libvirt: " + what + " " + uuid + ": not ours; it was left as it is");
         }
         return entry;
     }
@@ -141,14 +142,14 @@ public final class FakeHypervisor implements Hypervisor {
     private void put(String uuid, Entry entry) {
         domains.put(uuid, entry);
         if (answers) {
-            listener.accept(new HypervisorEvent.Changed(uuid));
+            listener.accept(new HypervisorEvent.DomainChanged(uuid));
         }
     }
 
     private void end(String uuid) {
         domains.remove(uuid);
         if (answers) {
-            listener.accept(new HypervisorEvent.Ended(uuid, true));
+            listener.accept(new HypervisorEvent.DomainEnded(uuid, true));
         }
     }
 

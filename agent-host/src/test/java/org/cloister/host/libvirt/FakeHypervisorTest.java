@@ -2,7 +2,7 @@ package org.cloister.host.libvirt;
 
 import org.cloister.host.domain.DomainSamples;
 import org.cloister.host.domain.DomainSpec;
-import org.cloister.host.vm.VmOwner;
+import org.cloister.host.vm.ResourceOwner;
 
 class FakeHypervisorTest extends HypervisorContract {
     private final FakeHypervisor fake = new FakeHypervisor();
@@ -13,7 +13,7 @@ class FakeHypervisorTest extends HypervisorContract {
     }
 
     @Override
-    protected DomainSpec spec(VmOwner owner) {
+    protected DomainSpec spec(ResourceOwner owner) {
         return DomainSamples.of(owner);
     }
 

@@ -13,8 +13,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.DomainState;
-import org.cloister.host.domain.DomainView;
-import org.cloister.host.vm.VmOwner;
+import org.cloister.host.domain.ObservedDomain;
+import org.cloister.host.vm.ResourceOwner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,7 +30,7 @@ public abstract class HypervisorContract {
     protected abstract Hypervisor hypervisor();
 
     /** A domain that can be started here. */
-    protected abstract DomainSpec spec(VmOwner owner) throws IOException;
+    protected abstract DomainSpec spec(ResourceOwner owner) throws IOException;
 
     /** As an administrator does it. */
     protected abstract void destroyFromOutside(String name) throws IOException;
@@ -58,12 +58,12 @@ public abstract class HypervisorContract {
 
     @BeforeEach
     void listen() {
-        hypervisor().listen(events::add);
+        hypervisor().setListener(events::add);
     }
 
     @AfterEach
     void leave_nothing_behind() throws IOException {
-        for (DomainView view : hypervisor().domains().ours()) {
+        for (ObservedDomain view : hypervisor().domains().ours()) {
             hypervisor().destroy(view.uuid());
         }
         hypervisor().close();
@@ -77,11 +77,11 @@ public abstract class HypervisorContract {
         assertThat(hypervisor().domains().ours()).singleElement().satisfies(view -> {
             assertThat(view.owner()).isEqualTo(spec.owner());
             assertThat(view.state()).isEqualTo(DomainState.PAUSED);
-            assertThat(view.tap()).isEqualTo(spec.owner().name().tap());
+            assertThat(view.tap()).isEqualTo(spec.owner().names().tap());
             assertThat(view.channel()).isEqualTo(spec.channel());
             assertThat(view.disks()).hasSameSizeAs(spec.disks());
         });
-        assertThat(isThere(spec.owner().name().domain())).isTrue();
+        assertThat(isThere(spec.owner().names().domain())).isTrue();
     }
 
     @Test
@@ -89,9 +89,11 @@ public abstract class HypervisorContract {
         DomainSpec spec = started(0);
         hypervisor().resume(spec.owner().uuid());
         hypervisor().resume(spec.owner().uuid());
-        assertThat(hypervisor().domains().ours()).extracting(DomainView::state).containsExactly(DomainState.RUNNING);
-        await(new HypervisorEvent.Changed(spec.owner().uuid()));
-        hypervisor().askToPowerOff(spec.owner().uuid());
+        assertThat(hypervisor().domains().ours())
+                .extracting(ObservedDomain::state)
+                .containsExactly(DomainState.RUNNING);
+        await(new HypervisorEvent.DomainChanged(spec.owner().uuid()));
+        hypervisor().requestPowerOff(spec.owner().uuid());
     }
 
     @Test
@@ -99,8 +101,8 @@ public abstract class HypervisorContract {
         DomainSpec spec = started(0);
         hypervisor().destroy(spec.owner().uuid());
         assertThat(hypervisor().domains().ours()).isEmpty();
-        assertThat(isThere(spec.owner().name().domain())).isFalse();
-        await(new HypervisorEvent.Ended(spec.owner().uuid(), true));
+        assertThat(isThere(spec.owner().names().domain())).isFalse();
+        await(new HypervisorEvent.DomainEnded(spec.owner().uuid(), true));
         hypervisor().destroy(spec.owner().uuid());
         hypervisor().destroy(owner(7).uuid());
     }
@@ -109,42 +111,44 @@ public abstract class HypervisorContract {
     void what_is_not_there_cannot_be_resumed_or_asked() {
         String absent = owner(7).uuid();
         assertThatThrownBy(() -> hypervisor().resume(absent))
-                .isInstanceOf(DomainRefused.class)
+                .isInstanceOf(HypervisorRefused.class)
                 .hasMessageContaining("no such domain");
-        assertThatThrownBy(() -> hypervisor().askToPowerOff(absent)).isInstanceOf(DomainRefused.class);
+        assertThatThrownBy(() -> hypervisor().requestPowerOff(absent)).isInstanceOf(HypervisorRefused.class);
     }
 
     @Test
     void a_second_domain_of_a_name_is_refused_and_the_first_is_as_it_was() throws IOException {
         DomainSpec first = started(0);
         DomainSpec second = spec(owner(0));
-        assertThatThrownBy(() -> hypervisor().startPaused(second)).isInstanceOf(DomainRefused.class);
-        assertThatThrownBy(() -> hypervisor().startPaused(first)).isInstanceOf(DomainRefused.class);
-        assertThat(hypervisor().domains().ours()).extracting(DomainView::owner).containsExactly(first.owner());
+        assertThatThrownBy(() -> hypervisor().startPaused(second)).isInstanceOf(HypervisorRefused.class);
+        assertThatThrownBy(() -> hypervisor().startPaused(first)).isInstanceOf(HypervisorRefused.class);
+        assertThat(hypervisor().domains().ours())
+                .extracting(ObservedDomain::owner)
+                .containsExactly(first.owner());
     }
 
     @Test
     void tells_of_a_domain_that_was_destroyed_by_someone_or_has_crashed() throws IOException, InterruptedException {
         DomainSpec destroyed = started(0);
         DomainSpec crashed = started(1);
-        destroyFromOutside(destroyed.owner().name().domain());
-        await(new HypervisorEvent.Ended(destroyed.owner().uuid(), true));
-        crash(crashed.owner().name().domain());
-        await(new HypervisorEvent.Ended(crashed.owner().uuid(), true));
+        destroyFromOutside(destroyed.owner().names().domain());
+        await(new HypervisorEvent.DomainEnded(destroyed.owner().uuid(), true));
+        crash(crashed.owner().names().domain());
+        await(new HypervisorEvent.DomainEnded(crashed.owner().uuid(), true));
         assertThat(hypervisor().domains().ours()).isEmpty();
     }
 
     @Test
     void a_foreign_domain_is_not_listed_and_not_touched_whatever_it_is_called() throws IOException {
-        VmOwner owner = owner(5);
-        String name = owner.name().domain();
+        ResourceOwner owner = owner(5);
+        String name = owner.names().domain();
         startForeign(name, owner.uuid(), "");
         try {
-            assertThat(hypervisor().domains()).isEqualTo(new Domains(List.of(), List.of()));
+            assertThat(hypervisor().domains()).isEqualTo(new DomainList(List.of(), List.of()));
             assertThatThrownBy(() -> hypervisor().destroy(owner.uuid()))
-                    .isInstanceOf(DomainRefused.class)
+                    .isInstanceOf(HypervisorRefused.class)
                     .hasMessageContaining("left as it is");
-            assertThatThrownBy(() -> hypervisor().resume(owner.uuid())).isInstanceOf(DomainRefused.class);
+            assertThatThrownBy(() -> hypervisor().resume(owner.uuid())).isInstanceOf(HypervisorRefused.class);
             assertThat(isThere(name)).isTrue();
         } finally {
             destroyFromOutside(name);
@@ -153,16 +157,16 @@ public abstract class HypervisorContract {
 
     @Test
     void a_domain_that_carries_our_metadata_wrongly_is_said_to_be_odd_and_not_touched() throws IOException {
-        VmOwner owner = owner(6);
+        ResourceOwner owner = owner(6);
         startForeign(
                 "copied",
                 owner.uuid(),
                 "<cloister:vm xmlns:cloister='https://cloister.internal/host/1'><cloister:slot>1</cloister:slot></cloister:vm>");
         try {
-            Domains domains = hypervisor().domains();
+            DomainList domains = hypervisor().domains();
             assertThat(domains.ours()).isEmpty();
-            assertThat(domains.odd()).singleElement().asString().startsWith(owner.uuid() + ": domain: want ");
-            assertThatThrownBy(() -> hypervisor().destroy(owner.uuid())).isInstanceOf(DomainRefused.class);
+            assertThat(domains.malformed()).singleElement().asString().startsWith(owner.uuid() + ": domain: want ");
+            assertThatThrownBy(() -> hypervisor().destroy(owner.uuid())).isInstanceOf(HypervisorRefused.class);
             assertThat(isThere("copied")).isTrue();
         } finally {
             destroyFromOutside("copied");
@@ -177,7 +181,7 @@ public abstract class HypervisorContract {
         hypervisor().resume(running.owner().uuid());
         killDaemon();
         try {
-            assertThat(hypervisor().alive()).isFalse();
+            assertThat(hypervisor().isAlive()).isFalse();
             assertThatThrownBy(() -> hypervisor().domains()).isInstanceOf(HypervisorUnavailable.class);
             assertThatThrownBy(() -> hypervisor().destroy(paused.owner().uuid()))
                     .isInstanceOf(HypervisorUnavailable.class);
@@ -186,20 +190,20 @@ public abstract class HypervisorContract {
         } finally {
             startDaemon();
         }
-        await(HypervisorEvent.Lost.class);
-        await(HypervisorEvent.Found.class);
+        await(HypervisorEvent.ConnectionLost.class);
+        await(HypervisorEvent.ConnectionRestored.class);
         assertThat(hypervisor().domains().ours())
-                .extracting(DomainView::owner, DomainView::state)
+                .extracting(ObservedDomain::owner, ObservedDomain::state)
                 .containsExactlyInAnyOrder(
                         tuple(running.owner(), DomainState.RUNNING), tuple(paused.owner(), DomainState.PAUSED));
         hypervisor().resume(paused.owner().uuid());
-        crash(running.owner().name().domain());
-        await(new HypervisorEvent.Ended(running.owner().uuid(), true));
+        crash(running.owner().names().domain());
+        await(new HypervisorEvent.DomainEnded(running.owner().uuid(), true));
     }
 
     /** @param slot one of its own for each domain that is there at a time */
-    protected static VmOwner owner(int slot) {
-        return new VmOwner(PROJECT, TICKET, slot, 4711, UUID.randomUUID().toString());
+    protected static ResourceOwner owner(int slot) {
+        return new ResourceOwner(PROJECT, TICKET, slot, 4711, UUID.randomUUID().toString());
     }
 
     private DomainSpec started(int slot) throws IOException {

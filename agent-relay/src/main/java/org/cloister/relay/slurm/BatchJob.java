@@ -7,7 +7,7 @@ import java.util.List;
 final class BatchJob {
     private BatchJob() {}
 
-    static List<String> arguments(Submission what) {
+    static List<String> arguments(JobSubmission what) {
         List<String> argv = new ArrayList<>(List.of(
                 "--parsable",
                 "--job-name=" + what.ticket(),
@@ -44,7 +44,7 @@ final class BatchJob {
      * is srun's way. Without {@code --nodes} and {@code --ntasks} srun takes the job's number of tasks and starts the step
      * several times on a node.
      */
-    static String script(Submission what, SlurmSettings settings) {
+    static String script(JobSubmission what, GlobalSlurmSettings settings) {
         return "#!/bin/sh\nexec %s --nodes=%d --ntasks=%d --ntasks-per-node=1 --mem=0 --kill-on-bad-exit=1 %s %s\n"
                 .formatted(
                         settings.program("srun"),

@@ -3,6 +3,7 @@ package org.cloister.relay.state;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Set;
+import org.cloister.base.address.Ipv4Network;
 
 /**
  * Which VLANs and addresses there are to give away.
@@ -15,10 +16,10 @@ import java.util.Set;
  * @param firstVlan 1 to 4094, IEEE 802.1Q
  * @param lastVlan the same; at least the first one
  * @param reserved VLANs in that range which the site uses otherwise
- * @param rest what is given back is not given away again for so long, whole seconds while a relay runs
+ * @param reuseDelay what is given back is not given away again for so long, whole seconds while a relay runs
  */
 public record NetworkPool(
-        Network network, int prefix, int firstVlan, int lastVlan, Set<Integer> reserved, Duration rest) {
+        Ipv4Network network, int prefix, int firstVlan, int lastVlan, Set<Integer> reserved, Duration reuseDelay) {
     /** Of a controlling VM, in its project's network. */
     public static final int CONTROLLER = 1;
     /** The first one of workers. */
@@ -30,7 +31,7 @@ public record NetworkPool(
     private static final Duration LONGEST_REST = Duration.ofDays(7);
 
     public static final NetworkPool DEFAULT =
-            new NetworkPool(Network.parse("10.64.0.0/10"), 22, 100, 4094, Set.of(), Duration.ofMinutes(10));
+            new NetworkPool(Ipv4Network.parse("10.64.0.0/10"), 22, 100, 4094, Set.of(), Duration.ofMinutes(10));
 
     /** @throws IllegalArgumentException with what was wanted and what there is */
     public NetworkPool {
@@ -47,15 +48,15 @@ public record NetworkPool(
             throw new IllegalArgumentException("network: want one that has " + (lastVlan + 1) + " networks of " + prefix
                     + " bits, one for each VLAN up to " + lastVlan + ", have " + network);
         }
-        if (rest.isNegative()
-                || rest.compareTo(LONGEST_REST) > 0
-                || !rest.equals(rest.truncatedTo(ChronoUnit.SECONDS))) {
+        if (reuseDelay.isNegative()
+                || reuseDelay.compareTo(LONGEST_REST) > 0
+                || !reuseDelay.equals(reuseDelay.truncatedTo(ChronoUnit.SECONDS))) {
             throw new IllegalArgumentException(
-                    "rest: want whole seconds up to " + LONGEST_REST.toDays() + " days, have " + rest);
+                    "rest: want whole seconds up to " + LONGEST_REST.toDays() + " days, have " + reuseDelay);
         }
     }
 
-    public Network network(int vlan) {
+    public Ipv4Network network(int vlan) {
         return network.subnet(prefix, vlan);
     }
 

@@ -2,7 +2,7 @@ package org.cloister.relay.state;
 
 import java.time.Instant;
 import java.util.Optional;
-import org.cloister.protocol.Digest;
+import org.cloister.base.encoding.Digest;
 
 /**
  * Who asked for what with a ticket or an opening; it never changes.
@@ -21,7 +21,7 @@ public record TicketRequest(
         String project,
         String signer,
         Digest digest,
-        Sequence sequence,
+        TicketSequence sequence,
         int nodes,
         long cpus,
         long memoryMib,

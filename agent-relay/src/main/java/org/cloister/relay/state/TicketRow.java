@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param job Global Slurm's id
  * @param nodes Global Slurm's names in the order of slots; empty until it runs
  * @param allocated its allocation is kept
- * @param text what is to be said of the end
+ * @param endText what is to be said of the end
  */
 public record TicketRow(
         TicketRequest request,
@@ -26,7 +26,7 @@ public record TicketRow(
         List<String> nodes,
         boolean allocated,
         @Nullable TicketEnd end,
-        @Nullable String text,
+        @Nullable String endText,
         @Nullable Instant ended) {
     public String id() {
         return request.id();

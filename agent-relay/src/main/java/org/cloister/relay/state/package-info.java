@@ -1,8 +1,8 @@
 /**
  * What the relay must not forget: tickets, VLANs and addresses, and audit records still to be written, in SQL.
  *
- * <p>{@link org.cloister.relay.state.State#transact} is the way in. The statements are those that SQLite and PostgreSQL
- * both take; what differs is in {@code Dialect}.
+ * <p>{@link org.cloister.relay.state.RelayDatabase#transact} is the way in. The statements are those that SQLite and
+ * PostgreSQL both take; what differs is in {@code SqlDialect}.
  */
 @NullMarked
 package org.cloister.relay.state;

@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Predicate;
-import org.cloister.slurm.SlurmRefused;
-import org.cloister.slurm.SlurmUnavailable;
+import org.cloister.slurm.SlurmRefusedException;
+import org.cloister.slurm.SlurmUnavailableException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -46,7 +46,7 @@ public abstract class GlobalSlurmContract {
 
     @AfterEach
     void leave_nothing_running() throws IOException {
-        for (Job job : slurm().jobs()) {
+        for (GlobalJob job : slurm().jobs()) {
             if (!job.state().hasEnded()) {
                 slurm().cancel(job.id());
             }
@@ -61,14 +61,14 @@ public abstract class GlobalSlurmContract {
         for (boolean well : List.of(true, false)) {
             String ticket = ticket();
             long id = slurm().submit(submission(ticket, 2, false, 100));
-            Job running = awaitState(ticket, JobState.RUNNING);
+            GlobalJob running = awaitState(ticket, GlobalJobState.RUNNING);
             assertThat(running.id()).isEqualTo(id);
             assertThat(running.nodes()).hasSize(2).isSorted().doesNotHaveDuplicates();
-            List<NodeShare> shares = slurm().shares(id);
-            assertThat(shares).extracting(NodeShare::node).isEqualTo(running.nodes());
+            List<NodeAllocation> shares = slurm().shares(id);
+            assertThat(shares).extracting(NodeAllocation::node).isEqualTo(running.nodes());
             assertThat(shares).allMatch(share -> share.cpus() >= 1 && share.memoryMib() == 100);
             endSteps(ticket, well);
-            JobState end = well ? JobState.COMPLETED : JobState.FAILED;
+            GlobalJobState end = well ? GlobalJobState.COMPLETED : GlobalJobState.FAILED;
             awaitState(ticket, end);
             assertThat(awaitAccounted(ticket).state()).isEqualTo(end);
         }
@@ -78,7 +78,7 @@ public abstract class GlobalSlurmContract {
     protected void an_exclusive_job_has_all_of_its_node() throws IOException {
         String ticket = ticket();
         long id = slurm().submit(submission(ticket, 1, true, 0));
-        awaitState(ticket, JobState.RUNNING);
+        awaitState(ticket, GlobalJobState.RUNNING);
         assertThat(slurm().shares(id)).singleElement().matches(share -> share.memoryMib() == 8000 && share.cpus() > 1);
     }
 
@@ -87,18 +87,18 @@ public abstract class GlobalSlurmContract {
         String running = ticket();
         String waiting = ticket();
         long first = slurm().submit(submission(running, 2, true, 0));
-        awaitState(running, JobState.RUNNING);
+        awaitState(running, GlobalJobState.RUNNING);
         long second = slurm().submit(submission(waiting, 1, true, 0));
-        assertThat(awaitState(waiting, JobState.PENDING).nodes()).isEmpty();
+        assertThat(awaitState(waiting, GlobalJobState.PENDING).nodes()).isEmpty();
         slurm().cancel(second);
-        awaitState(waiting, JobState.CANCELLED);
+        awaitState(waiting, GlobalJobState.CANCELLED);
         slurm().cancel(first);
-        awaitState(running, JobState.CANCELLED);
+        awaitState(running, GlobalJobState.CANCELLED);
         slurm().cancel(first);
         slurm().cancel(second);
         slurm().cancel(60_000_000);
         assertThat(slurm().shares(60_000_000)).isEmpty();
-        assertThat(awaitAccounted(waiting).state()).isEqualTo(JobState.CANCELLED);
+        assertThat(awaitAccounted(waiting).state()).isEqualTo(GlobalJobState.CANCELLED);
     }
 
     @Test
@@ -108,17 +108,17 @@ public abstract class GlobalSlurmContract {
         long second = slurm().submit(submission(ticket, 1, false, 10));
         await(
                 "the first runs",
-                jobs -> jobs.stream().anyMatch(job -> job.id() == first && job.state() == JobState.RUNNING));
+                jobs -> jobs.stream().anyMatch(job -> job.id() == first && job.state() == GlobalJobState.RUNNING));
         pass();
         assertThat(of(ticket, slurm().jobs()))
-                .extracting(Job::id, Job::state)
-                .containsExactlyInAnyOrder(tuple(first, JobState.RUNNING), tuple(second, JobState.PENDING));
+                .extracting(GlobalJob::id, GlobalJob::state)
+                .containsExactlyInAnyOrder(tuple(first, GlobalJobState.RUNNING), tuple(second, GlobalJobState.PENDING));
     }
 
     @Test
     protected void what_the_site_cannot_give_is_refused_and_waits_nowhere() throws IOException {
         String ticket = ticket();
-        Submission unknown = new Submission(
+        JobSubmission unknown = new JobSubmission(
                 "secure",
                 ticket,
                 account(),
@@ -130,9 +130,9 @@ public abstract class GlobalSlurmContract {
                 false,
                 Duration.ofMinutes(5),
                 List.of("no-such-feature"));
-        assertThatThrownBy(() -> slurm().submit(unknown)).isInstanceOf(SlurmRefused.class);
+        assertThatThrownBy(() -> slurm().submit(unknown)).isInstanceOf(SlurmRefusedException.class);
         assertThatThrownBy(() -> slurm().submit(submission(ticket, 1, false, 9_000_000)))
-                .isInstanceOf(SlurmRefused.class);
+                .isInstanceOf(SlurmRefusedException.class);
         assertThat(of(ticket, slurm().jobs())).allMatch(job -> job.state().hasEnded());
     }
 
@@ -140,10 +140,10 @@ public abstract class GlobalSlurmContract {
     protected void a_node_that_breaks_ends_the_job_on_it() throws IOException {
         String ticket = ticket();
         slurm().submit(submission(ticket, 2, true, 0));
-        Job running = awaitState(ticket, JobState.RUNNING);
+        GlobalJob running = awaitState(ticket, GlobalJobState.RUNNING);
         breakNode(running.nodes().get(1));
         try {
-            awaitState(ticket, JobState.NODE_FAILED);
+            awaitState(ticket, GlobalJobState.NODE_FAILED);
         } finally {
             repair(running.nodes().get(1));
         }
@@ -153,23 +153,23 @@ public abstract class GlobalSlurmContract {
     protected void without_an_answer_nothing_is_said_and_jobs_are_not_lost() throws IOException {
         String ticket = ticket();
         long id = slurm().submit(submission(ticket, 1, true, 0));
-        awaitState(ticket, JobState.RUNNING);
+        awaitState(ticket, GlobalJobState.RUNNING);
         stopAnswering();
         try {
-            assertThatThrownBy(() -> slurm().jobs()).isInstanceOf(SlurmUnavailable.class);
+            assertThatThrownBy(() -> slurm().jobs()).isInstanceOf(SlurmUnavailableException.class);
             assertThatThrownBy(() -> slurm().submit(submission(ticket(), 1, false, 10)))
-                    .isInstanceOf(SlurmUnavailable.class);
-            assertThatThrownBy(() -> slurm().shares(id)).isInstanceOf(SlurmUnavailable.class);
-            assertThatThrownBy(() -> slurm().cancel(id)).isInstanceOf(SlurmUnavailable.class);
-            assertThatThrownBy(() -> slurm().accounted(List.of(ticket))).isInstanceOf(SlurmUnavailable.class);
+                    .isInstanceOf(SlurmUnavailableException.class);
+            assertThatThrownBy(() -> slurm().shares(id)).isInstanceOf(SlurmUnavailableException.class);
+            assertThatThrownBy(() -> slurm().cancel(id)).isInstanceOf(SlurmUnavailableException.class);
+            assertThatThrownBy(() -> slurm().accounted(List.of(ticket))).isInstanceOf(SlurmUnavailableException.class);
         } finally {
             answerAgain();
         }
-        assertThat(awaitState(ticket, JobState.RUNNING).id()).isEqualTo(id);
+        assertThat(awaitState(ticket, GlobalJobState.RUNNING).id()).isEqualTo(id);
     }
 
-    protected final Submission submission(String ticket, int nodes, boolean exclusive, int memoryMib) {
-        return new Submission(
+    protected final JobSubmission submission(String ticket, int nodes, boolean exclusive, int memoryMib) {
+        return new JobSubmission(
                 "secure",
                 ticket,
                 account(),
@@ -191,7 +191,7 @@ public abstract class GlobalSlurmContract {
         return id.toString();
     }
 
-    protected final Job awaitState(String ticket, JobState state) throws IOException {
+    protected final GlobalJob awaitState(String ticket, GlobalJobState state) throws IOException {
         await(ticket + " is " + state, jobs -> of(ticket, jobs).stream().anyMatch(job -> job.state() == state));
         return of(ticket, slurm().jobs()).stream()
                 .filter(job -> job.state() == state)
@@ -199,8 +199,8 @@ public abstract class GlobalSlurmContract {
                 .orElseThrow();
     }
 
-    protected final void await(String what, Predicate<List<Job>> holds) throws IOException {
-        List<Job> jobs = List.of();
+    protected final void await(String what, Predicate<List<GlobalJob>> holds) throws IOException {
+        List<GlobalJob> jobs = List.of();
         for (int look = 0; look < 300; look++) {
             jobs = slurm().jobs();
             if (holds.test(jobs)) {
@@ -211,9 +211,9 @@ public abstract class GlobalSlurmContract {
         throw new AssertionError("never: " + what + "; jobs: " + jobs);
     }
 
-    private Job awaitAccounted(String ticket) throws IOException {
+    private GlobalJob awaitAccounted(String ticket) throws IOException {
         for (int look = 0; look < 300; look++) {
-            List<Job> known = slurm().accounted(List.of(ticket, ticket()));
+            List<GlobalJob> known = slurm().accounted(List.of(ticket, ticket()));
             if (!known.isEmpty()) {
                 assertThat(known).singleElement().matches(job -> job.ticket().equals(ticket));
                 return known.get(0);
@@ -223,7 +223,7 @@ public abstract class GlobalSlurmContract {
         throw new AssertionError("accounting never knew of " + ticket);
     }
 
-    protected static List<Job> of(String ticket, List<Job> jobs) {
+    protected static List<GlobalJob> of(String ticket, List<GlobalJob> jobs) {
         return jobs.stream().filter(job -> job.ticket().equals(ticket)).toList();
     }
 }

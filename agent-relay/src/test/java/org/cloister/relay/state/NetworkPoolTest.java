@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.Set;
+import org.cloister.base.address.Ipv4Network;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class NetworkPoolTest {
-    private static final Network TEN = Network.parse("10.64.0.0/10");
+    private static final Ipv4Network TEN = Ipv4Network.parse("10.64.0.0/10");
     private static final Duration REST = Duration.ofMinutes(10);
 
     @Test
@@ -23,7 +24,7 @@ class NetworkPoolTest {
         assertThat(pool.network(100).address(NetworkPool.FIRST_HOST)).isEqualTo("10.65.144.2");
         assertThat(pool.network(100).address(pool.lastHost())).isEqualTo("10.65.147.254");
         assertThat(pool.hosts()).isEqualTo(1021);
-        assertThat(Samples.SMALL.hosts()).isEqualTo(5);
+        assertThat(StateSamples.SMALL.hosts()).isEqualTo(5);
     }
 
     @Test
@@ -55,7 +56,7 @@ class NetworkPoolTest {
     void what_does_not_fit_is_said_with_both_values(
             String network, int prefix, int first, int last, long rest, String text) {
         assertThatThrownBy(() -> new NetworkPool(
-                        Network.parse(network), prefix, first, last, Set.of(), Duration.ofSeconds(rest)))
+                        Ipv4Network.parse(network), prefix, first, last, Set.of(), Duration.ofSeconds(rest)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(text);
     }
@@ -70,13 +71,13 @@ class NetworkPoolTest {
     @ValueSource(
             strings = {"", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", "256.0.0.0/8", "10.0.0/8", "10.0.0.1/8", "a/8"})
     void what_is_no_network_is_refused(String text) {
-        assertThatThrownBy(() -> Network.parse(text)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Ipv4Network.parse(text)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0/0", "255.255.255.255/32", "10.64.12.0/22", "192.168.0.0/16"})
     void a_network_is_written_as_it_was_read(String text) {
-        assertThat(Network.parse(text)).hasToString(text);
+        assertThat(Ipv4Network.parse(text)).hasToString(text);
     }
 
     @Test
@@ -86,7 +87,7 @@ class NetworkPoolTest {
         assertThatThrownBy(() -> TEN.subnet(22, -1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> TEN.subnet(9, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> TEN.subnet(33, 0)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Network.parse("10.0.0.0/30").address(4))
+        assertThatThrownBy(() -> Ipv4Network.parse("10.0.0.0/30").address(4))
                 .hasMessage("10.0.0.0/30: want host 0 to 3, have 4");
     }
 }

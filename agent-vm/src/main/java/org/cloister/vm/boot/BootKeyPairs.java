@@ -10,16 +10,16 @@ import java.security.SecureRandom;
 import java.security.spec.ECGenParameterSpec;
 import java.util.Arrays;
 import java.util.HexFormat;
-import org.cloister.luks.key.Crypto;
 import org.cloister.luks.key.Hpke;
+import org.cloister.luks.key.LibCryptoCalls;
 import org.cloister.luks.key.SealingKey;
 import org.cloister.luks.key.SealingPublicKey;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
-import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.evidence.BootKeys;
+import org.cloister.protocol.evidence.BootPublicKeys;
 
 /**
  * The two key pairs of one boot, made when agent-vm starts and never written anywhere. The private sealing key is in locked
@@ -35,9 +35,9 @@ public final class BootKeyPairs implements AutoCloseable {
     private final KeyPair signing;
     private final Hpke hpke;
     private final SealingKey sealing;
-    private final BootKeys shown;
+    private final BootPublicKeys shown;
 
-    private BootKeyPairs(KeyPair signing, Hpke hpke, SealingKey sealing, BootKeys shown) {
+    private BootKeyPairs(KeyPair signing, Hpke hpke, SealingKey sealing, BootPublicKeys shown) {
         this.signing = signing;
         this.hpke = hpke;
         this.sealing = sealing;
@@ -45,13 +45,14 @@ public final class BootKeyPairs implements AutoCloseable {
     }
 
     /** @param secrets where the private sealing key is kept */
-    public static BootKeyPairs make(Secrets secrets, SecureRandom random) throws IOException {
+    public static BootKeyPairs generate(SecretAllocator secrets, SecureRandom random) throws IOException {
         KeyPair signing = signing(random);
-        Hpke hpke = new Hpke(Crypto.load(secrets));
+        Hpke hpke = new Hpke(LibCryptoCalls.load(secrets));
         SealingKey sealing = hpke.generate();
         boolean done = false;
         try {
-            BootKeys shown = new BootKeys(VerificationKey.of(signing.getPublic()), key(sealing.publicKey()));
+            BootPublicKeys shown =
+                    new BootPublicKeys(VerificationKey.of(signing.getPublic()), key(sealing.publicKey()));
             done = true;
             return new BootKeyPairs(signing, hpke, sealing, shown);
         } finally {
@@ -62,7 +63,7 @@ public final class BootKeyPairs implements AutoCloseable {
     }
 
     /** What evidence binds this boot to. */
-    public BootKeys shown() {
+    public BootPublicKeys publicKeys() {
         return shown;
     }
 
@@ -82,7 +83,7 @@ public final class BootKeyPairs implements AutoCloseable {
     }
 
     /** The private signing key in PKCS#8, for charon: a copy, the caller's to close. */
-    public SecretMemory signing(Secrets secrets) throws IOException {
+    public SecretMemory signing(SecretAllocator secrets) throws IOException {
         byte[] pkcs8 = signing.getPrivate().getEncoded();
         try {
             SecretMemory copy = secrets.allocate(pkcs8.length);
@@ -119,7 +120,7 @@ public final class BootKeyPairs implements AutoCloseable {
     private static KeyPair signing(SecureRandom random) {
         try {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-            generator.initialize(new ECGenParameterSpec(Curve.P384.standardName()), random);
+            generator.initialize(new ECGenParameterSpec(SignatureCurve.P384.standardName()), random);
             return generator.generateKeyPair();
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this JRE has no P-384", e);

@@ -10,18 +10,18 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.cloister.protocol.channel.PortDialler;
-import org.cloister.protocol.identity.Anchors;
-import org.cloister.protocol.identity.Beliefs;
-import org.cloister.protocol.identity.IdentityRefused;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.identity.RevocationLists;
-import org.cloister.protocol.link.AgentEvents;
-import org.cloister.protocol.link.AgentLink;
-import org.cloister.protocol.link.Attachment;
-import org.cloister.protocol.link.CloseReason;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.vm.VmMetrics;
+import org.cloister.transport.channel.HostPortDialler;
+import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.transport.link.AgentLink;
+import org.cloister.transport.link.AgentLinkListener;
+import org.cloister.vm.metrics.VmMetrics;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,12 +46,12 @@ public final class HostChannel implements AutoCloseable {
             Path device,
             String software,
             BootKeyPairs keys,
-            Beginning beginning,
-            BootStatus status,
+            ChannelListenerFactory beginning,
+            AgentVmStatusFile status,
             VmMetrics metrics) {
-        Beliefs beliefs = new Beliefs(Anchors.none(), RevocationLists.none(), InstantSource.system());
-        Life life = new Life(beginning.begin(keys, new Believed(beliefs)), status, metrics);
-        PortDialler port = new PortDialler(loop, device);
+        TrustStore beliefs = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
+        Listener life = new Listener(beginning.create(keys, new VmTrustStore(beliefs)), status, metrics);
+        HostPortDialler port = new HostPortDialler(loop, device);
         return new HostChannel(new AgentLink(loop, port, software, beliefs, life, new SecureRandom()), life.attached);
     }
 
@@ -65,47 +65,47 @@ public final class HostChannel implements AutoCloseable {
         link.close();
     }
 
-    private static final class Life implements AgentEvents {
-        private final AgentEvents begun;
-        private final BootStatus status;
+    private static final class Listener implements AgentLinkListener {
+        private final AgentLinkListener begun;
+        private final AgentVmStatusFile status;
         private final VmMetrics metrics;
         private final CompletableFuture<Void> attached = new CompletableFuture<>();
         /** A host may be away for long; each try fails in the same way. */
         private String lastLoss = "";
 
-        Life(AgentEvents begun, BootStatus status, VmMetrics metrics) {
+        Listener(AgentLinkListener begun, AgentVmStatusFile status, VmMetrics metrics) {
             this.begun = begun;
             this.status = status;
             this.metrics = metrics;
         }
 
         @Override
-        public void attached(Attachment attachment) {
+        public void onAttached(AgentAttachStream attachment) {
             LOG.info("attached to the host");
             lastLoss = "";
-            say(BootPhase.ATTACHED);
+            say(AgentVmPhase.ATTACHED);
             attached.complete(null);
-            begun.attached(attachment);
+            begun.onAttached(attachment);
         }
 
         @Override
-        public void lost(String why) {
+        public void onLost(String why) {
             if (lastLoss.isEmpty() && attached.isDone()) {
-                say(BootPhase.LOST);
-                metrics.lost();
+                say(AgentVmPhase.LOST);
+                metrics.channelLost();
             }
             if (!why.equals(lastLoss)) {
                 LOG.warn("not attached to the host: {}; trying again", why);
             }
             lastLoss = why;
-            begun.lost(why);
+            begun.onLost(why);
         }
 
-        private void say(BootPhase phase) {
+        private void say(AgentVmPhase phase) {
             try {
-                double seconds = status.reached(phase);
-                if (phase == BootPhase.ATTACHED) {
-                    metrics.attached(seconds);
+                double seconds = status.writePhase(phase);
+                if (phase == AgentVmPhase.ATTACHED) {
+                    metrics.channelAttached(seconds);
                 }
             } catch (IOException e) {
                 LOG.warn("status: not written: {}; see the folder it is in", e.toString());
@@ -113,44 +113,44 @@ public final class HostChannel implements AutoCloseable {
         }
 
         @Override
-        public void refused(IdentityRefused list) {
+        public void onListRefused(IdentityRefusedException list) {
             LOG.debug("a revocation list was not taken: {}", list.getMessage());
-            begun.refused(list);
+            begun.onListRefused(list);
         }
 
         @Override
-        public void served(Name name, Optional<CloseReason> refused) {
-            begun.served(name, refused);
+        public void onServed(CertificateName name, Optional<CloseReason> refused) {
+            begun.onServed(name, refused);
         }
 
         @Override
-        public void dialled(Attachment attachment, RelayMessage.Dial dial) {
-            begun.dialled(attachment, dial);
+        public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
+            begun.onDial(attachment, dial);
         }
 
         @Override
-        public boolean revoked(byte[] signed) {
-            return begun.revoked(signed);
+        public boolean onRevocationList(byte[] signed) {
+            return begun.onRevocationList(signed);
         }
 
         @Override
-        public void askedToLeave(Duration within) {
-            begun.askedToLeave(within);
+        public void onShutdownRequest(Duration within) {
+            begun.onShutdownRequest(within);
         }
 
         @Override
-        public void renewed(Instant until) {
-            begun.renewed(until);
+        public void onRenewed(Instant until) {
+            begun.onRenewed(until);
         }
 
         @Override
-        public void notRenewed(String why) {
-            begun.notRenewed(why);
+        public void onRenewalFailed(String why) {
+            begun.onRenewalFailed(why);
         }
 
         @Override
-        public void asked(Attachment attachment, RelayMessage.RenewalAsked renewal) {
-            begun.asked(attachment, renewal);
+        public void onRenewalRequest(AgentAttachStream attachment, RelayMessage.RenewalRequested renewal) {
+            begun.onRenewalRequest(attachment, renewal);
         }
     }
 }

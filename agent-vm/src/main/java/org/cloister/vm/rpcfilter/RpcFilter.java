@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Takes workers' connections and passes on what {@link HeaderPolicy} admits. Of one thread, with a bound on all that it
- * keeps.
+ * Takes workers' connections and passes on what {@link RpcHeaderPolicy} admits. Of one thread, with a bound on all that
+ * it keeps.
  */
 final class RpcFilter implements AutoCloseable {
     /** Deadlines are seconds long. */
@@ -24,27 +24,27 @@ final class RpcFilter implements AutoCloseable {
 
     private static final int BACKLOG = 512;
 
-    private final Network4 network;
+    private final ProjectNetwork network;
     private final InetSocketAddress slurmctld;
-    private final HeaderPolicy policy;
-    private final Limits limits;
+    private final RpcHeaderPolicy policy;
+    private final RpcFilterLimits limits;
     private final Consumer<String> journal;
-    private final Seats seats;
-    private final Refusals refusals;
+    private final ConnectionLimiter seats;
+    private final RpcRefusalCounter refusals;
     private final Selector selector;
     private final ServerSocketChannel server;
     private final SelectionKey accepting;
-    private final Set<Exchange> exchanges = new LinkedHashSet<>();
-    private final Set<Exchange> waiting = new LinkedHashSet<>();
+    private final Set<FilteredConnection> exchanges = new LinkedHashSet<>();
+    private final Set<FilteredConnection> waiting = new LinkedHashSet<>();
     private volatile boolean closed;
 
     /** It listens when this returns. */
     RpcFilter(
-            Network4 network,
+            ProjectNetwork network,
             int port,
             InetSocketAddress slurmctld,
-            HeaderPolicy policy,
-            Limits limits,
+            RpcHeaderPolicy policy,
+            RpcFilterLimits limits,
             Consumer<String> journal)
             throws IOException {
         this.network = network;
@@ -52,8 +52,8 @@ final class RpcFilter implements AutoCloseable {
         this.policy = policy;
         this.limits = limits;
         this.journal = journal;
-        this.seats = new Seats(limits);
-        this.refusals = new Refusals(System.nanoTime());
+        this.seats = new ConnectionLimiter(limits);
+        this.refusals = new RpcRefusalCounter(System.nanoTime());
         this.selector = Selector.open();
         this.server = ServerSocketChannel.open();
         server.bind(new InetSocketAddress(network.own(), port), BACKLOG);
@@ -101,20 +101,20 @@ final class RpcFilter implements AutoCloseable {
             return;
         }
         long nowNs = System.nanoTime();
-        if (key.attachment() instanceof Exchange exchange) {
+        if (key.attachment() instanceof FilteredConnection exchange) {
             pursue(exchange, key, nowNs);
         } else {
             accept(nowNs);
         }
     }
 
-    private void pursue(Exchange exchange, SelectionKey key, long nowNs) {
+    private void pursue(FilteredConnection exchange, SelectionKey key, long nowNs) {
         try {
-            Optional<Refusal> refusal = exchange.ready(key, policy, nowNs);
+            Optional<RpcRefusal> refusal = exchange.onReady(key, policy, nowNs);
             refusal.ifPresent(why -> refuse(why, exchange.worker(), nowNs));
-            if (refusal.isPresent() || exchange.state() == Exchange.State.OVER) {
+            if (refusal.isPresent() || exchange.state() == FilteredConnection.State.CLOSED) {
                 end(exchange);
-            } else if (exchange.state() == Exchange.State.SEAT) {
+            } else if (exchange.state() == FilteredConnection.State.PENDING) {
                 waiting.add(exchange);
             }
         } catch (IOException e) {
@@ -142,40 +142,42 @@ final class RpcFilter implements AutoCloseable {
     }
 
     private void enter(SocketChannel channel, InetAddress worker, long nowNs) {
-        Optional<InetAddress> source = network.standIn(worker);
+        Optional<InetAddress> source = network.loopbackAlias(worker);
         if (source.isEmpty()) {
-            turnAway(channel, Refusal.of(Refusal.Code.ADDRESS, "not of the project's network"), worker, nowNs);
-        } else if (!seats.enter(worker)) {
+            turnAway(channel, RpcRefusal.of(RpcRefusal.Code.ADDRESS, "not of the project's network"), worker, nowNs);
+        } else if (!seats.acquire(worker)) {
             turnAway(
                     channel,
-                    Refusal.of(Refusal.Code.CONNECTIONS, "has all " + limits.ofWorker() + " connections of a worker"),
+                    RpcRefusal.of(
+                            RpcRefusal.Code.CONNECTIONS,
+                            "has all " + limits.maxConnectionsPerWorker() + " connections of a worker"),
                     worker,
                     nowNs);
         } else {
             try {
-                exchanges.add(new Exchange(worker, source.get(), channel, selector, nowNs));
+                exchanges.add(new FilteredConnection(worker, source.get(), channel, selector, nowNs));
             } catch (IOException e) {
-                seats.leave(worker);
+                seats.release(worker);
                 close(channel);
             }
         }
     }
 
-    private void turnAway(SocketChannel channel, Refusal why, InetAddress worker, long nowNs) {
+    private void turnAway(SocketChannel channel, RpcRefusal why, InetAddress worker, long nowNs) {
         refuse(why, worker, nowNs);
         close(channel);
     }
 
     private void admitWaiting(long nowNs) {
-        for (Iterator<Exchange> each = waiting.iterator(); each.hasNext(); ) {
-            Exchange exchange = each.next();
-            if (seats.pass(exchange.worker())) {
+        for (Iterator<FilteredConnection> each = waiting.iterator(); each.hasNext(); ) {
+            FilteredConnection exchange = each.next();
+            if (seats.acquireUpstream(exchange.worker())) {
                 each.remove();
                 try {
-                    exchange.pass(slurmctld, nowNs);
+                    exchange.connectUpstream(slurmctld, nowNs);
                 } catch (IOException e) {
-                    if (!exchange.isPassed()) {
-                        seats.passedOut(exchange.worker());
+                    if (!exchange.isUpstreamOpen()) {
+                        seats.releaseUpstream(exchange.worker());
                     }
                     end(exchange);
                 }
@@ -184,26 +186,26 @@ final class RpcFilter implements AutoCloseable {
     }
 
     private void endOverdue(long nowNs) {
-        for (Exchange exchange : new ArrayList<>(exchanges)) {
-            exchange.overdue(limits, nowNs).ifPresent(why -> {
+        for (FilteredConnection exchange : new ArrayList<>(exchanges)) {
+            exchange.findTimeout(limits, nowNs).ifPresent(why -> {
                 refuse(why, exchange.worker(), nowNs);
                 end(exchange);
             });
         }
     }
 
-    private void refuse(Refusal why, InetAddress worker, long nowNs) {
+    private void refuse(RpcRefusal why, InetAddress worker, long nowNs) {
         refusals.count(why, worker, nowNs).ifPresent(journal);
     }
 
-    private void end(Exchange exchange) {
+    private void end(FilteredConnection exchange) {
         exchange.close();
         waiting.remove(exchange);
         if (exchanges.remove(exchange)) {
-            if (exchange.isPassed()) {
-                seats.passedOut(exchange.worker());
+            if (exchange.isUpstreamOpen()) {
+                seats.releaseUpstream(exchange.worker());
             }
-            seats.leave(exchange.worker());
+            seats.release(exchange.worker());
         }
     }
 

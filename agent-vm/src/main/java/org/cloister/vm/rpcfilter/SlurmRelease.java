@@ -33,7 +33,7 @@ public enum SlurmRelease {
     }
 
     /** Of what {@code slurmctld -V} prints, such as {@code slurm-wlm 22.05.8}. */
-    public static Optional<SlurmRelease> ofAnswer(String answer) {
+    public static Optional<SlurmRelease> ofVersionOutput(String answer) {
         Matcher match = ANSWER.matcher(answer);
         return match.matches() ? of(match.group(1)) : Optional.empty();
     }

@@ -1,4 +1,4 @@
-/** The seam to worker VMs: tickets go out, nodes come and go. */
+/** A worker's life: shows what it is, takes what it is handed over, becomes a node of its job, and leaves nothing. */
 @NullMarked
 package org.cloister.vm.worker;
 

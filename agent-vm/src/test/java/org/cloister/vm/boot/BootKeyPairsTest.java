@@ -10,11 +10,11 @@ import java.security.SecureRandom;
 import java.security.Signature;
 import java.security.interfaces.ECPrivateKey;
 import java.util.Arrays;
-import org.cloister.luks.key.Crypto;
 import org.cloister.luks.key.Hpke;
+import org.cloister.luks.key.LibCryptoCalls;
 import org.cloister.luks.key.SealingPublicKey;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.junit.jupiter.api.Test;
 
@@ -22,20 +22,22 @@ class BootKeyPairsTest {
     private static final byte[] INFO = "cloister test".getBytes(StandardCharsets.US_ASCII);
     private static final int SPKI_HEAD = 23;
 
-    private final Secrets secrets = Secrets.open(Secrets.Locking.RUN_WITHOUT_LOCKED_MEMORY);
+    private final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.RUN_WITHOUT_LOCKED_MEMORY);
 
     BootKeyPairsTest() throws IOException {}
 
     private BootKeyPairs make() throws IOException {
-        return BootKeyPairs.make(secrets, new SecureRandom());
+        return BootKeyPairs.generate(secrets, new SecureRandom());
     }
 
     @Test
     void two_boots_share_no_key() throws IOException {
         try (BootKeyPairs one = make();
                 BootKeyPairs other = make()) {
-            assertThat(one.shown().signing()).isNotEqualTo(other.shown().signing());
-            assertThat(one.shown().sealing()).isNotEqualTo(other.shown().sealing());
+            assertThat(one.publicKeys().signing())
+                    .isNotEqualTo(other.publicKeys().signing());
+            assertThat(one.publicKeys().sealing())
+                    .isNotEqualTo(other.publicKeys().sealing());
         }
     }
 
@@ -46,9 +48,10 @@ class BootKeyPairsTest {
             Signature signature = Signature.getInstance("SHA384withECDSA");
             signature.initSign(keys.signing());
             signature.update(INFO);
-            assertThat(keys.shown().signing().verifies(INFO, signature.sign())).isTrue();
-            Hpke hpke = new Hpke(Crypto.load(secrets));
-            byte[] sealed = hpke.seal(point(keys.shown().sealing()), INFO, new byte[0], secret);
+            assertThat(keys.publicKeys().signing().verifies(INFO, signature.sign()))
+                    .isTrue();
+            Hpke hpke = new Hpke(LibCryptoCalls.load(secrets));
+            byte[] sealed = hpke.seal(point(keys.publicKeys().sealing()), INFO, new byte[0], secret);
             try (SecretMemory opened = hpke.open(keys.sealing(), INFO, new byte[0], sealed)) {
                 assertThat(opened.sameAs(secret)).isTrue();
             }
@@ -62,13 +65,13 @@ class BootKeyPairsTest {
 
     @Test
     void the_private_sealing_key_is_gone_when_it_is_closed() throws IOException {
-        Hpke hpke = new Hpke(Crypto.load(secrets));
+        Hpke hpke = new Hpke(LibCryptoCalls.load(secrets));
         try (SecretMemory secret = secrets.random(32)) {
             BootKeyPairs keys = make();
-            byte[] sealed = hpke.seal(point(keys.shown().sealing()), INFO, new byte[0], secret);
-            assertThat(secrets.live()).isEqualTo(2);
+            byte[] sealed = hpke.seal(point(keys.publicKeys().sealing()), INFO, new byte[0], secret);
+            assertThat(secrets.liveCount()).isEqualTo(2);
             keys.close();
-            assertThat(secrets.live()).isEqualTo(1);
+            assertThat(secrets.liveCount()).isEqualTo(1);
             assertThatThrownBy(() -> hpke.open(keys.sealing(), INFO, new byte[0], sealed))
                     .isInstanceOf(IllegalStateException.class);
         }
@@ -79,7 +82,8 @@ class BootKeyPairsTest {
         try (BootKeyPairs keys = make()) {
             assertThat(keys.toString())
                     .contains(
-                            keys.shown().signing().id(), keys.shown().sealing().id())
+                            keys.publicKeys().signing().id(),
+                            keys.publicKeys().sealing().id())
                     .doesNotContain(((ECPrivateKey) keys.signing()).getS().toString(16));
         }
     }

@@ -15,15 +15,16 @@ import org.junit.jupiter.api.Test;
 
 /** Bytes of the real programs against decoder and policy. */
 class GoldenMessagesTest {
-    private static final HeaderPolicy POLICY = new HeaderPolicy(SlurmRelease.V22_05, Limits.PRODUCT.length());
+    private static final RpcHeaderPolicy POLICY =
+            new RpcHeaderPolicy(SlurmRelease.V22_05, RpcFilterLimits.PRODUCT.maxMessageBytes());
 
-    private record Line(String fate, MessageType type, MessageHeader header, String command) {
+    private record Line(String fate, SlurmMessageType type, SlurmMessageHeader header, String command) {
         static Line parse(String text) {
             String[] words = text.split(" ", 4);
             return new Line(
                     words[0],
-                    MessageType.valueOf(words[1]),
-                    MessageHeader.decode(ByteBuffer.wrap(HexFormat.of().parseHex(words[2]))),
+                    SlurmMessageType.valueOf(words[1]),
+                    SlurmMessageHeader.decode(ByteBuffer.wrap(HexFormat.of().parseHex(words[2]))),
                     words[3]);
         }
     }
@@ -41,10 +42,10 @@ class GoldenMessagesTest {
     @Test
     void each_message_has_its_type_and_its_fate() throws IOException {
         for (Line line : lines()) {
-            MessageHeader header = line.header();
+            SlurmMessageHeader header = line.header();
             assertThat(header.type()).as(line.command()).isEqualTo(line.type().number());
             assertThat(header.version()).as(line.command()).isEqualTo(SlurmRelease.V22_05.version());
-            assertThat(POLICY.judge(header).map(Refusal::name))
+            assertThat(POLICY.check(header).map(RpcRefusal::name))
                     .as(line.command())
                     .isEqualTo(
                             line.fate().equals("admitted")
@@ -55,28 +56,28 @@ class GoldenMessagesTest {
 
     @Test
     void what_administers_is_among_them_and_refused() throws IOException {
-        Set<MessageType> refused = EnumSet.noneOf(MessageType.class);
+        Set<SlurmMessageType> refused = EnumSet.noneOf(SlurmMessageType.class);
         lines().stream().filter(line -> line.fate().equals("refused")).forEach(line -> refused.add(line.type()));
         assertThat(refused)
                 .contains(
-                        MessageType.REQUEST_TRIGGER_SET,
-                        MessageType.REQUEST_RECONFIGURE,
-                        MessageType.REQUEST_SHUTDOWN,
-                        MessageType.REQUEST_UPDATE_NODE,
-                        MessageType.REQUEST_UPDATE_PARTITION,
-                        MessageType.REQUEST_CREATE_RESERVATION,
-                        MessageType.REQUEST_SET_DEBUG_LEVEL,
-                        MessageType.REQUEST_CREATE_NODE,
-                        MessageType.REQUEST_DELETE_NODE,
-                        MessageType.REQUEST_AUTH_TOKEN);
+                        SlurmMessageType.REQUEST_TRIGGER_SET,
+                        SlurmMessageType.REQUEST_RECONFIGURE,
+                        SlurmMessageType.REQUEST_SHUTDOWN,
+                        SlurmMessageType.REQUEST_UPDATE_NODE,
+                        SlurmMessageType.REQUEST_UPDATE_PARTITION,
+                        SlurmMessageType.REQUEST_CREATE_RESERVATION,
+                        SlurmMessageType.REQUEST_SET_DEBUG_LEVEL,
+                        SlurmMessageType.REQUEST_CREATE_NODE,
+                        SlurmMessageType.REQUEST_DELETE_NODE,
+                        SlurmMessageType.REQUEST_AUTH_TOKEN);
     }
 
     @Test
     void no_message_of_one_release_passes_for_another() throws IOException {
         for (Line line : lines()) {
-            MessageHeader header = line.header();
+            SlurmMessageHeader header = line.header();
             for (SlurmRelease other : List.of(SlurmRelease.V24_11, SlurmRelease.V26_05)) {
-                assertThat(new HeaderPolicy(other, Limits.PRODUCT.length()).judge(header))
+                assertThat(new RpcHeaderPolicy(other, RpcFilterLimits.PRODUCT.maxMessageBytes()).check(header))
                         .hasValueSatisfying(why -> assertThat(why.name()).isEqualTo("version"));
             }
         }

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Timeout;
 /** The filter between sockets of this machine's loopback: workers are 127.0.0.2 and so on, slurmctld's place is a socket. */
 @Timeout(30)
 class RpcFilterTest {
-    private static final Limits LIMITS =
-            new Limits(4 << 20, 40, 4, 3, 2, Duration.ofMillis(600), Duration.ofSeconds(2), Duration.ofSeconds(3));
+    private static final RpcFilterLimits LIMITS = new RpcFilterLimits(
+            4 << 20, 40, 4, 3, 2, Duration.ofMillis(600), Duration.ofSeconds(2), Duration.ofSeconds(3));
     private static final byte[] NOTHING = {};
 
     private final BlockingQueue<String> journal = new LinkedBlockingQueue<>();
@@ -44,10 +44,10 @@ class RpcFilterTest {
         slurmctld = new ServerSocket(0, 50, place(1));
         slurmctld.setSoTimeout(10_000);
         filter = new RpcFilter(
-                Network4.parse("127.0.0.1/8"),
+                ProjectNetwork.parse("127.0.0.1/8"),
                 0,
                 new InetSocketAddress(place(1), slurmctld.getLocalPort()),
-                new HeaderPolicy(SlurmRelease.V22_05, LIMITS.length()),
+                new RpcHeaderPolicy(SlurmRelease.V22_05, LIMITS.maxMessageBytes()),
                 LIMITS,
                 journal::add);
         Thread thread = new Thread(
@@ -92,7 +92,7 @@ class RpcFilterTest {
         return socket;
     }
 
-    private static byte[] message(MessageType type, int version, byte[] body) {
+    private static byte[] message(SlurmMessageType type, int version, byte[] body) {
         ByteBuffer bytes = ByteBuffer.allocate(18 + body.length);
         bytes.putInt(14 + body.length)
                 .putShort((short) version)
@@ -103,7 +103,7 @@ class RpcFilterTest {
     }
 
     private static byte[] question(byte[] body) {
-        return message(MessageType.REQUEST_JOB_INFO, 38 << 8, body);
+        return message(SlurmMessageType.REQUEST_JOB_INFO, 38 << 8, body);
     }
 
     private static byte[] noise(int size) {
@@ -175,7 +175,7 @@ class RpcFilterTest {
 
     @Test
     void what_is_not_admitted_ends_without_a_byte_to_slurmctld() throws Exception {
-        for (MessageType type : MessageType.values()) {
+        for (SlurmMessageType type : SlurmMessageType.values()) {
             if (!type.isAdmitted()) {
                 Socket worker = worker(3);
                 worker.getOutputStream().write(message(type, 38 << 8, noise(50)));
@@ -194,7 +194,7 @@ class RpcFilterTest {
         worker.getOutputStream().write(asked);
         Socket here = atSlurmctld();
         new DataInputStream(here.getInputStream()).readFully(new byte[asked.length]);
-        worker.getOutputStream().write(message(MessageType.REQUEST_SHUTDOWN, 38 << 8, NOTHING));
+        worker.getOutputStream().write(message(SlurmMessageType.REQUEST_SHUTDOWN, 38 << 8, NOTHING));
         requireEnded(worker);
         assertThat(here.getInputStream().read()).isEqualTo(-1);
         assertThat(journal.poll(5, TimeUnit.SECONDS)).contains("bytes behind the one message");
@@ -204,7 +204,7 @@ class RpcFilterTest {
     void a_second_message_in_the_same_breath_does_not_reach_slurmctld_either() throws IOException {
         byte[] asked = question(noise(10));
         byte[] both = Arrays.copyOf(asked, asked.length + 18);
-        System.arraycopy(message(MessageType.REQUEST_SHUTDOWN, 38 << 8, NOTHING), 0, both, asked.length, 18);
+        System.arraycopy(message(SlurmMessageType.REQUEST_SHUTDOWN, 38 << 8, NOTHING), 0, both, asked.length, 18);
         Socket worker = worker(2);
         worker.getOutputStream().write(both);
         byte[] heard = atSlurmctld().getInputStream().readAllBytes();

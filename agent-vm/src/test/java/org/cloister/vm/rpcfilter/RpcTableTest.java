@@ -39,7 +39,7 @@ class RpcTableTest {
     }
 
     private static List<String> names(boolean admitted) {
-        return Stream.of(MessageType.values())
+        return Stream.of(SlurmMessageType.values())
                 .filter(type -> type.isAdmitted() == admitted)
                 .map(Enum::name)
                 .toList();
@@ -47,13 +47,13 @@ class RpcTableTest {
 
     @Test
     void its_bounds_are_the_filters() throws IOException {
-        Limits limits = Limits.PRODUCT;
+        RpcFilterLimits limits = RpcFilterLimits.PRODUCT;
         assertThat(Files.readString(DOCUMENT).replace('\n', ' '))
-                .contains("one worker has " + limits.ofWorker() + " connections, " + limits.passedOfWorker()
-                        + " of them on to slurmctld")
-                .contains("all workers " + limits.connections() + " and " + limits.passed() + ";")
-                .contains("a message has " + (limits.length() >> 20) + " MiB at most; the header comes within "
-                        + limits.header().toSeconds() + " s, the message within "
-                        + limits.request().toSeconds() + ".");
+                .contains("one worker has " + limits.maxConnectionsPerWorker() + " connections, "
+                        + limits.maxUpstreamPerWorker() + " of them on to slurmctld")
+                .contains("all workers " + limits.maxConnections() + " and " + limits.maxUpstream() + ";")
+                .contains("a message has " + (limits.maxMessageBytes() >> 20) + " MiB at most; the header comes within "
+                        + limits.headerTimeout().toSeconds() + " s, the message within "
+                        + limits.requestTimeout().toSeconds() + ".");
     }
 }

@@ -14,15 +14,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
-import org.cloister.protocol.MalformedException;
+import org.cloister.ctl.output.TextTable;
+import org.cloister.protocol.audit.AuditField;
 import org.cloister.protocol.audit.AuditLine;
 import org.cloister.protocol.audit.AuditRecord;
-import org.cloister.protocol.audit.Fact;
-import org.cloister.protocol.audit.LineReader;
+import org.cloister.protocol.audit.SegmentLineReader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,7 +35,7 @@ import picocli.CommandLine.Option;
 final class AuditShowCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
-    private LogFiles files;
+    private AuditLogFiles files;
 
     @Option(names = "--ticket", paramLabel = "ID", description = "Only records of this ticket.")
     private @Nullable String ticket;
@@ -59,10 +59,10 @@ final class AuditShowCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    private record Records(Collection<AuditRecord> records) implements Answer {
+    private record RecordsOutput(Collection<AuditRecord> records) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
+        public TextTable table() {
+            TextTable table = new TextTable();
             for (AuditRecord each : records) {
                 List<String> facts = new ArrayList<>();
                 each.facts().forEach((name, value) -> facts.add(name + "=" + value));
@@ -107,7 +107,7 @@ final class AuditShowCommand implements Callable<Integer> {
         Deque<AuditRecord> newest = new ArrayDeque<>();
         for (Path file : files.segments()) {
             long at = 0;
-            try (LineReader lines = new LineReader(Files.newInputStream(file))) {
+            try (SegmentLineReader lines = new SegmentLineReader(Files.newInputStream(file))) {
                 // What is not whole, a relay may be writing just now.
                 for (var line = lines.next(); line.isPresent() && line.get().whole(); line = lines.next()) {
                     at++;
@@ -123,13 +123,13 @@ final class AuditShowCommand implements Callable<Integer> {
                         file + ":" + at + ": " + e.getMessage() + "; agentctl audit verify says more", e);
             }
         }
-        output.print(new Records(newest));
+        output.print(new RecordsOutput(newest));
         return ExitCode.OK.code();
     }
 
     private boolean fits(AuditRecord each) {
-        return (ticket == null || ticket.equals(each.facts().get(Fact.TICKET.member())))
-                && (project == null || project.equals(each.facts().get(Fact.PROJECT.member())))
+        return (ticket == null || ticket.equals(each.facts().get(AuditField.TICKET.member())))
+                && (project == null || project.equals(each.facts().get(AuditField.PROJECT.member())))
                 && (kind == null || each.kind().equals(kind) || each.kind().startsWith(kind + "."));
     }
 }

@@ -10,19 +10,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.cloister.audit.AuditWitness;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import org.cloister.ctl.project.ProjectOption;
+import org.cloister.protocol.audit.AuditFinding;
 import org.cloister.protocol.audit.AuditHead;
-import org.cloister.protocol.audit.AuditVerifier;
-import org.cloister.protocol.audit.Finding;
-import org.cloister.protocol.audit.HeadKeeper;
-import org.cloister.protocol.audit.Segment;
-import org.cloister.protocol.audit.SignedHead;
-import org.cloister.protocol.audit.Verification;
-import org.cloister.protocol.audit.WitnessedHead;
+import org.cloister.protocol.audit.AuditLogVerifier;
+import org.cloister.protocol.audit.AuditSegment;
+import org.cloister.protocol.audit.AuditVerification;
+import org.cloister.protocol.audit.SignedAuditHead;
+import org.cloister.protocol.audit.WitnessedAuditHead;
 import org.cloister.protocol.dsse.VerificationKey;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -36,7 +36,7 @@ import picocli.CommandLine.Option;
 final class AuditVerifyCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
-    private LogFiles files;
+    private AuditLogFiles files;
 
     @Option(
             names = "--relay",
@@ -68,20 +68,20 @@ final class AuditVerifyCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    private record Verified(Verification verification) implements Answer {
+    private record VerificationOutput(AuditVerification verification) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
-            table.row("holds", verification.holds() ? "yes" : "no");
+        public TextTable table() {
+            TextTable table = new TextTable();
+            table.row("holds", verification.isValid() ? "yes" : "no");
             table.row("records", String.valueOf(verification.records()));
             verification
                     .newest()
-                    .map(SignedHead::head)
+                    .map(SignedAuditHead::head)
                     .ifPresent(head -> table.row("log", head.log() + " of " + head.relay())
                             .row(
                                     "newest head",
                                     "record " + head.count() + " at " + head.time() + ", hash " + head.hash()));
-            for (Finding finding : verification.findings()) {
+            for (AuditFinding finding : verification.findings()) {
                 table.row("finding", name(finding), finding.toString());
             }
             verification.unseen().forEach(sentence -> table.row("unseen", sentence));
@@ -91,10 +91,10 @@ final class AuditVerifyCommand implements Callable<Integer> {
         @Override
         public ObjectNode document() {
             ObjectNode document = JsonNodeFactory.instance.objectNode();
-            document.put("holds", verification.holds()).put("records", verification.records());
-            verification.newest().map(SignedHead::head).ifPresent(head -> write(document.putObject("head"), head));
+            document.put("holds", verification.isValid()).put("records", verification.records());
+            verification.newest().map(SignedAuditHead::head).ifPresent(head -> write(document.putObject("head"), head));
             ArrayNode findings = document.putArray("findings");
-            for (Finding finding : verification.findings()) {
+            for (AuditFinding finding : verification.findings()) {
                 findings.addObject()
                         .put("kind", name(finding))
                         .put("segment", finding.segment())
@@ -114,39 +114,39 @@ final class AuditVerifyCommand implements Callable<Integer> {
                     .put("time", head.time().toString());
         }
 
-        private static String name(Finding finding) {
+        private static String name(AuditFinding finding) {
             return finding.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
 
     @Override
     public Integer call() throws IOException {
-        List<Segment> segments = new ArrayList<>();
+        List<AuditSegment> segments = new ArrayList<>();
         for (Path file : files.segments()) {
-            segments.add(new Segment(file.toString(), () -> Files.newInputStream(file)));
+            segments.add(new AuditSegment(file.toString(), () -> Files.newInputStream(file)));
         }
-        List<WitnessedHead> witnessed = new ArrayList<>();
+        List<WitnessedAuditHead> witnessed = new ArrayList<>();
         for (Path file : heads) {
-            List<WitnessedHead> kept = HeadKeeper.read(file);
+            List<WitnessedAuditHead> kept = AuditWitness.read(file);
             if (kept.isEmpty()) {
                 throw new IOException(file + ": want heads that a witness kept, have no such file or an empty one");
             }
             witnessed.addAll(kept);
         }
-        Verification verification = new AuditVerifier(signers(), from).verify(segments, witnessed);
-        output.print(new Verified(verification));
-        return (verification.holds() ? ExitCode.OK : ExitCode.FAILURE).code();
+        AuditVerification verification = new AuditLogVerifier(signers(), from).verify(segments, witnessed);
+        output.print(new VerificationOutput(verification));
+        return (verification.isValid() ? ExitCode.OK : ExitCode.FAILURE).code();
     }
 
     private List<VerificationKey> signers() throws IOException {
-        List<VerificationKey> keys = new ArrayList<>(SignerKeys.ofRelay(relay));
+        List<VerificationKey> keys = new ArrayList<>(AuditSignerKeys.ofRelay(relay));
         if (!documents.isEmpty()) {
             List<Path> chains = files.signers();
             if (chains.isEmpty()) {
                 throw new IOException("certificates: want signer-KEY.pem beside the segments, have none; give the whole"
                         + " folder of the project's log");
             }
-            keys.addAll(SignerKeys.ofProject(ProjectOption.read(documents), chains));
+            keys.addAll(AuditSignerKeys.ofProject(ProjectOption.readHistory(documents), chains));
         }
         return keys;
     }

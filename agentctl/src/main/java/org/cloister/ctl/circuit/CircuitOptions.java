@@ -9,23 +9,23 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.encoding.Digest;
 import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.key.Pem;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.circuit.Circuit;
 import org.cloister.protocol.circuit.CircuitTerms;
-import org.cloister.protocol.circuit.OpenCircuits;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.dsse.EnvelopeRefused;
-import org.cloister.protocol.identity.Beliefs;
-import org.cloister.protocol.identity.Chain;
-import org.cloister.protocol.identity.IdentityRefused;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.EnvelopeRefusedException;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.link.Credential;
-import org.cloister.protocol.link.Trust;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.policy.ProjectPolicy;
+import org.cloister.transport.circuit.Circuit;
+import org.cloister.transport.circuit.OpenCircuits;
+import org.cloister.transport.tls.TlsCredential;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -33,10 +33,10 @@ import picocli.CommandLine.Option;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 public final class CircuitOptions {
     private static final int WAIT_S = 60;
-    private static final int ENVELOPE_BYTES = 2 * Policy.MAX_BYTES;
+    private static final int ENVELOPE_BYTES = 2 * ProjectPolicy.MAX_BYTES;
 
     @Mixin
-    private LinkOptions link;
+    private RelayLinkOptions link;
 
     @Option(
             names = "--policy",
@@ -47,9 +47,9 @@ public final class CircuitOptions {
 
     /** What is said through an open circuit. */
     @FunctionalInterface
-    public interface Use {
+    public interface CircuitSession {
         /** Blocks until it is over. */
-        void use(Circuit circuit) throws IOException, InterruptedException;
+        void run(Circuit circuit) throws IOException, InterruptedException;
     }
 
     public ProjectHistory owners() throws IOException {
@@ -61,29 +61,30 @@ public final class CircuitOptions {
     }
 
     /** The same options as words of a command line, whatever folder that is run in. */
-    public List<String> words() {
-        List<String> words = link.words();
+    public List<String> toArguments() {
+        List<String> words = link.toArguments();
         words.addAll(List.of("--policy", policy.toAbsolutePath().toString()));
         return words;
     }
 
     /** Of this person, who has the role. */
     @SuppressWarnings("try") // what is open is only there to be closed
-    public void open(Name to, Role role, Circuit.Application application, Use use)
+    public void open(CertificateName to, CertificateRole role, Circuit.Application application, CircuitSession use)
             throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
-        Beliefs beliefs = link.beliefs(owners);
-        Credential own = read(owners, role);
+        TrustStore beliefs = link.trustStore(owners);
+        TlsCredential own = read(owners, role);
         CircuitTerms terms = new CircuitTerms(named(beliefs, own, role), to, hash(owners));
-        try (LinkOptions.Attached attached = link.attach(owners, beliefs);
+        try (RelayLinkOptions.AttachedLink attached = link.attach(owners, beliefs);
                 OpenCircuits open = new OpenCircuits(beliefs, attached.loop(), ended -> {})) {
-            Circuit circuit = get(Circuit.open(attached.link(), terms, own, Trust.inParties(beliefs), application));
+            Circuit circuit = get(Circuit.open(
+                    attached.link(), terms, own, CertifiedPeerVerifier.forCircuitEnds(beliefs), application));
             open.add(circuit);
-            use.use(circuit);
+            use.run(circuit);
         }
     }
 
-    private Credential read(ProjectHistory owners, Role role) throws IOException {
+    private TlsCredential read(ProjectHistory owners, CertificateRole role) throws IOException {
         LoginFolder login = link.login(owners);
         try {
             return login.read(role);
@@ -97,26 +98,27 @@ public final class CircuitOptions {
     }
 
     private Digest hash(ProjectHistory owners) throws IOException {
-        Envelope envelope = Envelope.parse(Pem.bytes(policy, ENVELOPE_BYTES), ENVELOPE_BYTES);
+        DsseEnvelope envelope = DsseEnvelope.parse(Pem.readBounded(policy, ENVELOPE_BYTES), ENVELOPE_BYTES);
         try {
             byte[] payload = envelope.verify(
-                    Policy.TYPE, owners.ownerKeys(), owners.owners().threshold());
-            Policy signed = Policy.parse(payload);
+                    ProjectPolicy.TYPE, owners.ownerKeys(), owners.owners().threshold());
+            ProjectPolicy signed = ProjectPolicy.parse(payload);
             if (!signed.project().equals(owners.id()) || !signed.isValid(Instant.now())) {
                 throw new IOException(policy + ": want a policy of " + owners.id() + " that holds now, have one of "
                         + signed.project() + " from " + signed.from() + " to " + signed.until());
             }
-            return Policy.hash(payload);
-        } catch (EnvelopeRefused e) {
+            return ProjectPolicy.hash(payload);
+        } catch (EnvelopeRefusedException e) {
             throw new IOException(policy + ": " + e.getMessage(), e);
         }
     }
 
-    private static Name named(Beliefs beliefs, Credential own, Role role) throws IOException {
+    private static CertificateName named(TrustStore beliefs, TlsCredential own, CertificateRole role)
+            throws IOException {
         try {
-            return beliefs.verifyUnlisted(Chain.of(own.chain()), Set.of(Role.values()))
+            return beliefs.verifyUnlisted(CertificateChain.of(own.chain()), Set.of(CertificateRole.values()))
                     .name();
-        } catch (IdentityRefused e) {
+        } catch (IdentityRefusedException e) {
             throw new IOException(role + ".pem: " + e.getMessage() + "; agentctl project login", e);
         }
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import org.cloister.protocol.circuit.Circuit;
+import org.cloister.transport.circuit.Circuit;
 
 /** The two streams of a process at one end of a circuit. Neither side is read faster than the other one takes. */
 public final class StandardStreams extends ChannelInboundHandlerAdapter implements Circuit.Application {
@@ -40,7 +40,7 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
     }
 
     /** @throws IOException the circuit broke, or the output takes no more */
-    public void await() throws IOException, InterruptedException {
+    public void awaitEnd() throws IOException, InterruptedException {
         try {
             heardAll.get();
         } catch (ExecutionException e) {
@@ -59,7 +59,7 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
                         .writeAndFlush(Unpooled.copiedBuffer(piece, 0, n))
                         .sync();
             }
-            circuit.endOutput().sync();
+            circuit.shutdownOutput().sync();
         } catch (IOException e) {
             heardAll.completeExceptionally(new IOException("standard input: " + e.getMessage(), e));
         } catch (InterruptedException e) {

@@ -42,7 +42,7 @@ final class HostConnection implements AutoCloseable {
         }
     }
 
-    void say(ObjectNode request) throws IOException {
+    void send(ObjectNode request) throws IOException {
         ByteBuffer line = ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8));
         synchronized (channel) {
             while (line.hasRemaining()) {
@@ -55,7 +55,7 @@ final class HostConnection implements AutoCloseable {
      * @return empty at the end
      * @throws IOException if it is lost, or what comes is not agent-host's
      */
-    Optional<ObjectNode> hear() throws IOException {
+    Optional<ObjectNode> receive() throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         while (line.size() <= MAX_BYTES) {
             while (piece.hasRemaining()) {

@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -33,10 +33,10 @@ final class HostRenderCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    private record Rendering(ObjectNode document) implements Answer {
+    private record RenderOutput(ObjectNode document) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
+        public TextTable table() {
+            TextTable table = new TextTable();
             document.path("xml").asText().lines().forEach(table::row);
             for (JsonNode port : document.path("ports")) {
                 table.row("port: " + port.asText());
@@ -50,7 +50,7 @@ final class HostRenderCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        output.print(new Rendering(socket.ask(HostSocket.request("render").put("what", what))));
+        output.print(new RenderOutput(socket.ask(HostSocket.request("render").put("what", what))));
         return ExitCode.OK.code();
     }
 }

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -60,10 +60,10 @@ final class HostRunCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    private record Course(List<JsonNode> phases, VmEnd end) implements Answer {
+    private record JobStepOutput(List<JsonNode> phases, VmExit end) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
+        public TextTable table() {
+            TextTable table = new TextTable();
             for (JsonNode phase : phases) {
                 table.row(phase.path("name").asText(), phase.path("ms").asText() + " ms");
             }
@@ -95,26 +95,26 @@ final class HostRunCommand implements Callable<Integer> {
                     spec.commandLine(), "ticket: want 26 characters of base32 in lower case, have " + ticket);
         }
         List<JsonNode> phases = new ArrayList<>();
-        VmWait wait =
-                new VmWait(socket, ticket, Duration.ofSeconds(patience), phases::add, text -> print("warning", text));
-        try (StopHook hook = StopHook.set(wait::stop)) {
-            VmEnd end = wait.await();
-            output.print(new Course(phases, end));
-            if (end.code() != VmEnd.Code.DONE) {
+        VmWaiter wait =
+                new VmWaiter(socket, ticket, Duration.ofSeconds(patience), phases::add, text -> print("warning", text));
+        try (StopHook hook = StopHook.install(wait::stop)) {
+            VmExit end = wait.await();
+            output.print(new JobStepOutput(phases, end));
+            if (end.code() != VmExit.Code.DONE) {
                 String phase = end.phase().isEmpty() ? "" : " (" + end.phase() + ")";
                 print("error", "ticket " + ticket + phase + ": " + end.text());
             }
             if (!end.hint().isEmpty()) {
                 print("hint", end.hint());
             }
-            hook.exit(end.code().status());
+            hook.setExitStatus(end.code().status());
             return end.code().status();
         }
     }
 
     private void print(String kind, String text) {
         PrintWriter err = spec.commandLine().getErr();
-        err.println("agentctl: " + kind + ": " + Table.visible(text));
+        err.println("agentctl: " + kind + ": " + TextTable.escapeControls(text));
         err.flush();
     }
 }

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
-import org.cloister.preflight.machine.UnknownException;
+import org.cloister.preflight.machine.UndeterminedException;
 import picocli.CommandLine.Option;
 
 /** Where agent-host is asked on this machine. */
@@ -34,8 +34,8 @@ public final class HostSocket {
     /** One question, one answer. */
     ObjectNode ask(ObjectNode request) throws IOException {
         try (HostConnection connection = open()) {
-            connection.say(request);
-            Optional<ObjectNode> line = connection.hear();
+            connection.send(request);
+            Optional<ObjectNode> line = connection.receive();
             if (line.isPresent() && line.get().path("answer") instanceof ObjectNode answer) {
                 return answer;
             }
@@ -47,8 +47,9 @@ public final class HostSocket {
         }
     }
 
-    private static UnknownException refused(JsonNode refusal) {
+    private static UndeterminedException refused(JsonNode refusal) {
         String hint = refusal.path("hint").asText();
-        return new UnknownException(refusal.path("text").asText(), hint.isEmpty() ? "see agentctl host status" : hint);
+        return new UndeterminedException(
+                refusal.path("text").asText(), hint.isEmpty() ? "see agentctl host status" : hint);
     }
 }

@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -25,18 +25,18 @@ final class HostStatusCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    private record Status(ObjectNode document) implements Answer {
-        boolean takesWork() {
+    private record Status(ObjectNode document) implements CommandOutput {
+        boolean acceptsWork() {
             return document.path("takes_work").asBoolean();
         }
 
         @Override
-        public Table table() {
-            Table table = new Table()
+        public TextTable table() {
+            TextTable table = new TextTable()
                     .row("host", document.path("host").asText())
                     .row(
                             "takes work",
-                            takesWork()
+                            acceptsWork()
                                     ? "yes"
                                     : "no: " + document.path("why_not").asText());
             for (JsonNode part : document.path("parts")) {
@@ -62,6 +62,6 @@ final class HostStatusCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Status status = new Status(socket.ask("status"));
         output.print(status);
-        return (status.takesWork() ? ExitCode.OK : ExitCode.FAILURE).code();
+        return (status.acceptsWork() ? ExitCode.OK : ExitCode.FAILURE).code();
     }
 }

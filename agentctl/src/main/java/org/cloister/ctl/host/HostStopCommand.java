@@ -3,7 +3,7 @@ package org.cloister.ctl.host;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,7 +33,7 @@ final class HostStopCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         socket.ask(HostSocket.request("stop").put("vm", vm));
-        output.print(new Facts().with("vm", vm).with("state", "ending"));
+        output.print(new KeyValueOutput().with("vm", vm).with("state", "ending"));
         return ExitCode.OK.code();
     }
 }

@@ -22,14 +22,14 @@ final class StopHook implements AutoCloseable {
                 "stop");
     }
 
-    static StopHook set(Runnable stop) {
+    static StopHook install(Runnable stop) {
         StopHook set = new StopHook(stop);
         Runtime.getRuntime().addShutdownHook(set.hook);
         return set;
     }
 
     /** The status with which the process ends if it was told to. */
-    void exit(int of) {
+    void setExitStatus(int of) {
         status = of;
     }
 

@@ -3,16 +3,16 @@ package org.cloister.ctl.image;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import org.cloister.ctl.output.Answer;
-import org.cloister.ctl.output.Table;
-import org.cloister.protocol.ImageLayer;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.ctl.output.CommandOutput;
+import org.cloister.ctl.output.TextTable;
+import org.cloister.protocol.image.ImageLayer;
+import org.cloister.protocol.image.ImageManifest;
 
 /** A manifest without its files' digests, which the identity stands for. */
-public record ImageSummary(ImageManifest manifest) implements Answer {
+public record ImageSummary(ImageManifest manifest) implements CommandOutput {
     @Override
-    public Table table() {
-        Table table = new Table()
+    public TextTable table() {
+        TextTable table = new TextTable()
                 .row("identity", manifest.identity().hex())
                 .row("variant", manifest.variant())
                 .row("version", manifest.version())

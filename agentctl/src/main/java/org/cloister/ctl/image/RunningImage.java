@@ -11,16 +11,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.cloister.ctl.output.Answer;
-import org.cloister.ctl.output.Table;
-import org.cloister.preflight.machine.Machine;
-import org.cloister.preflight.machine.UnknownException;
+import org.cloister.ctl.output.CommandOutput;
+import org.cloister.ctl.output.TextTable;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.UndeterminedException;
 
 /**
  * The layers under a guest's root, seen from within: those that the command line names, lowest first, then any other
  * that is mapped. A guest that was tampered with can say what it likes; this finds accidents, evidence finds the rest.
  */
-public record RunningImage(List<RunningLayer> layers) implements Answer {
+public record RunningImage(List<RunningLayer> layers) implements CommandOutput {
     private static final String WORD = "cloister.layer=";
     private static final String DEVICE = "layer-";
 
@@ -28,11 +28,11 @@ public record RunningImage(List<RunningLayer> layers) implements Answer {
         layers = List.copyOf(layers);
     }
 
-    public static RunningImage of(Machine machine) throws UnknownException {
+    public static RunningImage of(InspectedMachine machine) throws UndeterminedException {
         Map<String, String> wanted = wanted(machine.read("/proc/cmdline").orElse(""));
         Set<String> mapped = mapped(machine);
         if (wanted.isEmpty() && mapped.isEmpty()) {
-            throw new UnknownException(
+            throw new UndeterminedException(
                     "no " + WORD + " on the kernel's command line: this is no guest of ours", "run it in a guest");
         }
         Set<String> names = new LinkedHashSet<>(wanted.keySet());
@@ -64,7 +64,7 @@ public record RunningImage(List<RunningLayer> layers) implements Answer {
         return wanted;
     }
 
-    private static Set<String> mapped(Machine machine) throws UnknownException {
+    private static Set<String> mapped(InspectedMachine machine) throws UndeterminedException {
         Set<String> mapped = new LinkedHashSet<>();
         for (String block : machine.list("/sys/block").orElse(List.of())) {
             if (block.matches("dm-[0-9]+")) {
@@ -78,8 +78,8 @@ public record RunningImage(List<RunningLayer> layers) implements Answer {
     }
 
     @Override
-    public Table table() {
-        Table table = new Table();
+    public TextTable table() {
+        TextTable table = new TextTable();
         for (RunningLayer layer : layers) {
             table.row(
                     layer.name(),

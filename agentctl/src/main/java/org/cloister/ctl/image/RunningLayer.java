@@ -1,9 +1,9 @@
 package org.cloister.ctl.image;
 
 import java.util.Optional;
-import org.cloister.preflight.machine.Machine;
-import org.cloister.preflight.machine.Ran;
-import org.cloister.preflight.machine.UnknownException;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.ProgramResult;
+import org.cloister.preflight.machine.UndeterminedException;
 
 /**
  * A layer as the kernel has it.
@@ -21,7 +21,8 @@ public record RunningLayer(String name, Optional<String> rootHash, Status status
     }
 
     /** @param wanted BLOCKS,HASH from the command line; empty where it does not name the layer */
-    static RunningLayer of(Machine machine, String name, Optional<String> wanted) throws UnknownException {
+    static RunningLayer of(InspectedMachine machine, String name, Optional<String> wanted)
+            throws UndeterminedException {
         Optional<VerityTable> table =
                 VerityTable.parse(dmsetup(machine, "table", name).out());
         if (table.isEmpty()) {
@@ -48,12 +49,13 @@ public record RunningLayer(String name, Optional<String> rootHash, Status status
         return new RunningLayer(name, Optional.empty(), Status.ABSENT, Optional.of(why));
     }
 
-    private static Ran dmsetup(Machine machine, String verb, String name) throws UnknownException {
-        Ran ran = machine.run("dmsetup", verb, "layer-" + name)
-                .orElseThrow(() -> new UnknownException("dmsetup is missing", "apt-get install dmsetup"));
+    private static ProgramResult dmsetup(InspectedMachine machine, String verb, String name)
+            throws UndeterminedException {
+        ProgramResult ran = machine.run("dmsetup", verb, "layer-" + name)
+                .orElseThrow(() -> new UndeterminedException("dmsetup is missing", "apt-get install dmsetup"));
         if (!ran.succeeded()) {
-            throw new UnknownException(
-                    "dmsetup " + verb + " layer-" + name + ": " + ran.complaint(), "run agentctl as root");
+            throw new UndeterminedException(
+                    "dmsetup " + verb + " layer-" + name + ": " + ran.firstErrorLine(), "run agentctl as root");
         }
         return ran;
     }

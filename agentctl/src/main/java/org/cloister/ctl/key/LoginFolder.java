@@ -14,12 +14,12 @@ import java.security.PrivateKey;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.identity.WholeFile;
-import org.cloister.protocol.link.Credential;
-import org.cloister.protocol.link.PemCredential;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.transport.tls.PemCredentialFile;
+import org.cloister.transport.tls.TlsCredential;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +43,7 @@ public final class LoginFolder {
      *
      * @param runtime what XDG_RUNTIME_DIR says, which systemd gives to each session
      */
-    public static LoginFolder usual(@Nullable String runtime, String project) throws IOException {
+    public static LoginFolder defaultFolder(@Nullable String runtime, String project) throws IOException {
         if (runtime == null || !runtime.startsWith("/")) {
             throw new IOException("folder of the login: XDG_RUNTIME_DIR names none; name one in memory with --folder,"
                     + " such as /dev/shm/" + System.getProperty("user.name"));
@@ -74,23 +74,23 @@ public final class LoginFolder {
     }
 
     /** @param chain in DER, the leaf first, without the self-signed one */
-    public void write(Role role, PrivateKey key, List<byte[]> chain) throws IOException {
+    public void write(CertificateRole role, PrivateKey key, List<byte[]> chain) throws IOException {
         ByteArrayOutputStream certificates = new ByteArrayOutputStream();
         chain.forEach(each -> certificates.writeBytes(Pem.write(Pem.CERTIFICATE, each)));
         byte[] pkcs8 = key.getEncoded();
         byte[] pem = Pem.write(Pem.PRIVATE_KEY, pkcs8);
         try {
-            WholeFile.replace(key(role), pem);
+            AtomicFile.replace(key(role), pem);
         } finally {
             Arrays.fill(pkcs8, (byte) 0);
             Arrays.fill(pem, (byte) 0);
         }
-        WholeFile.replace(certificate(role), certificates.toByteArray());
+        AtomicFile.replace(certificate(role), certificates.toByteArray());
     }
 
     /** @throws IOException if there is none, or a login was cut short */
-    public Credential read(Role role) throws IOException {
-        Credential read = PemCredential.read(certificate(role), key(role));
+    public TlsCredential read(CertificateRole role) throws IOException {
+        TlsCredential read = PemCredentialFile.read(certificate(role), key(role));
         try {
             SigningKey key = SigningKey.of(new KeyPair(read.chain().get(0).getPublicKey(), read.key()));
             if (VerificationKey.of(read.chain().get(0).getPublicKey()).verifies(PROBE, key.sign(PROBE))) {
@@ -103,12 +103,12 @@ public final class LoginFolder {
                 key(role) + ": want the key of " + certificate(role) + ", have another; agentctl project login");
     }
 
-    private Path certificate(Role role) {
+    private Path certificate(CertificateRole role) {
         return folder.resolve(role + ".pem");
     }
 
     /** What ssh takes as identity, too. */
-    public Path key(Role role) {
+    public Path key(CertificateRole role) {
         return folder.resolve(role + ".key");
     }
 }

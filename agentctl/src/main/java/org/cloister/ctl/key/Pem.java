@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 
 /** Blocks of PEM (RFC 7468), in bytes: a block may be secret. */
 public final class Pem {
@@ -36,7 +36,7 @@ public final class Pem {
 
     /** The file's only block of that label. */
     public static byte[] read(Path file, String label) throws IOException {
-        byte[] text = bytes(file, MAX_BYTES);
+        byte[] text = readBounded(file, MAX_BYTES);
         try {
             return read(text, label);
         } catch (MalformedException e) {
@@ -49,7 +49,7 @@ public final class Pem {
     /** All blocks of a file, which are of that label, 1 to so many. */
     public static List<byte[]> readAll(Path file, String label, int max) throws IOException {
         String mark = "-----BEGIN ";
-        String text = new String(bytes(file, MAX_BYTES), StandardCharsets.ISO_8859_1);
+        String text = new String(readBounded(file, MAX_BYTES), StandardCharsets.ISO_8859_1);
         List<byte[]> blocks = new ArrayList<>();
         int from = text.indexOf(mark);
         while (from >= 0) {
@@ -72,7 +72,7 @@ public final class Pem {
     }
 
     /** A whole file that may not be longer. */
-    public static byte[] bytes(Path file, int max) throws IOException {
+    public static byte[] readBounded(Path file, int max) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(max + 1);
             if (bytes.length > max) {

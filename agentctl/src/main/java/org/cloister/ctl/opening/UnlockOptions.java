@@ -6,13 +6,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import org.cloister.ctl.circuit.LinkOptions;
-import org.cloister.ctl.drive.DriveLock;
-import org.cloister.ctl.drive.DriveOptions;
-import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.project.Issuer;
-import org.cloister.protocol.identity.Beliefs;
+import org.cloister.ctl.circuit.RelayLinkOptions;
+import org.cloister.ctl.drive.DriveKeyOptions;
+import org.cloister.ctl.drive.DriveKeySealer;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.project.CertificateIssuer;
 import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.TrustStore;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -62,15 +62,15 @@ final class UnlockOptions {
     private int seconds;
 
     @Mixin
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
-    private DriveOptions drive;
+    private DriveKeyOptions drive;
 
     @Mixin
-    private BroughtFiles files;
+    private ProjectFileOptions files;
 
-    boolean skipped() {
+    boolean isSkipped() {
         return skipped;
     }
 
@@ -79,34 +79,35 @@ final class UnlockOptions {
      *
      * @param name the project's, of the drive
      */
-    Unlocking.Terms prepare(ProjectHistory owners, Beliefs beliefs, Opener opener, String name) throws IOException {
+    ControllerUnlock.Terms prepare(ProjectHistory owners, TrustStore beliefs, OpeningSigner opener, String name)
+            throws IOException {
         Path kept = kept(owners.id());
         Optional<ByteString> members = files.members();
-        Optional<ByteString> settings = files.settings(drive.create());
-        SignedPolicy signed = SignedPolicy.take(kept.resolve("policy"), policy, owners, Instant.now());
-        Issuer issuer = Issuer.of(owners, certificate, keys.open(null));
-        DriveLock lock = drive.open(owners.id(), name, opener.name().id(), folder(owners.id(), name));
-        return new Unlocking.Terms(
+        Optional<ByteString> settings = files.settings(drive.isNewDrive());
+        SignedPolicy signed = SignedPolicy.loadNewest(kept.resolve("policy"), policy, owners, Instant.now());
+        CertificateIssuer issuer = CertificateIssuer.of(owners, certificate, keys.open(null));
+        DriveKeySealer lock = drive.openSealer(owners.id(), name, opener.name().id(), driveFolder(owners.id(), name));
+        return new ControllerUnlock.Terms(
                 owners,
                 beliefs,
                 opener,
                 issuer,
                 signed,
                 lock,
-                drive.create(),
+                drive.isNewDrive(),
                 members,
                 settings,
                 mtu,
-                new UnlockBook(kept.resolve("unlocked")),
+                new UnlockRecordFile(kept.resolve("unlocked")),
                 Duration.ofSeconds(seconds));
     }
 
     /** What this device knows of a drive. */
-    Path folder(String project, String name) {
+    Path driveFolder(String project, String name) {
         return kept(project).resolve("drives").resolve(name);
     }
 
     private Path kept(String project) {
-        return state == null ? LinkOptions.kept(project) : state;
+        return state == null ? RelayLinkOptions.projectStateFolder(project) : state;
     }
 }

@@ -17,19 +17,19 @@ public final class OutputOption {
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
             description = "How to print the answer: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    private Format format = Format.TABLE;
+    private OutputFormat format = OutputFormat.TABLE;
 
     @Spec(Spec.Target.MIXEE)
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
     private CommandSpec command;
 
-    public void print(Answer answer) {
+    public void print(CommandOutput answer) {
         PrintWriter out = command.commandLine().getOut();
         out.print(render(answer));
         out.flush();
     }
 
-    private String render(Answer answer) {
+    private String render(CommandOutput answer) {
         return switch (format) {
             case TABLE -> answer.table().toString();
             case JSON ->
@@ -48,7 +48,7 @@ public final class OutputOption {
         };
     }
 
-    private static String write(ObjectMapper mapper, Answer answer) {
+    private static String write(ObjectMapper mapper, CommandOutput answer) {
         try {
             return mapper.writeValueAsString(answer.document());
         } catch (JsonProcessingException e) {

@@ -1,15 +1,14 @@
 package org.cloister.ctl.project;
 
-import org.cloister.ctl.access.ConnectCommand;
-import org.cloister.ctl.access.GetCommand;
-import org.cloister.ctl.access.PutCommand;
-import org.cloister.ctl.access.SshConfigCommand;
-import org.cloister.ctl.circuit.CircuitCommand;
-import org.cloister.ctl.circuit.QuotaCommand;
-import org.cloister.ctl.drive.DriveKeyCommand;
-import org.cloister.ctl.opening.CloseCommand;
-import org.cloister.ctl.opening.OpenCommand;
-import org.cloister.ctl.opening.StatusCommand;
+import org.cloister.ctl.circuit.ProjectCircuitCommand;
+import org.cloister.ctl.drive.ProjectDriveKeyCommand;
+import org.cloister.ctl.opening.ProjectCloseCommand;
+import org.cloister.ctl.opening.ProjectOpenCommand;
+import org.cloister.ctl.opening.ProjectStatusCommand;
+import org.cloister.ctl.ssh.ProjectConnectCommand;
+import org.cloister.ctl.ssh.ProjectGetCommand;
+import org.cloister.ctl.ssh.ProjectPutCommand;
+import org.cloister.ctl.ssh.ProjectSshConfigCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -21,7 +20,7 @@ import picocli.CommandLine.Spec;
         description = "Makes and signs a project's documents, certifies its people and VMs, and reaches them.",
         subcommands = {
             ProjectKeyCommand.class,
-            DriveKeyCommand.class,
+            ProjectDriveKeyCommand.class,
             ProjectCreateCommand.class,
             ProjectSignCommand.class,
             ProjectShowCommand.class,
@@ -31,15 +30,15 @@ import picocli.CommandLine.Spec;
             ProjectLoginCommand.class,
             ProjectRevokeCommand.class,
             ProjectPolicyCommand.class,
-            CircuitCommand.class,
-            ConnectCommand.class,
-            SshConfigCommand.class,
-            PutCommand.class,
-            GetCommand.class,
-            QuotaCommand.class,
-            OpenCommand.class,
-            CloseCommand.class,
-            StatusCommand.class
+            ProjectCircuitCommand.class,
+            ProjectConnectCommand.class,
+            ProjectSshConfigCommand.class,
+            ProjectPutCommand.class,
+            ProjectGetCommand.class,
+            ProjectQuotaCommand.class,
+            ProjectOpenCommand.class,
+            ProjectCloseCommand.class,
+            ProjectStatusCommand.class
         })
 public final class ProjectCommand implements Runnable {
     @Spec

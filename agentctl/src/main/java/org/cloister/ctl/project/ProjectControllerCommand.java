@@ -7,17 +7,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.identity.CertificateRequest;
+import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.identity.SubjectKey;
-import org.cloister.protocol.identity.WholeFile;
+import org.cloister.protocol.identity.SubjectPublicKey;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -62,7 +62,7 @@ final class ProjectControllerCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -71,16 +71,17 @@ final class ProjectControllerCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        ProjectHistory project = of.read();
+        ProjectHistory project = of.readHistory();
         CertificateRequest request = request(project.id());
-        Issuer issuer = Issuer.of(project, certificate, keys.open(null));
-        Duration life = issuer.life(Duration.ofDays(days), now);
-        byte[] der = issuer.authority().certifyController(request.name().id(), SubjectKey.of(request.key()), now, life);
+        CertificateIssuer issuer = CertificateIssuer.of(project, certificate, keys.open(null));
+        Duration life = issuer.limitLifetime(Duration.ofDays(days), now);
+        byte[] der = issuer.authority()
+                .certifyController(request.name().id(), SubjectPublicKey.of(request.key()), now, life);
         ByteArrayOutputStream chain = new ByteArrayOutputStream();
         chain.writeBytes(Pem.write(Pem.CERTIFICATE, der));
         issuer.above().forEach(each -> chain.writeBytes(Pem.write(Pem.CERTIFICATE, each)));
-        WholeFile.replace(out, chain.toByteArray());
-        output.print(new Facts()
+        AtomicFile.replace(out, chain.toByteArray());
+        output.print(new KeyValueOutput()
                 .with("project", project.id())
                 .with("controller", request.name())
                 .with("key", request.key())
@@ -93,7 +94,7 @@ final class ProjectControllerCommand implements Callable<Integer> {
     private CertificateRequest request(String project) throws IOException {
         CertificateRequest request = CertificateRequest.parse(
                 Pem.readAll(file, Pem.CERTIFICATE_REQUEST, 1).get(0));
-        if (!request.name().role().equals(Role.CONTROLLER.toString())
+        if (!request.name().role().equals(CertificateRole.CONTROLLER.toString())
                 || !request.name().project().equals(project)) {
             throw new MalformedException(
                     file + ": want a request of a controlling VM of project " + project + ", have " + request.name());

@@ -8,16 +8,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.identity.Owners;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.identity.ProjectDocument;
-import org.cloister.protocol.identity.WholeFile;
+import org.cloister.protocol.identity.ProjectOwners;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -55,7 +55,7 @@ final class ProjectCreateCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -63,16 +63,16 @@ final class ProjectCreateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Owners listed = owners();
+        ProjectOwners listed = owners();
         Instant now = Instant.now();
         boolean first = history.isEmpty();
         byte[] payload = first
                 ? ProjectDocument.genesis(listed, now, new SecureRandom())
-                : Documents.history(history).successor(listed, now);
+                : ProjectDocumentFiles.readHistory(history).successor(listed, now);
         String type = first ? ProjectDocument.GENESIS : ProjectDocument.SUCCESSOR;
-        Envelope envelope = Documents.sign(type, payload, keys.open(null));
-        WholeFile.create(out, envelope.bytes());
-        output.print(new Facts()
+        DsseEnvelope envelope = ProjectDocumentFiles.sign(type, payload, keys.open(null));
+        AtomicFile.create(out, envelope.bytes());
+        output.print(new KeyValueOutput()
                 .with("digest", BinaryText.base32(envelope.payloadSha256().bytes()))
                 .with("document", out)
                 .with("owners", listed.owners().size())
@@ -80,13 +80,13 @@ final class ProjectCreateCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    private Owners owners() throws IOException {
-        List<Owners.Owner> listed = new ArrayList<>();
+    private ProjectOwners owners() throws IOException {
+        List<ProjectOwners.Owner> listed = new ArrayList<>();
         for (Map.Entry<String, Path> each : owners.entrySet()) {
-            listed.add(new Owners.Owner(each.getKey(), Documents.publicKey(each.getValue())));
+            listed.add(new ProjectOwners.Owner(each.getKey(), ProjectDocumentFiles.readPublicKey(each.getValue())));
         }
         try {
-            return new Owners(threshold, listed);
+            return new ProjectOwners(threshold, listed);
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);
         }

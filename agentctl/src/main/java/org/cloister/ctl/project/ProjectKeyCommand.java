@@ -3,14 +3,14 @@ package org.cloister.ctl.project;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.WholeFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -31,7 +31,7 @@ final class ProjectKeyCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -39,9 +39,9 @@ final class ProjectKeyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        SigningKey key = keys.isOnToken() ? keys.open(null) : keys.make(null, Curve.P384);
-        WholeFile.create(out, Pem.write(Pem.PUBLIC_KEY, key.verificationKey().encoded()));
-        output.print(new Facts().with("key", key.verificationKey()).with("public", out));
+        SigningKey key = keys.isOnToken() ? keys.open(null) : keys.create(null, SignatureCurve.P384);
+        AtomicFile.create(out, Pem.write(Pem.PUBLIC_KEY, key.verificationKey().encoded()));
+        output.print(new KeyValueOutput().with("key", key.verificationKey()).with("public", out));
         return ExitCode.OK.code();
     }
 }

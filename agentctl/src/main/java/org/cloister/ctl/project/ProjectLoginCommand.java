@@ -15,18 +15,18 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.LoginFolder;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.Anchors;
-import org.cloister.protocol.identity.Authority;
-import org.cloister.protocol.identity.Chain;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.CertificateAuthority;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.identity.SubjectPublicKey;
+import org.cloister.protocol.identity.TrustAnchors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -62,7 +62,7 @@ final class ProjectLoginCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -70,12 +70,12 @@ final class ProjectLoginCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ProjectHistory project = of.read();
+        ProjectHistory project = of.readHistory();
         LoginFolder folder = named == null
-                ? LoginFolder.usual(System.getenv("XDG_RUNTIME_DIR"), project.id())
+                ? LoginFolder.defaultFolder(System.getenv("XDG_RUNTIME_DIR"), project.id())
                 : new LoginFolder(named);
         folder.prepare();
-        Issuer issuer = Issuer.of(project, certificate, keys.open(null));
+        CertificateIssuer issuer = CertificateIssuer.of(project, certificate, keys.open(null));
         Duration life = login(project, issuer, folder);
         while (stay && sleep(life.dividedBy(2))) {
             life = login(project, issuer, folder);
@@ -84,22 +84,24 @@ final class ProjectLoginCommand implements Callable<Integer> {
     }
 
     /** @return how long what it made holds */
-    private Duration login(ProjectHistory project, Issuer issuer, LoginFolder folder) throws IOException {
+    private Duration login(ProjectHistory project, CertificateIssuer issuer, LoginFolder folder) throws IOException {
         Instant now = Instant.now();
-        Duration life = issuer.life(Authority.LEAF, now);
-        Set<Role> roles = EnumSet.copyOf(issuer.roles());
-        roles.add(Role.DEVICE);
-        for (Role role : roles) {
+        Duration life = issuer.limitLifetime(CertificateAuthority.LEAF, now);
+        Set<CertificateRole> roles = EnumSet.copyOf(issuer.roles());
+        roles.add(CertificateRole.DEVICE);
+        for (CertificateRole role : roles) {
             KeyPair pair = pair(role);
-            Name name = new Name(issuer.id(), role.toString(), project.id());
+            CertificateName name = new CertificateName(issuer.id(), role.toString(), project.id());
             List<byte[]> chain = new ArrayList<>();
-            chain.add(issuer.authority().issue(name, SubjectKey.of(VerificationKey.of(pair.getPublic())), now, life));
+            chain.add(issuer.authority()
+                    .issue(name, SubjectPublicKey.of(VerificationKey.of(pair.getPublic())), now, life));
             chain.addAll(issuer.above());
             // As whoever it is shown to will look at it.
-            Chain.parse(chain).verifyUnlisted(Set.of(role), Anchors.none().withProject(project), now);
+            CertificateChain.parse(chain)
+                    .verifyUnlisted(Set.of(role), TrustAnchors.none().withProject(project), now);
             folder.write(role, pair.getPrivate(), chain);
         }
-        output.print(new Facts()
+        output.print(new KeyValueOutput()
                 .with("project", project.id())
                 .with("person", issuer.id())
                 .with("roles", roles)
@@ -108,7 +110,7 @@ final class ProjectLoginCommand implements Callable<Integer> {
         return life;
     }
 
-    private static KeyPair pair(Role role) {
+    private static KeyPair pair(CertificateRole role) {
         try {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
             generator.initialize(new ECGenParameterSpec(role.curve().standardName()));

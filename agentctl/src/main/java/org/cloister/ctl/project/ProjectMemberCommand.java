@@ -7,15 +7,15 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.identity.SubjectKey;
-import org.cloister.protocol.identity.WholeFile;
+import org.cloister.protocol.identity.SubjectPublicKey;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -37,7 +37,7 @@ final class ProjectMemberCommand implements Callable<Integer> {
             required = true,
             description = "What is given: opener, member or exporter, one or more; the request must ask for the same.")
     @SuppressWarnings("NullAway.Init")
-    private Set<Role> roles;
+    private Set<CertificateRole> roles;
 
     @Option(
             names = "--days",
@@ -60,7 +60,7 @@ final class ProjectMemberCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -69,20 +69,20 @@ final class ProjectMemberCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        ProjectHistory project = of.read();
-        PersonRequest asked = PersonRequest.read(file);
+        ProjectHistory project = of.readHistory();
+        PersonCertificateRequest asked = PersonCertificateRequest.read(file);
         asked.requireFor(project.id(), roles);
         // Before the passphrase is asked: whoever types it has read this.
-        output.print(new Facts()
+        output.print(new KeyValueOutput()
                 .with("project", project.id())
                 .with("person", asked.id())
                 .with("roles", asked.roles())
                 .with("key", asked.key())
                 .with("until", now.plus(Duration.ofDays(days)).truncatedTo(ChronoUnit.SECONDS))
                 .with("certificate", out));
-        byte[] certificate = Documents.authority(project, keys.open(null))
-                .certifyPerson(asked.id(), asked.roles(), SubjectKey.of(asked.key()), now, Duration.ofDays(days));
-        WholeFile.replace(out, Pem.write(Pem.CERTIFICATE, certificate));
+        byte[] certificate = ProjectDocumentFiles.authority(project, keys.open(null))
+                .certifyPerson(asked.id(), asked.roles(), SubjectPublicKey.of(asked.key()), now, Duration.ofDays(days));
+        AtomicFile.replace(out, Pem.write(Pem.CERTIFICATE, certificate));
         return ExitCode.OK.code();
     }
 }

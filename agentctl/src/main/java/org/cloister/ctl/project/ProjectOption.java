@@ -17,19 +17,19 @@ public final class ProjectOption {
     private List<Path> history;
 
     /** @param words to which the same option is added, whatever folder they are used in */
-    public void words(List<String> words) {
+    public void addArguments(List<String> words) {
         for (Path each : history) {
             words.add("--project");
             words.add(each.toAbsolutePath().toString());
         }
     }
 
-    public ProjectHistory read() throws IOException {
-        return read(history);
+    public ProjectHistory readHistory() throws IOException {
+        return readHistory(history);
     }
 
     /** @param documents as the option takes them */
-    public static ProjectHistory read(List<Path> documents) throws IOException {
-        return Documents.history(documents);
+    public static ProjectHistory readHistory(List<Path> documents) throws IOException {
+        return ProjectDocumentFiles.readHistory(documents);
     }
 }

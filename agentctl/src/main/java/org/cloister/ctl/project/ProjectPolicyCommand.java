@@ -3,16 +3,16 @@ package org.cloister.ctl.project;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.WholeFile;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.ProjectPolicy;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -37,7 +37,7 @@ final class ProjectPolicyCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -45,16 +45,17 @@ final class ProjectPolicyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ProjectHistory project = of.read();
-        byte[] payload = Pem.bytes(file, Policy.MAX_BYTES);
-        Policy policy = Documents.policy(file, payload);
+        ProjectHistory project = of.readHistory();
+        byte[] payload = Pem.readBounded(file, ProjectPolicy.MAX_BYTES);
+        ProjectPolicy policy = ProjectDocumentFiles.parsePolicy(file, payload);
         if (!policy.project().equals(project.id())) {
             throw new MalformedException(file + ": project: want " + project.id() + ", have " + policy.project());
         }
         SigningKey key = keys.open(null);
-        Documents.authority(project, key);
-        WholeFile.create(out, Documents.sign(Policy.TYPE, payload, key).bytes());
-        output.print(new Facts()
+        ProjectDocumentFiles.authority(project, key);
+        AtomicFile.create(
+                out, ProjectDocumentFiles.sign(ProjectPolicy.TYPE, payload, key).bytes());
+        output.print(new KeyValueOutput()
                 .with("project", project.id())
                 .with("serial", policy.serial())
                 .with("policy", out)

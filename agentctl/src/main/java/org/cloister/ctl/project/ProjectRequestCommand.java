@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.base.json.StrictJson;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.identity.WholeFile;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -35,7 +35,7 @@ final class ProjectRequestCommand implements Callable<Integer> {
             required = true,
             description = "opener, member or exporter; may be given more than once.")
     @SuppressWarnings("NullAway.Init")
-    private Set<Role> roles;
+    private Set<CertificateRole> roles;
 
     @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the request is written.")
     @SuppressWarnings("NullAway.Init")
@@ -47,7 +47,7 @@ final class ProjectRequestCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -55,14 +55,14 @@ final class ProjectRequestCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        String project = of.read().id();
-        if (!Name.isLabel(id)) {
+        String project = of.readHistory().id();
+        if (!CertificateName.isLabel(id)) {
             throw new MalformedException(
                     "id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));
         }
         SigningKey key = keys.open(null);
-        WholeFile.replace(out, PersonRequest.write(id, project, roles, key));
-        output.print(new Facts()
+        AtomicFile.replace(out, PersonCertificateRequest.write(id, project, roles, key));
+        output.print(new KeyValueOutput()
                 .with("project", project)
                 .with("person", id)
                 .with("roles", roles)

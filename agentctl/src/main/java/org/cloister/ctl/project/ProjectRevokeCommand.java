@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.CertificateAuthority;
 import org.cloister.protocol.identity.RevocationList;
-import org.cloister.protocol.identity.WholeFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -49,7 +49,7 @@ final class ProjectRevokeCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -59,28 +59,28 @@ final class ProjectRevokeCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Instant now = Instant.now();
         SigningKey key = keys.open(null);
-        Authority owner = Documents.authority(of.read(), key);
+        CertificateAuthority owner = ProjectDocumentFiles.authority(of.readHistory(), key);
         List<VerificationKey> own = List.of(key.verificationKey());
         BigInteger number = BigInteger.ONE;
         Set<BigInteger> serials = new TreeSet<>();
-        if (WholeFile.isThere(list)) {
-            RevocationList before = RevocationList.read(Pem.bytes(list, RevocationList.MAX_BYTES), own);
+        if (AtomicFile.exists(list)) {
+            RevocationList before = RevocationList.read(Pem.readBounded(list, RevocationList.MAX_BYTES), own);
             number = before.number().add(BigInteger.ONE);
             serials.addAll(before.serials());
         }
         for (Path file : certificates) {
-            serials.add(Documents.serial(file, key.verificationKey()));
+            serials.add(ProjectDocumentFiles.readSerial(file, key.verificationKey()));
         }
-        List<Authority.Revocation> revoked = serials.stream()
-                .map(serial -> new Authority.Revocation(serial, now))
+        List<CertificateAuthority.Revocation> revoked = serials.stream()
+                .map(serial -> new CertificateAuthority.Revocation(serial, now))
                 .toList();
-        byte[] der = owner.revoke(revoked, number, now, Authority.PROJECT_LIST);
-        WholeFile.replace(list, der);
-        output.print(new Facts()
+        byte[] der = owner.revoke(revoked, number, now, CertificateAuthority.PROJECT_LIST);
+        AtomicFile.replace(list, der);
+        output.print(new KeyValueOutput()
                 .with("list", list)
                 .with("number", number)
                 .with("revoked", serials.size())
-                .with("until", RevocationList.read(der, own).until()));
+                .with("until", RevocationList.read(der, own).nextUpdate()));
         return ExitCode.OK.code();
     }
 }

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.RevocationList;
@@ -42,8 +42,8 @@ final class ProjectShowCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ProjectHistory project = Documents.history(history);
-        Facts facts = new Facts()
+        ProjectHistory project = ProjectDocumentFiles.readHistory(history);
+        KeyValueOutput facts = new KeyValueOutput()
                 .with("project", project.id())
                 .with("number", project.number())
                 .with("threshold", project.owners().threshold());
@@ -51,8 +51,8 @@ final class ProjectShowCommand implements Callable<Integer> {
         Instant now = Instant.now();
         boolean late = false;
         for (Path file : lists) {
-            RevocationList list = Documents.list(file, project.ownerKeys());
-            late |= now.plus(SOON).isAfter(list.until());
+            RevocationList list = ProjectDocumentFiles.readRevocationList(file, project.ownerKeys());
+            late |= now.plus(SOON).isAfter(list.nextUpdate());
             facts.with(
                     "list of " + owner(project, list),
                     "number " + list.number() + ", revokes " + list.serials().size() + ", " + holds(list, now));
@@ -62,12 +62,12 @@ final class ProjectShowCommand implements Callable<Integer> {
     }
 
     private static String holds(RevocationList list, Instant now) {
-        if (now.isAfter(list.until())) {
-            return "ended " + list.until()
+        if (now.isAfter(list.nextUpdate())) {
+            return "ended " + list.nextUpdate()
                     + ": what this owner certified is refused; agentctl project revoke renews it";
         }
-        return "until " + list.until()
-                + (now.plus(SOON).isAfter(list.until()) ? ": agentctl project revoke renews it" : "");
+        return "until " + list.nextUpdate()
+                + (now.plus(SOON).isAfter(list.nextUpdate()) ? ": agentctl project revoke renews it" : "");
     }
 
     private static String owner(ProjectHistory project, RevocationList list) {

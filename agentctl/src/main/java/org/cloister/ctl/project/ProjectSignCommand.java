@@ -3,16 +3,16 @@ package org.cloister.ctl.project;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.base.json.StrictJson;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.WholeFile;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.ProjectPolicy;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -29,7 +29,7 @@ final class ProjectSignCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -37,14 +37,15 @@ final class ProjectSignCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Envelope envelope = Documents.read(file, document -> Envelope.parse(document, Policy.MAX_BYTES));
-        if (!Documents.TYPES.contains(envelope.payloadType())) {
-            throw new MalformedException(
-                    file + ": want one of " + Documents.TYPES + ", have " + StrictJson.quoted(envelope.payloadType()));
+        DsseEnvelope envelope =
+                ProjectDocumentFiles.read(file, document -> DsseEnvelope.parse(document, ProjectPolicy.MAX_BYTES));
+        if (!ProjectDocumentFiles.TYPES.contains(envelope.payloadType())) {
+            throw new MalformedException(file + ": want one of " + ProjectDocumentFiles.TYPES + ", have "
+                    + StrictJson.quoted(envelope.payloadType()));
         }
         SigningKey key = keys.open(null);
-        WholeFile.replace(file, Documents.countersign(envelope, key).bytes());
-        output.print(new Facts().with("document", file).with("key", key.verificationKey()));
+        AtomicFile.replace(file, ProjectDocumentFiles.countersign(envelope, key).bytes());
+        output.print(new KeyValueOutput().with("document", file).with("key", key.verificationKey()));
         return ExitCode.OK.code();
     }
 }

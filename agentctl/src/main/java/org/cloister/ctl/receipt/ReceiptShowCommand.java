@@ -3,16 +3,16 @@ package org.cloister.ctl.receipt;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.receipt.HostPart;
+import org.cloister.protocol.receipt.HostStatement;
 import org.cloister.protocol.receipt.Receipt;
 import org.cloister.protocol.receipt.ReceiptSlot;
 import org.cloister.protocol.receipt.ReceiptVerifier;
-import org.cloister.protocol.receipt.WorkerPart;
+import org.cloister.protocol.receipt.WorkerStatement;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -33,15 +33,15 @@ final class ReceiptShowCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         try {
-            output.print(facts(ReceiptVerifier.read(Pem.bytes(file, Receipt.MAX_ENVELOPE))));
+            output.print(facts(ReceiptVerifier.read(Pem.readBounded(file, Receipt.MAX_ENVELOPE))));
         } catch (MalformedException e) {
             throw new MalformedException(file + ": " + e.getMessage(), e);
         }
         return ExitCode.OK.code();
     }
 
-    private static Facts facts(Receipt receipt) throws MalformedException {
-        Facts facts = new Facts()
+    private static KeyValueOutput facts(Receipt receipt) throws MalformedException {
+        KeyValueOutput facts = new KeyValueOutput()
                 .with("verified", "no")
                 .with("project", receipt.project())
                 .with("ticket", receipt.ticket())
@@ -51,11 +51,11 @@ final class ReceiptShowCommand implements Callable<Integer> {
         receipt.policy().ifPresent(hash -> facts.with("policy", hash));
         for (ReceiptSlot slot : receipt.slots()) {
             String place = "slot " + slot.slot();
-            facts.with(place, slot.part().isPresent() ? host(slot) : "nothing from its host");
+            facts.with(place, slot.hostStatement().isPresent() ? host(slot) : "nothing from its host");
             if (slot.handOver().isPresent()) {
                 facts.with(place + " handed over", slot.handOver().get().time());
             }
-            if (slot.worker().isPresent()) {
+            if (slot.workerStatement().isPresent()) {
                 facts.with(place + " worker", worker(slot));
             }
         }
@@ -63,8 +63,8 @@ final class ReceiptShowCommand implements Callable<Integer> {
     }
 
     private static String host(ReceiptSlot slot) throws MalformedException {
-        HostPart part = HostPart.parse(
-                ReceiptVerifier.claimedPayload(slot.part().orElseThrow().bytes(), HostPart.MAX_BYTES));
+        HostStatement part = HostStatement.parse(ReceiptVerifier.claimedPayload(
+                slot.hostStatement().orElseThrow().bytes(), HostStatement.MAX_BYTES));
         return "VM " + part.facts().vm() + ", image " + part.facts().image().abbreviated() + ", "
                 + part.facts().shape() + ", sharing " + part.facts().sharing() + ", " + part.started() + " to "
                 + part.ended() + " (" + part.end() + "), "
@@ -73,8 +73,8 @@ final class ReceiptShowCommand implements Callable<Integer> {
     }
 
     private static String worker(ReceiptSlot slot) throws MalformedException {
-        WorkerPart part = WorkerPart.parse(
-                ReceiptVerifier.claimedPayload(slot.worker().orElseThrow().bytes(), WorkerPart.MAX_BYTES));
+        WorkerStatement part = WorkerStatement.parse(ReceiptVerifier.claimedPayload(
+                slot.workerStatement().orElseThrow().bytes(), WorkerStatement.MAX_BYTES));
         return part.registered().map(time -> "registered " + time).orElse("never registered") + ", ended "
                 + part.ended() + ", "
                 + part.erased().map(time -> "erased " + time).orElse("not known to be erased");

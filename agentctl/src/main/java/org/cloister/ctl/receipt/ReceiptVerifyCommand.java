@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.project.ProjectOption;
-import org.cloister.protocol.MalformedException;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.receipt.Receipt;
+import org.cloister.protocol.receipt.ReceiptVerification;
 import org.cloister.protocol.receipt.ReceiptVerifier;
-import org.cloister.protocol.receipt.Verification;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -55,18 +55,18 @@ final class ReceiptVerifyCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Optional<ProjectHistory> project =
-                documents.isEmpty() ? Optional.empty() : Optional.of(ProjectOption.read(documents));
+                documents.isEmpty() ? Optional.empty() : Optional.of(ProjectOption.readHistory(documents));
         List<VerificationKey> keys = new ArrayList<>();
         for (Path site : sites) {
             keys.add(siteKey(site));
         }
-        Verification found;
+        ReceiptVerification found;
         try {
-            found = ReceiptVerifier.verify(Pem.bytes(file, Receipt.MAX_ENVELOPE), project, keys);
+            found = ReceiptVerifier.verify(Pem.readBounded(file, Receipt.MAX_ENVELOPE), project, keys);
         } catch (MalformedException e) {
             throw new MalformedException(file + ": " + e.getMessage(), e);
         }
-        output.print(new Verified(found));
+        output.print(new ReceiptVerificationOutput(found));
         return switch (found.worst()) {
             case HOLDS, CLAIM -> ExitCode.OK.code();
             case UNKNOWN -> ExitCode.WARNING.code();

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.identity.RevocationList;
 import picocli.CommandLine.Command;
@@ -33,9 +33,9 @@ final class RelayDeliverCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Facts facts = new Facts();
+        KeyValueOutput facts = new KeyValueOutput();
         for (Path file : files) {
-            byte[] content = Pem.bytes(file, RevocationList.MAX_BYTES);
+            byte[] content = Pem.readBounded(file, RevocationList.MAX_BYTES);
             try {
                 facts.with(file.toString(), socket.deliver(content));
             } catch (IOException e) {

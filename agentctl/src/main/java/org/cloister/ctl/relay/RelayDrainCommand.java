@@ -3,7 +3,7 @@ package org.cloister.ctl.relay;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -29,7 +29,7 @@ final class RelayDrainCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         String said = socket.post(undo ? "/undrain" : "/drain", new byte[0]);
-        output.print(new Facts().with("relay", said));
+        output.print(new KeyValueOutput().with("relay", said));
         return ExitCode.OK.code();
     }
 }

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -24,10 +24,10 @@ final class RelayHostsCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    private record Hosts(ObjectNode document) implements Answer {
+    private record Hosts(ObjectNode document) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
+        public TextTable table() {
+            TextTable table = new TextTable();
             for (JsonNode host : document.path("hosts")) {
                 List<String> serves = new ArrayList<>();
                 host.path("serves").forEach(name -> serves.add(name.asText()));

@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -21,10 +21,10 @@ final class RelayStatusCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    private record Status(ObjectNode document) implements Answer {
+    private record Status(ObjectNode document) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table()
+        public TextTable table() {
+            TextTable table = new TextTable()
                     .row("relay", document.path("relay").asText())
                     .row("state", document.path("ready").asBoolean() ? "ready" : "draining")
                     .row("desk", document.path("desk").asBoolean() ? "attached" : "none");

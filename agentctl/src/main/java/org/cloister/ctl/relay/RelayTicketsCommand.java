@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -27,10 +27,10 @@ final class RelayTicketsCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    private record Tickets(ObjectNode document) implements Answer {
+    private record Tickets(ObjectNode document) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
+        public TextTable table() {
+            TextTable table = new TextTable();
             for (JsonNode ticket : document.path("tickets")) {
                 List<String> nodes = new ArrayList<>();
                 ticket.path("node_names").forEach(name -> nodes.add(name.asText()));

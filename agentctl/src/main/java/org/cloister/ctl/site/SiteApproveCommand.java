@@ -7,17 +7,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.identity.Approval;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.protocol.identity.ProjectDocument;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.WholeFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -91,7 +91,7 @@ final class SiteApproveCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -100,33 +100,34 @@ final class SiteApproveCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        String project = ProjectHistory.begin(Pem.bytes(genesis, ProjectDocument.MAX_BYTES))
+        String project = ProjectHistory.fromGenesis(Pem.readBounded(genesis, ProjectDocument.MAX_BYTES))
                 .id();
-        Approval approval = approval(project, now);
-        try (SiteFolder site = of.open(keys)) {
-            WholeFile.replace(
+        ProjectApproval approval = approval(project, now);
+        try (SiteCaFolder site = of.open(keys)) {
+            AtomicFile.replace(
                     out,
-                    Envelope.sign(Approval.TYPE, approval.payload(), site.key()).bytes());
+                    DsseEnvelope.sign(ProjectApproval.TYPE, approval.payload(), site.key())
+                            .bytes());
         } catch (GeneralSecurityException e) {
             throw new IOException("approval of " + project + ": cannot be signed: " + e.getMessage(), e);
         }
-        output.print(new Facts()
+        output.print(new KeyValueOutput()
                 .with("project", project)
                 .with("account", account)
-                .with("until", approval.until())
+                .with("until", approval.validUntil())
                 .with("approval", out));
         return ExitCode.OK.code();
     }
 
-    private Approval approval(String project, Instant now) throws MalformedException {
+    private ProjectApproval approval(String project, Instant now) throws MalformedException {
         try {
-            return new Approval(
+            return new ProjectApproval(
                     project,
                     number,
                     account,
                     now,
                     now.plus(Duration.ofDays(days)),
-                    new Approval.Quota(nodes, cpus, memory, vms, circuits, links, tickets),
+                    new ProjectApproval.Quota(nodes, cpus, memory, vms, circuits, links, tickets),
                     features);
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);

@@ -9,14 +9,14 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.EnrolmentToken;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.identity.WholeFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -34,7 +34,7 @@ final class SiteEnrolCommand implements Callable<Integer> {
 
     @Option(names = "--role", paramLabel = "ROLE", required = true, description = "host or relay.")
     @SuppressWarnings("NullAway.Init")
-    private Role role;
+    private CertificateRole role;
 
     @Option(
             names = "--token",
@@ -57,7 +57,7 @@ final class SiteEnrolCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -66,14 +66,14 @@ final class SiteEnrolCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        Name name = Names.ofSite(id, role);
+        CertificateName name = SiteNames.parse(id, role);
         Duration lifetime = Duration.ofMinutes(minutes);
-        try (SiteFolder site = of.open(keys)) {
-            EnrolmentToken.Made made = EnrolmentToken.make(new SecureRandom());
+        try (SiteCaFolder site = of.open(keys)) {
+            EnrolmentToken.NewToken made = EnrolmentToken.make(new SecureRandom());
             try (EnrolmentToken token = made.token()) {
                 write(token);
                 try {
-                    site.desk().open(name, made.publicHalf(), now, lifetime);
+                    site.registrationAuthority().open(name, made.publicHalf(), now, lifetime);
                 } catch (IOException e) {
                     // It enrols nobody, and would be in the way of the next try.
                     Files.delete(tokenFile);
@@ -81,7 +81,7 @@ final class SiteEnrolCommand implements Callable<Integer> {
                 }
             }
         }
-        output.print(new Facts()
+        output.print(new KeyValueOutput()
                 .with("name", name)
                 .with("token", tokenFile)
                 .with("until", now.plus(lifetime).truncatedTo(ChronoUnit.SECONDS)));
@@ -91,7 +91,7 @@ final class SiteEnrolCommand implements Callable<Integer> {
     private void write(EnrolmentToken token) throws IOException {
         byte[] text = token.text();
         try {
-            WholeFile.create(tokenFile, text);
+            AtomicFile.create(tokenFile, text);
         } finally {
             Arrays.fill(text, (byte) 0);
         }

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,7 +31,7 @@ final class SiteInitCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -40,11 +40,11 @@ final class SiteInitCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        try (SiteFolder site = SiteFolder.init(of.folder(), keys, Duration.ofDays(365L * years), now)) {
-            output.print(new Facts()
+        try (SiteCaFolder site = SiteCaFolder.create(of.folder(), keys, Duration.ofDays(365L * years), now)) {
+            output.print(new KeyValueOutput()
                     .with("key", site.key().verificationKey())
                     .with("folder", of.folder())
-                    .with("list", site.list(now).number()));
+                    .with("list", site.signRevocationList(now).number()));
         }
         return ExitCode.OK.code();
     }

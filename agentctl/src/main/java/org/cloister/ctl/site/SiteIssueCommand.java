@@ -5,15 +5,15 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.identity.Clause;
 import org.cloister.protocol.identity.EnrolmentRequest;
-import org.cloister.protocol.identity.IdentityRefused;
-import org.cloister.protocol.identity.WholeFile;
+import org.cloister.protocol.identity.IdentityClause;
+import org.cloister.protocol.identity.IdentityRefusedException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -34,7 +34,7 @@ final class SiteIssueCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -43,16 +43,16 @@ final class SiteIssueCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        Facts facts = new Facts();
-        try (SiteFolder site = of.open(keys)) {
-            if (site.hasUnlisted(now)) {
+        KeyValueOutput facts = new KeyValueOutput();
+        try (SiteCaFolder site = of.open(keys)) {
+            if (site.hasUnlistedRevocations(now)) {
                 // An earlier alarm's list could not be signed.
-                site.list(now);
+                site.signRevocationList(now);
             }
             for (Path file : requests) {
-                EnrolmentRequest request = EnrolmentRequest.parse(Pem.bytes(file, EnrolmentRequest.MAX_BYTES));
+                EnrolmentRequest request = EnrolmentRequest.parse(Pem.readBounded(file, EnrolmentRequest.MAX_BYTES));
                 Path answer = file.resolveSibling(file.getFileName() + ".pem");
-                WholeFile.replace(answer, Pem.write(Pem.CERTIFICATE, answer(site, request, now)));
+                AtomicFile.replace(answer, Pem.write(Pem.CERTIFICATE, answer(site, request, now)));
                 facts.with(request.request().name().toString(), answer);
             }
         }
@@ -60,20 +60,20 @@ final class SiteIssueCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    private static byte[] answer(SiteFolder site, EnrolmentRequest request, Instant now) throws IOException {
+    private static byte[] answer(SiteCaFolder site, EnrolmentRequest request, Instant now) throws IOException {
         try {
-            return site.desk().answer(request, now);
-        } catch (IdentityRefused e) {
-            if (e.clause() == Clause.COPIED) {
+            return site.registrationAuthority().answer(request, now);
+        } catch (IdentityRefusedException e) {
+            if (e.clause() == IdentityClause.COPIED) {
                 list(site, e, now);
             }
             throw e;
         }
     }
 
-    private static void list(SiteFolder site, IdentityRefused alarm, Instant now) throws IOException {
+    private static void list(SiteCaFolder site, IdentityRefusedException alarm, Instant now) throws IOException {
         try {
-            site.list(now);
+            site.signRevocationList(now);
         } catch (IOException | RuntimeException e) {
             throw new IOException(
                     alarm.getMessage() + "; the revocation list is not signed, try agentctl site revoke: "

@@ -2,7 +2,7 @@ package org.cloister.ctl.site;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.cloister.ctl.key.KeyOptions;
+import org.cloister.ctl.key.SigningKeyOptions;
 import picocli.CommandLine.Option;
 
 /** Which site's CA. */
@@ -19,7 +19,7 @@ final class SiteOption {
         return folder;
     }
 
-    SiteFolder open(KeyOptions keys) throws IOException {
-        return SiteFolder.open(folder, keys);
+    SiteCaFolder open(SigningKeyOptions keys) throws IOException {
+        return SiteCaFolder.open(folder, keys);
     }
 }

@@ -4,17 +4,17 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.Pem;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRequest;
+import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.EnrolmentRequest;
 import org.cloister.protocol.identity.EnrolmentToken;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.identity.WholeFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 final class SiteRequestCommand implements Callable<Integer> {
     @Option(names = "--role", paramLabel = "ROLE", required = true, description = "host or relay.")
     @SuppressWarnings("NullAway.Init")
-    private Role role;
+    private CertificateRole role;
 
     @Option(names = "--token", paramLabel = "FILE", description = "The token; left out to renew.")
     private @Nullable Path tokenFile;
@@ -56,11 +56,11 @@ final class SiteRequestCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Name name = Names.ofSite(id, role);
-        SigningKey key = MachineKey.openOrMake(keyFile);
+        CertificateName name = SiteNames.parse(id, role);
+        SigningKey key = MachineKeyFile.openOrCreate(keyFile);
         CertificateRequest request = CertificateRequest.make(name, key);
-        WholeFile.replace(out, enrolment(request).json());
-        output.print(new Facts()
+        AtomicFile.replace(out, enrolment(request).json());
+        output.print(new KeyValueOutput()
                 .with("name", name)
                 .with("key", key.verificationKey())
                 .with("request", out));
@@ -71,7 +71,7 @@ final class SiteRequestCommand implements Callable<Integer> {
         if (tokenFile == null) {
             return EnrolmentRequest.renewal(request);
         }
-        byte[] text = Pem.bytes(tokenFile, EnrolmentToken.MAX_TEXT);
+        byte[] text = Pem.readBounded(tokenFile, EnrolmentToken.MAX_TEXT);
         try (EnrolmentToken token = EnrolmentToken.parse(text)) {
             return EnrolmentRequest.first(request, token);
         } finally {

@@ -5,10 +5,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.output.Facts;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.RevocationList;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -38,7 +38,7 @@ final class SiteRevokeCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -47,16 +47,16 @@ final class SiteRevokeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        try (SiteFolder site = of.open(keys)) {
+        try (SiteCaFolder site = of.open(keys)) {
             for (String name : names) {
-                site.desk().revoke(Name.parse(name), why, now);
+                site.registrationAuthority().revoke(CertificateName.parse(name), why, now);
             }
-            RevocationList list = site.list(now);
-            output.print(new Facts()
-                    .with("list", site.listFile())
+            RevocationList list = site.signRevocationList(now);
+            output.print(new KeyValueOutput()
+                    .with("list", site.revocationListFile())
                     .with("number", list.number())
                     .with("revoked", list.certificates())
-                    .with("until", list.until()));
+                    .with("until", list.nextUpdate()));
         }
         return ExitCode.OK.code();
     }

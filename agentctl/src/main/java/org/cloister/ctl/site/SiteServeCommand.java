@@ -19,14 +19,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.cloister.ctl.BuildVersion;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.KeyOptions;
-import org.cloister.ctl.output.Table;
-import org.cloister.ctl.relay.RelayAddress;
+import org.cloister.ctl.authority.AuthorityLinkCredential;
+import org.cloister.ctl.authority.CertificateRenewal;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.TextTable;
+import org.cloister.ctl.relay.RelayAddressConverter;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.link.AgentLink;
-import org.cloister.protocol.link.Credential;
-import org.cloister.protocol.link.DeskCredential;
-import org.cloister.protocol.link.RenewalDesk;
+import org.cloister.transport.link.AgentLink;
+import org.cloister.transport.tls.TlsCredential;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -46,7 +46,7 @@ final class SiteServeCommand implements Callable<Integer> {
     @Option(
             names = "--relay",
             paramLabel = "HOST:PORT",
-            converter = RelayAddress.class,
+            converter = RelayAddressConverter.class,
             required = true,
             description = "Where a relay listens; once for each relay.")
     @SuppressWarnings("NullAway.Init")
@@ -54,7 +54,7 @@ final class SiteServeCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
-    private KeyOptions keys;
+    private SigningKeyOptions keys;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -62,16 +62,16 @@ final class SiteServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        SiteFolder site = at.open(keys);
+        SiteCaFolder site = at.open(keys);
         site.close();
-        SiteDesk office = new SiteDesk(site);
-        if (office.newest().isEmpty()) {
-            office.sign(Instant.now());
+        SiteSigningService office = new SiteSigningService(site);
+        if (office.newestList().isEmpty()) {
+            office.signList(Instant.now());
         }
-        DeskCredential own = new DeskCredential(site.authority(), InstantSource.system());
+        AuthorityLinkCredential own = new AuthorityLinkCredential(site.authority(), InstantSource.system());
         try {
             // What cannot be issued now will not be later.
-            say("desk " + DeskCredential.NAME + " with "
+            say("desk " + AuthorityLinkCredential.NAME + " with "
                     + VerificationKey.of(own.get().chain().get(0).getPublicKey()));
             serve(office, own, relays);
         } catch (UncheckedIOException e) {
@@ -82,16 +82,16 @@ final class SiteServeCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    private void serve(SiteDesk office, Supplier<Credential> own, List<InetSocketAddress> addresses)
+    private void serve(SiteSigningService office, Supplier<TlsCredential> own, List<InetSocketAddress> addresses)
             throws InterruptedException {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         List<AgentLink> links = new ArrayList<>();
-        try (RenewalDesk desk = new RenewalDesk(office, InstantSource.system(), this::say)) {
+        try (CertificateRenewal desk = new CertificateRenewal(office, InstantSource.system(), this::say)) {
             for (InetSocketAddress each : addresses) {
-                AgentLink.Terms terms = new AgentLink.Terms(
-                        List.of(each), own, trust -> trust, office.beliefs(), "agentctl " + BuildVersion.current());
+                AgentLink.Settings terms = new AgentLink.Settings(
+                        List.of(each), own, trust -> trust, office.trustStore(), "agentctl " + BuildVersion.current());
                 links.add(new AgentLink(
-                        loops, terms, desk.at(each.getHostString() + ":" + each.getPort()), new SecureRandom()));
+                        loops, terms, desk.forRelay(each.getHostString() + ":" + each.getPort()), new SecureRandom()));
             }
             new CountDownLatch(1).await();
         } finally {
@@ -102,7 +102,7 @@ final class SiteServeCommand implements Callable<Integer> {
 
     private void say(String line) {
         PrintWriter out = spec.commandLine().getOut();
-        out.println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + Table.visible(line));
+        out.println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + TextTable.escapeControls(line));
         out.flush();
     }
 }

@@ -8,11 +8,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import org.cloister.ctl.tunnel.TunnelOptions.GuardState;
-import org.cloister.ipsec.Explanation;
+import org.cloister.ipsec.TunnelExplanation;
 import org.cloister.ipsec.TunnelView;
 import org.cloister.ipsec.vici.IpsecException;
 import picocli.CommandLine.Command;
@@ -49,10 +49,10 @@ final class TunnelExplainCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    private record Words(String name, Explanation explanation) implements Answer {
+    private record ExplanationOutput(String name, TunnelExplanation explanation) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table().row(name + ": " + explanation.why());
+        public TextTable table() {
+            TextTable table = new TextTable().row(name + ": " + explanation.why());
             return explanation.remedy().isEmpty() ? table : table.row("to do: " + explanation.remedy());
         }
 
@@ -72,18 +72,18 @@ final class TunnelExplainCommand implements Callable<Integer> {
         if (listen < 0 || listen > 60) {
             throw new ParameterException(spec.commandLine(), "--listen: want 0 to 60 seconds, have " + listen);
         }
-        Explanation explanation = explain();
-        output.print(new Words(name, explanation));
+        TunnelExplanation explanation = explain();
+        output.print(new ExplanationOutput(name, explanation));
         return (explanation.up() ? ExitCode.OK : ExitCode.FAILURE).code();
     }
 
-    private Explanation explain() {
+    private TunnelExplanation explain() {
         try {
             GuardState guard = GuardState.read();
             TunnelView view = TunnelView.read(tunnels.socket(), Duration.ofSeconds(listen));
             return view.explain(name, guard.inPlace() ? null : guard.words(), Instant.now());
         } catch (IpsecException e) {
-            return Explanation.of(new Explanation.Facts(
+            return TunnelExplanation.of(new TunnelExplanation.Facts(
                     name, String.valueOf(e.getMessage()), null, false, null, List.of(), null, Instant.now()));
         }
     }

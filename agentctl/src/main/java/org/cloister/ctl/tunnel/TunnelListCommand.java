@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import org.cloister.ctl.tunnel.TunnelOptions.GuardState;
-import org.cloister.ipsec.Explanation;
-import org.cloister.ipsec.Sa;
+import org.cloister.ipsec.IkeSa;
+import org.cloister.ipsec.TunnelExplanation;
 import org.cloister.ipsec.TunnelView;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -34,32 +34,33 @@ final class TunnelListCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private OutputOption output;
 
-    private record Row(TunnelView.Loaded tunnel, Explanation state, long sinceS, long bytesIn, long bytesOut) {
-        static Row of(TunnelView view, TunnelView.Loaded tunnel, GuardState guard) {
+    private record TunnelRow(
+            TunnelView.Loaded tunnel, TunnelExplanation state, long sinceS, long bytesIn, long bytesOut) {
+        static TunnelRow of(TunnelView view, TunnelView.Loaded tunnel, GuardState guard) {
             long since = 0;
             long in = 0;
             long out = 0;
-            for (Sa sa : view.of(tunnel.name())) {
+            for (IkeSa sa : view.of(tunnel.name())) {
                 since = Math.max(since, sa.establishedS());
-                in += sa.children().stream().mapToLong(Sa.Child::bytesIn).sum();
-                out += sa.children().stream().mapToLong(Sa.Child::bytesOut).sum();
+                in += sa.children().stream().mapToLong(IkeSa.ChildSa::bytesIn).sum();
+                out += sa.children().stream().mapToLong(IkeSa.ChildSa::bytesOut).sum();
             }
             String wrong = guard.inPlace() ? null : guard.words();
-            return new Row(tunnel, view.explain(tunnel.name(), wrong, Instant.now()), since, in, out);
+            return new TunnelRow(tunnel, view.explain(tunnel.name(), wrong, Instant.now()), since, in, out);
         }
     }
 
-    private record Rows(List<Row> rows, GuardState guard) implements Answer {
-        boolean isWell() {
+    private record TunnelsOutput(List<TunnelRow> rows, GuardState guard) implements CommandOutput {
+        boolean isHealthy() {
             return guard.inPlace() && rows.stream().allMatch(row -> row.state.up());
         }
 
         @Override
-        public Table table() {
-            Table table = new Table();
-            for (Row row : rows) {
+        public TextTable table() {
+            TextTable table = new TextTable();
+            for (TunnelRow row : rows) {
                 String state = row.state.up()
-                        ? "up for " + Explanation.words(Duration.ofSeconds(row.sinceS))
+                        ? "up for " + TunnelExplanation.words(Duration.ofSeconds(row.sinceS))
                         : "down: " + row.state.why();
                 table.row(
                         row.tunnel.name(),
@@ -76,7 +77,7 @@ final class TunnelListCommand implements Callable<Integer> {
         public ObjectNode document() {
             ObjectNode document = JsonNodeFactory.instance.objectNode();
             var tunnels = document.putArray("tunnels");
-            for (Row row : rows) {
+            for (TunnelRow row : rows) {
                 tunnels.addObject()
                         .put("name", row.tunnel.name())
                         .put("peer", row.tunnel.peer())
@@ -97,10 +98,10 @@ final class TunnelListCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         TunnelView view = TunnelView.read(tunnels.socket(), Duration.ZERO);
         GuardState guard = GuardState.read();
-        List<Row> rows = new ArrayList<>();
-        new TreeMap<>(view.loaded()).values().forEach(tunnel -> rows.add(Row.of(view, tunnel, guard)));
-        Rows answer = new Rows(rows, guard);
+        List<TunnelRow> rows = new ArrayList<>();
+        new TreeMap<>(view.loaded()).values().forEach(tunnel -> rows.add(TunnelRow.of(view, tunnel, guard)));
+        TunnelsOutput answer = new TunnelsOutput(rows, guard);
         output.print(answer);
-        return (answer.isWell() ? ExitCode.OK : ExitCode.FAILURE).code();
+        return (answer.isHealthy() ? ExitCode.OK : ExitCode.FAILURE).code();
     }
 }

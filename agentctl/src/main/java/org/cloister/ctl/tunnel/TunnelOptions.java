@@ -2,8 +2,8 @@ package org.cloister.ctl.tunnel;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.cloister.ipsec.Guard;
-import org.cloister.ipsec.Nft;
+import org.cloister.ipsec.TunnelGuard;
+import org.cloister.ipsec.TunnelNft;
 import picocli.CommandLine.Option;
 
 /** Which charon is meant. */
@@ -24,7 +24,7 @@ final class TunnelOptions {
     record GuardState(boolean inPlace, String words) {
         static GuardState read() {
             try {
-                Guard guard = Guard.read(Nft.ofThisMachine());
+                TunnelGuard guard = TunnelGuard.read(TunnelNft.ofThisMachine());
                 return new GuardState(
                         true,
                         guard.device() + " " + guard.network() + ", for " + guard.by() + ", TCP segments of "

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.preflight.machine.Machine;
-import org.cloister.preflight.machine.UnknownException;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.UndeterminedException;
 
 /**
  * What agent-vm says of its VM's boot, docs/image.md.
@@ -24,15 +24,15 @@ record BootReport(String phase, Map<String, String> keys, Map<String, BigDecimal
     private static final Pattern REACHED =
             Pattern.compile("([a-z]{1,20}) ([0-9]{1,9}\\.[0-9]{2}) [0-9]{1,9}\\.[0-9]{2}");
 
-    static BootReport read(Machine machine) throws IOException {
+    static BootReport read(InspectedMachine machine) throws IOException {
         String text = machine.read(FILE)
-                .orElseThrow(() -> new UnknownException(
+                .orElseThrow(() -> new UndeterminedException(
                         FILE + ": no such file: agent-vm does not run here",
                         "ask in a VM of a project; there, systemctl status agent-vm"));
         return parse(text.lines().toList());
     }
 
-    static BootReport parse(List<String> lines) throws UnknownException {
+    static BootReport parse(List<String> lines) throws UndeterminedException {
         String phase = "";
         Map<String, String> keys = new LinkedHashMap<>();
         Map<String, BigDecimal> reached = new LinkedHashMap<>();
@@ -59,8 +59,8 @@ record BootReport(String phase, Map<String, String> keys, Map<String, BigDecimal
         return new BootReport(phase, keys, reached);
     }
 
-    private static UnknownException malformed() {
-        return new UnknownException(
+    private static UndeterminedException malformed() {
+        return new UndeterminedException(
                 FILE + ": want a phase, keys and the times of phases, have something else",
                 "install agent-vm and agentctl of one release");
     }

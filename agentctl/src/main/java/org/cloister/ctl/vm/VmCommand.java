@@ -1,7 +1,7 @@
 package org.cloister.ctl.vm;
 
 import org.cloister.ctl.Agentctl;
-import org.cloister.preflight.machine.Machine;
+import org.cloister.preflight.machine.InspectedMachine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -22,7 +22,7 @@ public final class VmCommand implements Runnable {
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    Machine machine() {
+    InspectedMachine machine() {
         return root.machine();
     }
 

@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
@@ -27,10 +27,10 @@ final class VmPhasesCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private VmCommand vm;
 
-    private record Phases(BootReport report) implements Answer {
+    private record Phases(BootReport report) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
+        public TextTable table() {
+            TextTable table = new TextTable();
             report.reached().forEach((phase, seconds) -> table.row(phase, seconds + " s"));
             return table;
         }

@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
@@ -23,10 +23,10 @@ final class VmStatusCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private VmCommand vm;
 
-    private record Status(BootReport report) implements Answer {
+    private record Status(BootReport report) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
+        public TextTable table() {
+            TextTable table = new TextTable();
             table.row("phase", report.phase());
             table.row("since", report.reached().get(report.phase()) + " s after the kernel's start");
             report.keys().forEach(table::row);

@@ -7,9 +7,9 @@ import java.io.IOException;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
+import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
@@ -31,10 +31,10 @@ final class VmVolumesCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private VmCommand vm;
 
-    private record Volumes(VolumesReport report) implements Answer {
+    private record Volumes(VolumesReport report) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
+        public TextTable table() {
+            TextTable table = new TextTable();
             report.volumes()
                     .forEach((name, volume) -> table.row(
                             name,

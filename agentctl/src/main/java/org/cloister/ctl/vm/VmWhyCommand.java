@@ -10,12 +10,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.output.Answer;
+import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.ctl.output.Table;
-import org.cloister.preflight.machine.UnknownException;
-import org.cloister.protocol.MalformedException;
+import org.cloister.ctl.output.TextTable;
+import org.cloister.preflight.machine.UndeterminedException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -49,11 +49,11 @@ final class VmWhyCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    private record Statuses(List<JobStatus> list) implements Answer {
+    private record Statuses(List<JobStatusFile> list) implements CommandOutput {
         @Override
-        public Table table() {
-            Table table = new Table();
-            list.forEach(each -> table.row(each.job(), each.sentence()));
+        public TextTable table() {
+            TextTable table = new TextTable();
+            list.forEach(each -> table.row(each.job(), each.toSentence()));
             return table;
         }
 
@@ -61,7 +61,7 @@ final class VmWhyCommand implements Callable<Integer> {
         public ObjectNode document() {
             ObjectNode document = JsonNodeFactory.instance.objectNode();
             ArrayNode jobs = document.putArray("jobs");
-            for (JobStatus each : list) {
+            for (JobStatusFile each : list) {
                 ObjectNode entry = jobs.addObject().put("job", each.job()).put("phase", each.phase());
                 if (!each.waitsOn().isEmpty()) {
                     entry.put("waits_on", each.waitsOn());
@@ -74,27 +74,28 @@ final class VmWhyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        if (!JobStatus.JOB.matcher(job).matches()) {
+        if (!JobStatusFile.JOB.matcher(job).matches()) {
             throw new ParameterException(
                     spec.commandLine(), "job: want a number such as 12, 12_3 or 12+1, have " + job);
         }
         List<String> names = vm.machine()
                 .list(FOLDER)
-                .orElseThrow(() -> new UnknownException(
+                .orElseThrow(() -> new UndeterminedException(
                         FOLDER + ": no such folder: agent-vm does not run here, or no job has waited yet",
                         "ask in the project's controlling VM; there, systemctl status agent-vm"));
-        List<JobStatus> found = new ArrayList<>();
+        List<JobStatusFile> found = new ArrayList<>();
         for (String name : names) {
             if (isAsked(name)) {
                 read(name).ifPresent(found::add);
             }
         }
         if (found.isEmpty()) {
-            throw new UnknownException(
+            throw new UndeterminedException(
                     "job " + job + ": does not wait for a VM, or is none of this project",
                     "squeue -j " + job + " says how it is, and sacct -j " + job + " how it was");
         }
-        found.sort(Comparator.comparing((JobStatus each) -> each.job().length()).thenComparing(JobStatus::job));
+        found.sort(Comparator.comparing((JobStatusFile each) -> each.job().length())
+                .thenComparing(JobStatusFile::job));
         output.print(new Statuses(found));
         return ExitCode.OK.code();
     }
@@ -105,7 +106,7 @@ final class VmWhyCommand implements Callable<Integer> {
         return name.equals(job + SUFFIX) || (part && name.endsWith(SUFFIX));
     }
 
-    private Optional<JobStatus> read(String name) throws IOException {
+    private Optional<JobStatusFile> read(String name) throws IOException {
         String path = FOLDER + "/" + name;
         Optional<String> text = vm.machine().read(path);
         if (text.isEmpty()) {
@@ -113,13 +114,13 @@ final class VmWhyCommand implements Callable<Integer> {
             return Optional.empty();
         }
         try {
-            JobStatus status = JobStatus.parse(text.get().getBytes(StandardCharsets.UTF_8));
+            JobStatusFile status = JobStatusFile.parse(text.get().getBytes(StandardCharsets.UTF_8));
             if (!name.equals(status.job() + SUFFIX)) {
                 throw new MalformedException("job: want that of the file's name, have " + status.job());
             }
             return Optional.of(status);
         } catch (MalformedException e) {
-            throw new UnknownException(
+            throw new UndeterminedException(
                     path + ": not a status: " + e.getMessage(), "install agent-vm and agentctl of one release", e);
         }
     }

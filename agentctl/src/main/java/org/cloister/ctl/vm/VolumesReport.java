@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
-import org.cloister.preflight.machine.Machine;
-import org.cloister.preflight.machine.UnknownException;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.UndeterminedException;
 
 /**
  * What agent-vm says of its VM's volumes, docs/image.md.
@@ -50,15 +50,15 @@ record VolumesReport(Map<String, Volume> volumes) {
         }
     }
 
-    static VolumesReport read(Machine machine) throws IOException {
+    static VolumesReport read(InspectedMachine machine) throws IOException {
         String text = machine.read(FILE)
-                .orElseThrow(() -> new UnknownException(
+                .orElseThrow(() -> new UndeterminedException(
                         FILE + ": no such file: agent-vm does not run here",
                         "ask in a VM of a project; there, systemctl status agent-vm"));
         try {
             return parse(text.getBytes(StandardCharsets.UTF_8));
         } catch (MalformedException e) {
-            throw new UnknownException(
+            throw new UndeterminedException(
                     FILE + ": does not list volumes: " + e.getMessage(),
                     "install agent-vm and agentctl of one release",
                     e);

@@ -32,18 +32,18 @@ class HostCommandsTest {
     private Path folder;
 
     private Path socket;
-    private MiniHost host;
+    private LoopbackAgentHost host;
     private Cli cli;
 
     @BeforeEach
-    void begin() throws IOException {
+    void setUp() throws IOException {
         socket = folder.resolve("s");
-        host = new MiniHost(socket);
+        host = new LoopbackAgentHost(socket);
         cli = new Cli(folder, "unused");
     }
 
     @AfterEach
-    void end() throws IOException {
+    void tearDown() throws IOException {
         cli.close();
         host.close();
     }
@@ -65,9 +65,9 @@ class HostCommandsTest {
 
     private Cli.Result ask(String request, String answer, String... words) throws IOException {
         CompletableFuture<Cli.Result> result = running(words);
-        try (MiniHost.Call call = host.accept()) {
-            assertThat(call.hear()).isEqualTo(request);
-            call.say(answer);
+        try (LoopbackAgentHost.Call call = host.accept()) {
+            assertThat(call.receive()).isEqualTo(request);
+            call.send(answer);
             return result.join();
         }
     }
@@ -148,9 +148,9 @@ class HostCommandsTest {
     @Test
     void a_job_step_waits_and_says_how_its_vm_went() throws IOException {
         CompletableFuture<Cli.Result> result = running("run", TICKET);
-        try (MiniHost.Call call = host.accept()) {
-            assertThat(call.hear()).isEqualTo(RUN);
-            call.say(JOB).say(RUNNING).say(DONE);
+        try (LoopbackAgentHost.Call call = host.accept()) {
+            assertThat(call.receive()).isEqualTo(RUN);
+            call.send(JOB).send(RUNNING).send(DONE);
             assertThat(result.join().status()).isZero();
             assertThat(result.join().out())
                     .isEqualTo("job      12 ms\nrunning  480 ms\nend      done: the guest powered off\n");
@@ -160,17 +160,18 @@ class HostCommandsTest {
 
     @Test
     void each_way_to_end_has_an_exit_status_of_its_own() throws IOException {
-        for (VmEnd.Code code : VmEnd.Code.values()) {
+        for (VmExit.Code code : VmExit.Code.values()) {
             CompletableFuture<Cli.Result> result = running("run", TICKET, "-o", "json");
-            try (MiniHost.Call call = host.accept()) {
-                call.hear();
+            try (LoopbackAgentHost.Call call = host.accept()) {
+                call.receive();
                 String word = code.name().toLowerCase(Locale.ROOT);
-                call.say("{\"end\":{\"code\":\"" + word + "\",\"phase\":\"port\",\"text\":\"t\",\"hint\":\"h\"}}");
+                call.send("{\"end\":{\"code\":\"" + word + "\",\"phase\":\"port\",\"text\":\"t\",\"hint\":\"h\"}}");
                 assertThat(result.join().status()).isEqualTo(code.status());
                 assertThat(result.join().out()).contains("\"code\" : \"" + word + "\"", "\"phase\" : \"port\"");
                 assertThat(result.join().err())
-                        .isEqualTo((code == VmEnd.Code.DONE ? "" : "agentctl: error: ticket " + TICKET + " (port): t\n")
-                                + "agentctl: hint: h\n");
+                        .isEqualTo(
+                                (code == VmExit.Code.DONE ? "" : "agentctl: error: ticket " + TICKET + " (port): t\n")
+                                        + "agentctl: hint: h\n");
             }
         }
     }
@@ -178,18 +179,18 @@ class HostCommandsTest {
     @Test
     void the_wait_goes_on_with_the_next_daemon_and_asks_anew_only_before_the_first_phase() throws IOException {
         CompletableFuture<Cli.Result> result = running("run", TICKET);
-        try (MiniHost.Call call = host.accept()) {
-            assertThat(call.hear()).isEqualTo(RUN);
+        try (LoopbackAgentHost.Call call = host.accept()) {
+            assertThat(call.receive()).isEqualTo(RUN);
         }
-        try (MiniHost.Call call = host.accept()) {
-            assertThat(call.hear()).isEqualTo(RUN);
-            call.say(JOB);
+        try (LoopbackAgentHost.Call call = host.accept()) {
+            assertThat(call.receive()).isEqualTo(RUN);
+            call.send(JOB);
         }
         host.close();
-        host = new MiniHost(socket);
-        try (MiniHost.Call call = host.accept()) {
-            assertThat(call.hear()).isEqualTo(AGAIN);
-            call.say(RUNNING).say(DONE);
+        host = new LoopbackAgentHost(socket);
+        try (LoopbackAgentHost.Call call = host.accept()) {
+            assertThat(call.receive()).isEqualTo(AGAIN);
+            call.send(RUNNING).send(DONE);
             assertThat(result.join().status()).isZero();
         }
         assertThat(result.join().err())
@@ -212,15 +213,15 @@ class HostCommandsTest {
     void sigterm_is_passed_on_and_the_vms_end_is_the_processs() throws Exception {
         Process process = process();
         try (BufferedReader out = process.inputReader();
-                MiniHost.Call call = host.accept()) {
-            assertThat(call.hear()).isEqualTo(RUN);
-            call.say(JOB);
+                LoopbackAgentHost.Call call = host.accept()) {
+            assertThat(call.receive()).isEqualTo(RUN);
+            call.send(JOB);
             process.toHandle().destroy();
-            assertThat(call.hear()).isEqualTo("{\"request\":\"stop\"}");
+            assertThat(call.receive()).isEqualTo("{\"request\":\"stop\"}");
             assertThat(process.isAlive()).isTrue();
-            call.say("{\"end\":{\"code\":\"stopped\",\"phase\":\"gone\",\"text\":\"the job ended\",\"hint\":\"\"}}");
+            call.send("{\"end\":{\"code\":\"stopped\",\"phase\":\"gone\",\"text\":\"the job ended\",\"hint\":\"\"}}");
             assertThat(out.lines()).containsExactly("job  12 ms", "end  stopped: the job ended");
-            assertThat(process.waitFor()).isEqualTo(VmEnd.Code.STOPPED.status());
+            assertThat(process.waitFor()).isEqualTo(VmExit.Code.STOPPED.status());
         } finally {
             process.destroyForcibly();
         }
@@ -230,16 +231,16 @@ class HostCommandsTest {
     void sigterm_while_no_agent_host_is_there_reaches_the_next_one() throws Exception {
         Process process = process();
         try (BufferedReader err = process.errorReader()) {
-            try (MiniHost.Call call = host.accept()) {
-                assertThat(call.hear()).isEqualTo(RUN);
-                call.say(JOB);
+            try (LoopbackAgentHost.Call call = host.accept()) {
+                assertThat(call.receive()).isEqualTo(RUN);
+                call.send(JOB);
             }
             assertThat(err.readLine()).contains("the VM goes on, and this waits");
             process.toHandle().destroy();
-            try (MiniHost.Call call = host.accept()) {
-                assertThat(call.hear()).isEqualTo(AGAIN);
-                assertThat(call.hear()).isEqualTo("{\"request\":\"stop\"}");
-                call.say(DONE);
+            try (LoopbackAgentHost.Call call = host.accept()) {
+                assertThat(call.receive()).isEqualTo(AGAIN);
+                assertThat(call.receive()).isEqualTo("{\"request\":\"stop\"}");
+                call.send(DONE);
                 assertThat(process.waitFor()).isZero();
             }
         } finally {

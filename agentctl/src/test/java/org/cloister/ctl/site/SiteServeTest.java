@@ -14,18 +14,18 @@ import java.util.Random;
 import org.cloister.ctl.Cli;
 import org.cloister.ctl.key.Pem;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.Anchors;
-import org.cloister.protocol.identity.Authority;
-import org.cloister.protocol.identity.Beliefs;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.CertificateAuthority;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.link.AgentMessage;
-import org.cloister.protocol.link.Credential;
-import org.cloister.protocol.link.PemCredential;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.protocol.link.Renewal;
-import org.cloister.protocol.link.Trust;
+import org.cloister.transport.link.RenewalClient;
+import org.cloister.transport.tls.PemCredentialFile;
+import org.cloister.transport.tls.TlsCredential;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(240)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class SiteServeTest {
-    private static final Name HOST = new Name("h1", "host", Name.SITE);
+    private static final CertificateName HOST = new CertificateName("h1", "host", CertificateName.SITE);
 
     @TempDir
     private Path folder;
@@ -80,35 +80,35 @@ class SiteServeTest {
         out(cli.runWithSecret("site", "issue", "--site", at("ca"), at(id)));
     }
 
-    private Credential machine(String id) throws IOException {
-        return PemCredential.read(folder.resolve(id + ".pem"), folder.resolve(id + ".key"));
+    private TlsCredential machine(String id) throws IOException {
+        return PemCredentialFile.read(folder.resolve(id + ".pem"), folder.resolve(id + ".key"));
     }
 
-    private Anchors site() throws IOException {
-        Authority authority = Authority.load(
+    private TrustAnchors site() throws IOException {
+        CertificateAuthority authority = CertificateAuthority.load(
                 Pem.read(folder.resolve("ca/authority.pem"), Pem.CERTIFICATE),
                 message -> message,
                 new java.security.SecureRandom());
-        return Anchors.none().withSite(List.of(authority.key()));
+        return TrustAnchors.none().withSite(List.of(authority.key()));
     }
 
-    private Trust desks() throws IOException {
-        return Trust.inAgents(new Beliefs(site(), RevocationLists.none(), InstantSource.system()));
+    private CertifiedPeerVerifier desks() throws IOException {
+        return CertifiedPeerVerifier.forAgents(new TrustStore(site(), RevocationLists.none(), InstantSource.system()));
     }
 
     private RevocationList list(AgentMessage.DeliverRevocations delivery) throws IOException {
-        return RevocationList.read(delivery.signed().toByteArray(), site().of(Name.SITE));
+        return RevocationList.read(delivery.signed().toByteArray(), site().of(CertificateName.SITE));
     }
 
     @Test
     void answers_delivers_and_leaves_the_folder_to_others() throws Exception {
         enrol("relay", "r1");
         enrol("host", "h1");
-        Credential host = machine("h1");
-        var request = new Renewal(host, site(), fresh -> {}, new Random(1))
-                .ask(Instant.now().plus(Duration.ofHours(20)))
+        TlsCredential host = machine("h1");
+        var request = new RenewalClient(host, site(), fresh -> {}, new Random(1))
+                .nextRequest(Instant.now().plus(Duration.ofHours(20)))
                 .orElseThrow();
-        try (MiniRelay relay = new MiniRelay(machine("r1"), desks())) {
+        try (LoopbackAttachRelay relay = new LoopbackAttachRelay(machine("r1"), desks())) {
             Cli.Result[] ended = new Cli.Result[1];
             Thread desk = new Thread(() -> {
                 try {
@@ -118,22 +118,24 @@ class SiteServeTest {
                 }
             });
             desk.start();
-            AgentMessage.DeliverRevocations first = relay.hear(AgentMessage.DeliverRevocations.class);
+            AgentMessage.DeliverRevocations first = relay.receive(AgentMessage.DeliverRevocations.class);
             assertThat(list(first).serials()).isEmpty();
-            relay.took(first);
-            relay.say(new RelayMessage.RenewalAsked(1, HOST, request));
-            AgentMessage.RenewalAnswered answer = relay.hear(AgentMessage.RenewalAnswered.class);
+            relay.confirm(first);
+            relay.send(new RelayMessage.RenewalRequested(1, HOST, request));
+            AgentMessage.RenewalAnswered answer = relay.receive(AgentMessage.RenewalAnswered.class);
             assertThat(answer.outcome().certificate().toByteArray())
                     .as("the certificate that is young yet")
                     .isEqualTo(host.chain().get(0).getEncoded());
             out(cli.runWithSecret("site", "revoke", "--site", at("ca"), HOST.toString()));
-            RevocationList list = list(relay.hear(AgentMessage.DeliverRevocations.class));
+            RevocationList list = list(relay.receive(AgentMessage.DeliverRevocations.class));
             X509Certificate leaf = host.chain().get(0);
             assertThat(list.serials()).hasSize(2).contains(leaf.getSerialNumber());
             assertThat(list.certificates()).isOne();
             assertThat(list.revokes(VerificationKey.of(leaf.getPublicKey()))).isTrue();
-            relay.say(new RelayMessage.RenewalAsked(2, HOST, request));
-            assertThat(relay.hear(AgentMessage.RenewalAnswered.class).outcome().refused())
+            relay.send(new RelayMessage.RenewalRequested(2, HOST, request));
+            assertThat(relay.receive(AgentMessage.RenewalAnswered.class)
+                            .outcome()
+                            .refused())
                     .isEqualTo("revoked");
             desk.interrupt();
             desk.join();

@@ -7,15 +7,15 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import org.cloister.lab.Accelerator;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabAccelerator;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
-import org.cloister.lab.Steps;
-import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.ProgressLog;
+import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.WorkingSite;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.image.ImageManifest;
 
 /** A site, two projects and a job from sbatch to its receipt, in a lab of its own; ends with a page of what was seen. */
 public final class Demo {
@@ -30,45 +30,46 @@ public final class Demo {
     }
 
     public void run() throws IOException {
-        Steps steps = new Steps(out);
+        ProgressLog steps = new ProgressLog(out);
         Lab.remove(home, NAME);
         Path image = home.image("lab");
         ImageManifest manifest = ImageManifest.load(image);
-        steps.act("image: every file as its manifest says", () -> requireIntact(image, manifest));
+        steps.runStep("image: every file as its manifest says", () -> requireIntact(image, manifest));
         Lab lab = Lab.up(home, NAME, steps);
         Path folder = Files.createTempDirectory("cloister-demo");
-        Page page;
-        try (Searches searches = new Searches(lab);
-                ProjectStage project = steps.step(
+        DemoPage page;
+        try (MarkerSearches searches = new MarkerSearches(lab);
+                ProjectFixture project = steps.step(
                         "site: relay, two hosts; a project with two owners",
-                        () -> ProjectStage.first(
+                        () -> ProjectFixture.first(
                                 WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people")))) {
-            Story story = new Story(project, searches, folder, steps, out);
-            story.tell();
-            page = new Page(story.job(), story.timeline(), story.claims(), facts(manifest, lab, steps));
+            DemoSequence story = new DemoSequence(project, searches, folder, steps, out);
+            story.run();
+            page = new DemoPage(story.job(), story.timeline(), story.claims(), facts(manifest, lab, steps));
         } finally {
-            steps.act("lab: down", () -> Lab.remove(home, NAME));
+            steps.runStep("lab: down", () -> Lab.remove(home, NAME));
             LabHome.delete(folder);
         }
         page.print(out);
         Path file = home.root().resolve("demo").resolve("index.html");
         page.write(file);
         out.println("\nthe same as a page: " + file);
-        out.println("demo: passed in " + Steps.seconds(steps.total()));
+        out.println("demo: passed in " + ProgressLog.seconds(steps.total()));
     }
 
-    private List<Page.Fact> facts(ImageManifest manifest, Lab lab, Steps steps) throws IOException {
+    private List<DemoPage.Fact> facts(ImageManifest manifest, Lab lab, ProgressLog steps) throws IOException {
         return List.of(
-                new Page.Fact(
+                new DemoPage.Fact(
                         "when", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString()),
-                new Page.Fact(
-                        "guests ran on", Accelerator.of(home.folder(lab.name())).toString()),
-                new Page.Fact("guest image", manifest.identity().toString()),
-                new Page.Fact(
+                new DemoPage.Fact(
+                        "guests ran on",
+                        LabAccelerator.of(home.folder(lab.name())).toString()),
+                new DemoPage.Fact("guest image", manifest.identity().toString()),
+                new DemoPage.Fact(
                         "not shown",
                         "what root of a host that the policy names reads in its guests' memory, for that is all of it (level 0,"
                                 + " docs/threat-model.md); packages and enrolment: the daemons ran from this checkout"),
-                new Page.Fact("time of the demo", Steps.seconds(steps.total())));
+                new DemoPage.Fact("time of the demo", ProgressLog.seconds(steps.total())));
     }
 
     private static void requireIntact(Path image, ImageManifest manifest) throws IOException {

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.wire.Wiretap;
@@ -35,7 +35,7 @@ final class MatrixJob {
     }
 
     /** Builds the program; it and its input go to the project's storage. */
-    void put() throws IOException {
+    void upload() throws IOException {
         for (String name : List.of("openmpi.h", "square.c", "square.sh", "watch.sh", "reach.sh")) {
             try (InputStream in = MatrixJob.class.getResourceAsStream(name)) {
                 String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
@@ -43,7 +43,7 @@ final class MatrixJob {
             }
         }
         Path program = folder.resolve("square");
-        Command.of(
+        LabCommand.of(
                         "cc",
                         "-O2",
                         "-o",
@@ -67,17 +67,18 @@ final class MatrixJob {
         String state = member.state(job);
         if (!state.equals("COMPLETED|0:0")) {
             throw new LabException(
-                    "job " + job + ": want COMPLETED|0:0, have " + state + ": " + member.said("cat square.txt"),
+                    "job " + job + ": want COMPLETED|0:0, have " + state + ": " + member.runSsh("cat square.txt"),
                     "read what it said above");
         }
         return job;
     }
 
     /** Fetches what it wrote, as the exporter that the member is, too. */
-    void check(Claims claims) throws IOException {
+    void check(DemoClaims claims) throws IOException {
         Path output = folder.resolve("square-of-it.txt");
         member.get(output.getFileName().toString(), output).succeed();
-        String ranks = String.join("; ", member.said("sort square.txt").lines().toList());
+        String ranks =
+                String.join("; ", member.runSsh("sort square.txt").lines().toList());
         claims.require(
                 matrix.hasSquare(SquareMatrix.parse(Files.readString(output)), random)
                         && ranks.contains("rank 1 of " + NODES),
@@ -86,12 +87,12 @@ final class MatrixJob {
     }
 
     /** Of one that is over. */
-    Timeline timeline(String job) throws IOException {
-        String times = member.said("SLURM_TIME_FORMAT=%s sacct -n -X -P -o Submit,Start,End -j " + job)
+    JobTimeline timeline(String job) throws IOException {
+        String times = member.runSsh("SLURM_TIME_FORMAT=%s sacct -n -X -P -o Submit,Start,End -j " + job)
                 .strip();
         List<Long> seconds =
                 List.of(times.split("\\|")).stream().map(Long::valueOf).toList();
         long submitted = seconds.get(0);
-        return Timeline.of(member.phases(job), seconds.get(1) - submitted, seconds.get(2) - submitted);
+        return JobTimeline.of(member.phases(job), seconds.get(1) - submitted, seconds.get(2) - submitted);
     }
 }

@@ -15,61 +15,63 @@ import java.security.SecureRandom;
 import java.security.spec.ECGenParameterSpec;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import org.cloister.lab.relay.RelaySite;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.channel.EvidenceQuestion;
-import org.cloister.protocol.channel.PortDialler;
-import org.cloister.protocol.circuit.Circuit;
-import org.cloister.protocol.dsse.Curve;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.lab.relay.RelaySiteFiles;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.evidence.BootKeys;
+import org.cloister.protocol.evidence.AttestationClaims;
+import org.cloister.protocol.evidence.BootPublicKeys;
 import org.cloister.protocol.evidence.CircuitBinding;
-import org.cloister.protocol.evidence.Claim;
 import org.cloister.protocol.evidence.Nonce;
-import org.cloister.protocol.identity.Beliefs;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.link.AgentEvents;
-import org.cloister.protocol.link.AgentLink;
-import org.cloister.protocol.link.Attachment;
-import org.cloister.protocol.link.CloseReason;
-import org.cloister.protocol.link.Credential;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.protocol.link.Trust;
+import org.cloister.transport.channel.EvidenceQuery;
+import org.cloister.transport.channel.HostPortDialler;
+import org.cloister.transport.circuit.Circuit;
+import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.transport.link.AgentLink;
+import org.cloister.transport.link.AgentLinkListener;
+import org.cloister.transport.tls.TlsCredential;
 
 /** A VM's agent, reduced to its channel: serves its name, sends back what comes over a circuit, and prints what happens. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a circuit comes as its end
-public final class ChannelScript implements AgentEvents {
-    private final Credential own;
-    private final Name name;
-    private final Trust trust;
-    private final Claim claim;
+public final class ChannelScript implements AgentLinkListener {
+    private final TlsCredential own;
+    private final CertificateName name;
+    private final CertifiedPeerVerifier trust;
+    private final AttestationClaims claim;
 
-    private ChannelScript(Credential own, Name name, Trust trust) throws IOException, GeneralSecurityException {
+    private ChannelScript(TlsCredential own, CertificateName name, CertifiedPeerVerifier trust)
+            throws IOException, GeneralSecurityException {
         this.own = own;
         this.name = name;
         this.trust = trust;
-        this.claim = new Claim(
-                new BootKeys(VerificationKey.of(own.chain().get(0).getPublicKey()), sealing()),
+        this.claim = new AttestationClaims(
+                new BootPublicKeys(VerificationKey.of(own.chain().get(0).getPublicKey()), sealing()),
                 Nonce.random(new SecureRandom()),
                 CircuitBinding.of(new byte[1], new byte[2]));
     }
 
     private static VerificationKey sealing() throws IOException, GeneralSecurityException {
         KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-        generator.initialize(new ECGenParameterSpec(Curve.P384.standardName()));
+        generator.initialize(new ECGenParameterSpec(SignatureCurve.P384.standardName()));
         return VerificationKey.of(generator.generateKeyPair().getPublic());
     }
 
-    /** @param args a folder with what {@link RelaySite} wrote for everybody and for the controlling VM */
+    /** @param args a folder with what {@link RelaySiteFiles} wrote for everybody and for the controlling VM */
     public static void main(String[] args) throws IOException, GeneralSecurityException, InterruptedException {
         Path folder = Path.of(args[0]);
-        RelaySite site = RelaySite.at(folder);
-        Beliefs beliefs = site.beliefs();
-        Name name = site.controller();
-        ChannelScript agent = new ChannelScript(site.credential(name), name, Trust.inParties(beliefs));
+        RelaySiteFiles site = RelaySiteFiles.at(folder);
+        TrustStore beliefs = site.beliefs();
+        CertificateName name = site.controller();
+        ChannelScript agent =
+                new ChannelScript(site.credential(name), name, CertifiedPeerVerifier.forCircuitEnds(beliefs));
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        PortDialler port = new PortDialler(loops.next(), PortDialler.device());
+        HostPortDialler port = new HostPortDialler(loops.next(), HostPortDialler.device());
         try (AgentLink link = new AgentLink(loops.next(), port, "lab", beliefs, agent, new SecureRandom())) {
             System.out.println("begun " + link.getClass().getSimpleName());
             new CountDownLatch(1).await();
@@ -77,10 +79,10 @@ public final class ChannelScript implements AgentEvents {
     }
 
     @Override
-    public void attached(Attachment attachment) {
+    public void onAttached(AgentAttachStream attachment) {
         System.out.println("attached");
         attachment.serve(name);
-        EvidenceQuestion.ask(attachment.link(), claim).addListener((Future<Envelope> answer) -> {
+        EvidenceQuery.ask(attachment.link(), claim).addListener((Future<DsseEnvelope> answer) -> {
             if (answer.isSuccess()) {
                 System.out.println(
                         "evidence " + BinaryText.base64(answer.getNow().bytes()));
@@ -91,12 +93,12 @@ public final class ChannelScript implements AgentEvents {
     }
 
     @Override
-    public void served(Name served, Optional<CloseReason> refused) {
+    public void onServed(CertificateName served, Optional<CloseReason> refused) {
         System.out.println("served " + refused.map(CloseReason::toString).orElse("from now on"));
     }
 
     @Override
-    public void dialled(Attachment attachment, RelayMessage.Dial dial) {
+    public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         Circuit.dialBack(
                         attachment.link(), dial, own, trust, (pipeline, circuit) -> pipeline.addLast(new Echo(circuit)))
                 .addListener(done -> System.out.println(
@@ -106,13 +108,13 @@ public final class ChannelScript implements AgentEvents {
     }
 
     @Override
-    public boolean revoked(byte[] signed) {
+    public boolean onRevocationList(byte[] signed) {
         System.out.println("revocations");
         return true;
     }
 
     @Override
-    public void lost(String why) {
+    public void onLost(String why) {
         System.out.println("lost: " + why);
     }
 
@@ -136,7 +138,7 @@ public final class ChannelScript implements AgentEvents {
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             if (event == ChannelInputShutdownEvent.INSTANCE) {
-                circuit.endOutput();
+                circuit.shutdownOutput();
             }
         }
 

@@ -14,13 +14,13 @@ import java.util.Arrays;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.channel.PortDialler;
+import org.cloister.base.encoding.Digest;
 import org.cloister.protocol.link.AgentMessage;
-import org.cloister.protocol.link.Framing;
-import org.cloister.protocol.link.Link;
-import org.cloister.protocol.link.Request;
-import org.cloister.protocol.link.Versions;
+import org.cloister.protocol.link.ProtocolVersions;
+import org.cloister.transport.channel.HostPortDialler;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.link.StreamRequest;
 
 /** A VM that does its host ill over its channel, one way a session, and prints when each session has ended. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the session's end
@@ -31,7 +31,7 @@ public final class FloodScript {
 
     public static void main(String[] args) throws IOException, InterruptedException {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        PortDialler port = new PortDialler(loops.next(), PortDialler.device());
+        HostPortDialler port = new HostPortDialler(loops.next(), HostPortDialler.device());
         during(port, "garbage", FloodScript::garbage);
         during(port, "pings", link -> repeat(link, FloodScript::ping));
         during(port, "streams", link -> repeat(link, FloodScript::openStream));
@@ -40,8 +40,9 @@ public final class FloodScript {
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }
 
-    private static void during(PortDialler port, String what, Consumer<Link> act) throws InterruptedException {
-        Link link = null;
+    private static void during(HostPortDialler port, String what, Consumer<ClientLink> act)
+            throws InterruptedException {
+        ClientLink link = null;
         while (link == null) {
             try {
                 link = port.dial().get();
@@ -50,20 +51,20 @@ public final class FloodScript {
                 TimeUnit.SECONDS.sleep(1);
             }
         }
-        Link session = link;
+        ClientLink session = link;
         session.loop().execute(() -> act.accept(session));
-        session.ended().await();
+        session.closeFuture().await();
         System.out.println(what + " ended");
     }
 
     /** Below HTTP/2: bytes that are no frame of it. */
-    private static void garbage(Link link) {
+    private static void garbage(ClientLink link) {
         byte[] bytes = new byte[1 << 16];
         Arrays.fill(bytes, (byte) 0xee);
         link.channel().pipeline().firstContext().writeAndFlush(Unpooled.wrappedBuffer(bytes));
     }
 
-    private static void repeat(Link link, Consumer<Link> one) {
+    private static void repeat(ClientLink link, Consumer<ClientLink> one) {
         if (!link.channel().isActive()) {
             return;
         }
@@ -74,12 +75,12 @@ public final class FloodScript {
         link.loop().schedule(() -> repeat(link, one), 1, TimeUnit.MILLISECONDS);
     }
 
-    private static void ping(Link link) {
+    private static void ping(ClientLink link) {
         link.channel().write(new DefaultHttp2PingFrame(7));
     }
 
     /** A request that nobody takes, ended at once. */
-    private static void openStream(Link link) {
+    private static void openStream(ClientLink link) {
         new Http2StreamChannelBootstrap(link.channel())
                 .handler(new ChannelInitializer<>() {
                     @Override
@@ -90,14 +91,17 @@ public final class FloodScript {
                     if (opened.isSuccess()) {
                         Channel stream = (Channel) opened.getNow();
                         stream.writeAndFlush(new DefaultHttp2HeadersFrame(
-                                new Request.Attach(Versions.OURS).headers().path("/nothing"), false));
+                                new StreamRequest.Attach(ProtocolVersions.OURS)
+                                        .headers()
+                                        .path("/nothing"),
+                                false));
                     }
                 });
     }
 
     /** Attaches and says much that nobody asked for. */
-    private static void words(Link link) {
-        link.open(new Request.Attach(Versions.OURS), stream -> {
+    private static void words(ClientLink link) {
+        link.open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {
             say(stream, new AgentMessage.Attach("flood"));
             sayAgain(stream);
         });
@@ -114,6 +118,6 @@ public final class FloodScript {
     }
 
     private static void say(Channel stream, AgentMessage message) {
-        stream.writeAndFlush(Framing.frame(message.wire()));
+        stream.writeAndFlush(MessageFraming.frame(message.wire()));
     }
 }

@@ -11,18 +11,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.ipsec.Address;
-import org.cloister.ipsec.Esp;
-import org.cloister.ipsec.Identity;
-import org.cloister.ipsec.Plan;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.ipsec.EspMode;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.ipsec.TunnelIdentity;
+import org.cloister.ipsec.TunnelPlan;
 import org.cloister.lab.TcpStream;
-import org.cloister.luks.secret.Secrets;
-import org.cloister.vm.machine.Programs;
-import org.cloister.vm.network.NetworkPlan;
-import org.cloister.vm.network.Uplink;
-import org.cloister.vm.tunnel.Charon;
-import org.cloister.vm.tunnel.Machine;
-import org.cloister.vm.tunnel.ProjectTunnels;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.vm.system.network.NetworkPlan;
+import org.cloister.vm.system.network.ProjectInterface;
+import org.cloister.vm.system.tunnel.CharonDaemon;
+import org.cloister.vm.system.tunnel.ProjectTunnels;
+import org.cloister.vm.system.tunnel.TunnelPeer;
 
 /**
  * One end of a project's network as agent-vm makes it, in a guest of its own, and the same interface without guard and tunnel.
@@ -30,32 +30,35 @@ import org.cloister.vm.tunnel.ProjectTunnels;
  * goes to a pipe: {@code done}, or the seconds, or what went wrong.
  */
 public final class LinkScript implements AutoCloseable {
-    public static final ProjectFolder FOLDER = new ProjectFolder(Path.of("/run/link"));
-    public static final Identity CONTROLLER = Identity.controller("c", "a");
-    public static final Identity WORKER = Identity.worker("w1", "a");
+    public static final GuestProjectFolder FOLDER = new GuestProjectFolder(Path.of("/run/link"));
+    public static final TunnelIdentity CONTROLLER = TunnelIdentity.controller("c", "a");
+    public static final TunnelIdentity WORKER = TunnelIdentity.worker("w1", "a");
 
-    private static final Machine FIRST = new Machine("c", CONTROLLER, new Address("10.70.0.1"));
-    private static final Machine SECOND = new Machine("w1", WORKER, new Address("10.70.0.2"));
+    private static final TunnelPeer FIRST = new TunnelPeer("c", CONTROLLER, new TunnelAddress("10.70.0.1"));
+    private static final TunnelPeer SECOND = new TunnelPeer("w1", WORKER, new TunnelAddress("10.70.0.2"));
     private static final String DEVICE = "eth0";
     private static final int MTU = 1500;
     private static final int PREFIX = 24;
     private static final int PORT = 5001;
     private static final Duration LIMIT = Duration.ofSeconds(90);
 
-    private final Programs programs = Programs.ofThisMachine();
-    private final Uplink uplink = new Uplink(programs);
-    private final Charon charon = new Charon(programs, Path.of("/run/charon-link"), Esp.KERNEL);
+    private final ProcessRunner programs = ProcessRunner.local();
+    private final ProjectInterface uplink = new ProjectInterface(programs);
+    private final CharonDaemon charon = new CharonDaemon(programs, Path.of("/run/charon-link"), EspMode.KERNEL);
     private final boolean calls;
-    private final Plan plan;
+    private final TunnelPlan plan;
     private final NetworkPlan network;
     private Optional<ProjectTunnels> tunnels = Optional.empty();
 
     private LinkScript(boolean calls) throws IOException {
         this.calls = calls;
-        Machine self = calls ? SECOND : FIRST;
-        this.plan = FOLDER.plan(Secrets.open(Secrets.Locking.REQUIRED), self)
-                .with(calls ? Machine.peersOfWorker(FIRST, List.of()) : Machine.peersOfController(List.of(SECOND)));
-        String link = programs.succeed("ip", "-brief", "link", "show", "dev", DEVICE);
+        TunnelPeer self = calls ? SECOND : FIRST;
+        this.plan = FOLDER.plan(SecretAllocator.open(SecretAllocator.Locking.REQUIRED), self)
+                .with(
+                        calls
+                                ? TunnelPeer.peersOfWorker(FIRST, List.of())
+                                : TunnelPeer.peersOfController(List.of(SECOND)));
+        String link = programs.runChecked("ip", "-brief", "link", "show", "dev", DEVICE);
         this.network = new NetworkPlan(
                 link.strip().split("\\s+", -1)[2],
                 self.address(),
@@ -63,7 +66,7 @@ public final class LinkScript implements AutoCloseable {
                 MTU,
                 FIRST.address(),
                 calls ? List.of() : List.of(SECOND.address()),
-                Esp.KERNEL);
+                EspMode.KERNEL);
     }
 
     /** @param args {@code c}, or {@code w1}, which calls; and the pipe for answers */
@@ -89,9 +92,9 @@ public final class LinkScript implements AutoCloseable {
             case "tunnel" -> tunnel();
             case "plain" -> plain();
             case "give" -> {
-                Address other = calls ? FIRST.address() : SECOND.address();
+                TunnelAddress other = calls ? FIRST.address() : SECOND.address();
                 return Double.toString(
-                        TcpStream.give(new InetSocketAddress(other.text(), PORT), Long.parseLong(words[1])));
+                        TcpStream.send(new InetSocketAddress(other.text(), PORT), Long.parseLong(words[1])));
             }
             default -> throw new IllegalArgumentException(words[0]);
         }
@@ -111,9 +114,9 @@ public final class LinkScript implements AutoCloseable {
     private void plain() throws IOException {
         close();
         charon.stop();
-        programs.succeed("ip", "xfrm", "state", "flush");
-        programs.succeed("ip", "xfrm", "policy", "flush");
-        programs.succeed("nft", "flush", "ruleset");
+        programs.runChecked("ip", "xfrm", "state", "flush");
+        programs.runChecked("ip", "xfrm", "policy", "flush");
+        programs.runChecked("nft", "flush", "ruleset");
     }
 
     /** Whatever the way here, for as long as this program lives. */
@@ -121,7 +124,7 @@ public final class LinkScript implements AutoCloseable {
         Thread taker = new Thread(
                 () -> {
                     try {
-                        TcpStream.take(new InetSocketAddress(PORT));
+                        TcpStream.receive(new InetSocketAddress(PORT));
                     } catch (IOException e) {
                         throw new UncheckedIOException(e);
                     }

@@ -6,13 +6,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.cloister.ipsec.Address;
-import org.cloister.ipsec.Network;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.lab.Poll;
-import org.cloister.vm.machine.Programs;
-import org.cloister.vm.network.SlurmPort;
-import org.cloister.vm.rpcfilter.FilterState;
-import org.cloister.vm.rpcfilter.Main;
+import org.cloister.vm.rpcfilter.FilterStateFile;
+import org.cloister.vm.rpcfilter.RpcFilterMain;
+import org.cloister.vm.system.network.SlurmctldRedirectTable;
 
 /**
  * A worker's messages through the kernel's tunnel to slurmctld's port, the filter before it, and a program that stands there and
@@ -26,41 +26,42 @@ final class SlurmPortScript {
 
     private static final String TRIGGER = "\\0\\0\\0\\016\\046\\0\\0\\0\\007\\341\\0\\0\\0\\0\\0\\0\\0\\0";
 
-    private final Programs here;
-    private final Programs there;
-    private final Address controller;
+    private final ProcessRunner here;
+    private final ProcessRunner there;
+    private final TunnelAddress controller;
     private final Path state = Path.of("/run/slurm-filter-state");
 
-    SlurmPortScript(Programs here, Programs there, Address controller) {
+    SlurmPortScript(ProcessRunner here, ProcessRunner there, TunnelAddress controller) {
         this.here = here;
         this.there = there;
         this.controller = controller;
     }
 
     /** @return what the worker was told: by a question, by one that is refused, and by a question without a filter */
-    List<String> run(Network network) throws IOException {
-        new SlurmPort(controller, network, 0).install(here);
+    List<String> run(TunnelNetwork network) throws IOException {
+        new SlurmctldRedirectTable(controller, network, 0).install(here);
         Files.write(state, new byte[0]);
         begin("perl", "-MIO::Socket::INET", "-e", """
                 my $s = IO::Socket::INET->new(LocalAddr => '%s:%d', Listen => 5, ReuseAddr => 1) or die;
                 while (my $c = $s->accept) { sysread($c, my $b, 18); print $c 'asked by ' . $c->peerhost; close $c }
-                """.formatted(controller, Main.SLURMCTLD_PORT));
+                """.formatted(controller, RpcFilterMain.SLURMCTLD_PORT));
         begin(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx16m",
                 "-Djava.net.preferIPv4Stack=true",
                 "-cp",
                 System.getProperty("java.class.path"),
-                Main.class.getName(),
+                RpcFilterMain.class.getName(),
                 controller + "/" + PREFIX,
                 "22.05",
                 state.toString());
-        FilterState filter = new FilterState(state);
+        FilterStateFile filter = new FilterStateFile(state);
         Poll.until("the filter", LIMIT, "read /run/begun.log", filter::isRunning);
         String answered = ask(QUESTION);
         String refused = ask(TRIGGER);
         // The one begun last.
-        here.succeed("kill", "-9", Files.readString(Path.of("/run/begun.pid")).strip());
+        here.runChecked(
+                "kill", "-9", Files.readString(Path.of("/run/begun.pid")).strip());
         Poll.until("the filter's end", LIMIT, "read /run/begun.log", () -> !filter.isRunning());
         return List.of(answered, refused, ask(QUESTION));
     }
@@ -70,15 +71,15 @@ final class SlurmPortScript {
                 List.of("sh", "-c", "exec setsid --fork sh -c \"$0\" \"$@\" >>/run/begun.log 2>&1 </dev/null"));
         whole.add("echo $$ >/run/begun.pid; exec \"$0\" \"$@\"");
         whole.addAll(List.of(argv));
-        here.succeed("", whole);
+        here.runChecked("", whole);
     }
 
     private String ask(String message) throws IOException {
-        Programs.Output output = there.run(
+        ProcessRunner.Output output = there.run(
                 "bash",
                 "-c",
                 "exec 3<>/dev/tcp/%s/%d && printf '%s' >&3 && timeout 20 cat <&3"
-                        .formatted(controller, Main.SLURMCTLD_PORT, message));
+                        .formatted(controller, RpcFilterMain.SLURMCTLD_PORT, message));
         return "port " + (output.out().isEmpty() ? "says nothing" : output.out());
     }
 }

@@ -13,17 +13,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.cloister.ipsec.Address;
-import org.cloister.ipsec.Certificate;
-import org.cloister.ipsec.Credential;
-import org.cloister.ipsec.Crl;
-import org.cloister.ipsec.Esp;
-import org.cloister.ipsec.Identity;
-import org.cloister.ipsec.Lifetimes;
-import org.cloister.ipsec.Peer;
-import org.cloister.ipsec.Plan;
+import org.cloister.ipsec.DerCertificate;
+import org.cloister.ipsec.DerRevocationList;
+import org.cloister.ipsec.EspMode;
+import org.cloister.ipsec.PinnedPeer;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.ipsec.TunnelCredential;
 import org.cloister.ipsec.TunnelEvent;
-import org.cloister.ipsec.vici.Secret;
+import org.cloister.ipsec.TunnelIdentity;
+import org.cloister.ipsec.TunnelKeyLifetimes;
+import org.cloister.ipsec.TunnelPlan;
+import org.cloister.ipsec.vici.PrivateKeySource;
 import org.cloister.lab.TunnelEnd;
 
 /**
@@ -39,8 +39,8 @@ public final class TunnelScript {
     public static final String SOCKET = "/run/charon.vici";
     private static final Path REVOKED = Path.of(FOLDER, "revoked.crl");
     /** Keys are renewed while somebody looks. */
-    private static final Lifetimes SHORT =
-            new Lifetimes(Duration.ofSeconds(4), Duration.ofSeconds(8), Duration.ofMinutes(10));
+    private static final TunnelKeyLifetimes SHORT =
+            new TunnelKeyLifetimes(Duration.ofSeconds(4), Duration.ofSeconds(8), Duration.ofMinutes(10));
 
     private TunnelScript() {}
 
@@ -50,7 +50,7 @@ public final class TunnelScript {
         try (TunnelEnd end = new TunnelEnd(Path.of(SOCKET), TunnelScript::print)) {
             System.out.println("ready");
             for (String step = steps.readLine(); step != null; step = steps.readLine()) {
-                end.tell(plan(step.split(" ", -1), new Address(args[0]), new Address(args[1])));
+                end.applyPlan(plan(step.split(" ", -1), new TunnelAddress(args[0]), new TunnelAddress(args[1])));
                 System.out.println("told " + step);
             }
         }
@@ -60,28 +60,30 @@ public final class TunnelScript {
         System.out.println(event);
     }
 
-    private static Plan plan(String[] words, Address own, Address there) throws IOException {
+    private static TunnelPlan plan(String[] words, TunnelAddress own, TunnelAddress there) throws IOException {
         Path folder = Path.of(FOLDER);
-        List<Certificate> authorities = new ArrayList<>();
+        List<DerCertificate> authorities = new ArrayList<>();
         for (int i = 0; Files.exists(folder.resolve("ca" + i + ".crt")); i++) {
-            authorities.add(Certificate.parse(Files.readAllBytes(folder.resolve("ca" + i + ".crt"))));
+            authorities.add(DerCertificate.parse(Files.readAllBytes(folder.resolve("ca" + i + ".crt"))));
         }
-        Certificate certificate = Certificate.parse(Files.readAllBytes(folder.resolve(words[2] + ".crt")));
-        Credential credential = new Credential(certificate, key(folder.resolve(words[2] + ".key")));
-        Peer peer = new Peer(words[4], new Identity(words[4], words[3], "a"), there, Peer.Start.valueOf(words[5]));
-        Plan plan = Plan.of(new Identity(words[1], words[0], "a"), own, credential, authorities, Esp.KERNEL)
+        DerCertificate certificate = DerCertificate.parse(Files.readAllBytes(folder.resolve(words[2] + ".crt")));
+        TunnelCredential credential = new TunnelCredential(certificate, key(folder.resolve(words[2] + ".key")));
+        PinnedPeer peer = new PinnedPeer(
+                words[4], new TunnelIdentity(words[4], words[3], "a"), there, PinnedPeer.Start.valueOf(words[5]));
+        TunnelPlan plan = TunnelPlan.of(
+                        new TunnelIdentity(words[1], words[0], "a"), own, credential, authorities, EspMode.KERNEL)
                 .with(List.of(peer))
-                .with(words[6].equals("short") ? SHORT : Lifetimes.DEFAULT);
+                .with(words[6].equals("short") ? SHORT : TunnelKeyLifetimes.DEFAULT);
         if (words[7].equals("accept")) {
             return plan;
         }
         Set<String> out = words[7].equals("revoke") ? Set.of(peer.name()) : Set.of();
-        return plan.revoking(out, List.of(Crl.parse(Files.readAllBytes(REVOKED))));
+        return plan.revoking(out, List.of(DerRevocationList.parse(Files.readAllBytes(REVOKED))));
     }
 
-    private static Secret key(Path file) throws IOException {
+    private static PrivateKeySource key(Path file) throws IOException {
         int length = Math.toIntExact(Files.size(file));
-        return new Secret() {
+        return new PrivateKeySource() {
             @Override
             public int length() {
                 return length;

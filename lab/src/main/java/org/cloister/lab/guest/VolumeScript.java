@@ -8,17 +8,17 @@ import java.nio.file.Path;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
 import org.cloister.luks.volume.Cryptsetup;
-import org.cloister.luks.volume.Derivation;
-import org.cloister.luks.volume.Erasure;
-import org.cloister.luks.volume.Format;
-import org.cloister.luks.volume.Integrity;
-import org.cloister.luks.volume.Key;
+import org.cloister.luks.volume.DeviceErasure;
+import org.cloister.luks.volume.KeySlotDerivation;
+import org.cloister.luks.volume.LuksVolume;
 import org.cloister.luks.volume.MappingName;
-import org.cloister.luks.volume.Volume;
 import org.cloister.luks.volume.VolumeException;
+import org.cloister.luks.volume.VolumeFormat;
+import org.cloister.luks.volume.VolumeIntegrity;
+import org.cloister.luks.volume.VolumeKey;
 
 /**
  * Does with volumes what its standard input says, a line a step, and prints a line for each: {@code ok}, or the error's name
@@ -27,7 +27,7 @@ import org.cloister.luks.volume.VolumeException;
 public final class VolumeScript {
     private static final int LONGEST_KEY = 512;
 
-    private final Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
+    private final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.REQUIRED);
     private final Cryptsetup cryptsetup = Cryptsetup.load();
 
     private VolumeScript() throws IOException {}
@@ -42,7 +42,7 @@ public final class VolumeScript {
                 System.out.println(e.getClass().getSimpleName() + " " + e.getMessage());
             }
         }
-        System.out.println("live secrets: " + script.secrets.live());
+        System.out.println("live secrets: " + script.secrets.liveCount());
     }
 
     private String step(String[] words) throws IOException {
@@ -52,7 +52,7 @@ public final class VolumeScript {
             case "map" -> map(words);
             case "check" -> {
                 try (SecretMemory secret = secret(words[2]);
-                        Volume volume = cryptsetup.open(Path.of(words[1]))) {
+                        LuksVolume volume = cryptsetup.open(Path.of(words[1]))) {
                     return "slot " + volume.check(key(words[2], secret));
                 }
             }
@@ -65,7 +65,7 @@ public final class VolumeScript {
             case "close" -> {
                 return cryptsetup.close(new MappingName(words[1])) ? "closed" : "none";
             }
-            case "erase" -> cryptsetup.erase(Path.of(words[1]), Erasure.Scope.valueOf(words[2]));
+            case "erase" -> cryptsetup.erase(Path.of(words[1]), DeviceErasure.Scope.valueOf(words[2]));
             case "run" -> {
                 return run(words);
             }
@@ -76,7 +76,7 @@ public final class VolumeScript {
 
     /** create DEVICE INTEGRITY KEY. */
     private void create(String[] words) throws IOException {
-        Format format = Format.labelled("lab").withIntegrity(Integrity.valueOf(words[2]));
+        VolumeFormat format = VolumeFormat.labelled("lab").withIntegrity(VolumeIntegrity.valueOf(words[2]));
         try (SecretMemory secret = secret(words[3])) {
             cryptsetup.create(Path.of(words[1]), format, secret).close();
         }
@@ -86,17 +86,17 @@ public final class VolumeScript {
     private void slot(String[] words) throws IOException {
         try (SecretMemory by = secret(words[2]);
                 SecretMemory added = secrets.readFile(Path.of(words[3]), LONGEST_KEY);
-                Volume volume = cryptsetup.open(Path.of(words[1]))) {
-            volume.addSlot(key(words[2], by), added, Derivation.RANDOM_KEY);
+                LuksVolume volume = cryptsetup.open(Path.of(words[1]))) {
+            volume.addSlot(key(words[2], by), added, KeySlotDerivation.RANDOM_KEY);
         }
     }
 
     /** map DEVICE NAME KEY OPTION..., of a volume that has an integrity's key if that is what KEY is. */
     private void map(String[] words) throws IOException {
-        Set<Volume.Option> options =
-                Stream.of(words).skip(4).map(Volume.Option::valueOf).collect(Collectors.toSet());
+        Set<LuksVolume.Option> options =
+                Stream.of(words).skip(4).map(LuksVolume.Option::valueOf).collect(Collectors.toSet());
         try (SecretMemory secret = secret(words[3]);
-                Volume volume = cryptsetup.open(Path.of(words[1]), integrity(words[3], secret))) {
+                LuksVolume volume = cryptsetup.open(Path.of(words[1]), integrity(words[3], secret))) {
             volume.map(new MappingName(words[2]), key(words[3], secret), options);
         }
     }
@@ -120,13 +120,13 @@ public final class VolumeScript {
         return secrets.readFile(Path.of(key.substring(key.indexOf(':') + 1)), LONGEST_KEY);
     }
 
-    private static Integrity integrity(String text, SecretMemory secret) {
-        return text.startsWith("volume:") && secret.length() == Integrity.HMAC_SHA256.volumeKeyLength()
-                ? Integrity.HMAC_SHA256
-                : Integrity.NONE;
+    private static VolumeIntegrity integrity(String text, SecretMemory secret) {
+        return text.startsWith("volume:") && secret.length() == VolumeIntegrity.HMAC_SHA256.volumeKeyLength()
+                ? VolumeIntegrity.HMAC_SHA256
+                : VolumeIntegrity.NONE;
     }
 
-    private static Key key(String text, SecretMemory secret) {
-        return text.startsWith("volume:") ? Key.ofVolume(secret) : Key.ofSlot(secret);
+    private static VolumeKey key(String text, SecretMemory secret) {
+        return text.startsWith("volume:") ? VolumeKey.ofVolume(secret) : VolumeKey.ofSlot(secret);
     }
 }

@@ -7,10 +7,10 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.lab.Host;
 import org.cloister.lab.LabHome;
-import org.cloister.lab.relay.RelaySite;
-import org.cloister.protocol.identity.Name;
+import org.cloister.lab.LabHost;
+import org.cloister.lab.relay.RelaySiteFiles;
+import org.cloister.protocol.identity.CertificateName;
 
 /** What agent-host is started with on a host of the lab: its configuration, certificate and image, in the host's own folder. */
 public final class AgentHostFiles {
@@ -22,15 +22,15 @@ public final class AgentHostFiles {
 
     private AgentHostFiles() {}
 
-    public static Path state(Host host) throws IOException {
+    public static Path state(LabHost host) throws IOException {
         return host.folder("agent");
     }
 
-    public static Path scratch(Host host) throws IOException {
+    public static Path scratch(LabHost host) throws IOException {
         return host.folder("scratch");
     }
 
-    public static Path socket(Host host) throws IOException {
+    public static Path socket(LabHost host) throws IOException {
         return host.folder("sock").resolve("agent-host");
     }
 
@@ -40,9 +40,9 @@ public final class AgentHostFiles {
      * @param console whether each VM has a serial console, in a file of its folder, and the time to end by itself
      * @return the configuration
      */
-    public static Path lay(Host host, RelaySite site, String relay, Optional<Path> drives, boolean console)
+    public static Path write(LabHost host, RelaySiteFiles site, String relay, Optional<Path> drives, boolean console)
             throws IOException {
-        Name name = new Name(host.name(), RelaySite.HOST.role(), Name.SITE);
+        CertificateName name = new CertificateName(host.name(), RelaySiteFiles.HOST.role(), CertificateName.SITE);
         Path images = host.folder("images");
         if (!Files.exists(images.resolve("current"))) {
             Files.createSymbolicLink(

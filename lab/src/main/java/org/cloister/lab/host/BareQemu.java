@@ -3,7 +3,7 @@ package org.cloister.lab.host;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.cloister.host.domain.Disk;
+import org.cloister.host.domain.DomainDisk;
 import org.cloister.host.domain.DomainSpec;
 
 /** QEMU as somebody would start it by hand, with a domain's devices; disks, sockets and tap are there already. */
@@ -32,8 +32,8 @@ final class BareQemu {
         argv.addAll(List.of("-initrd", spec.boot().initrd().toString()));
         argv.addAll(List.of("-append", spec.boot().commandLine()));
         for (int i = 0; i < spec.disks().size(); i++) {
-            Disk disk = spec.disks().get(i);
-            String use = disk.use() == Disk.Use.LAYER ? "readonly=on" : "cache=none,discard=unmap";
+            DomainDisk disk = spec.disks().get(i);
+            String use = disk.use() == DomainDisk.Use.LAYER ? "readonly=on" : "cache=none,discard=unmap";
             argv.addAll(List.of("-drive", "if=none,id=d" + i + ",format=raw,file=" + disk.file() + "," + use));
             argv.addAll(List.of(
                     "-device",

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
 
 /** A guest's serial console: when its first byte came, and that nobody waits for room in it. */
@@ -29,7 +29,7 @@ final class Console implements AutoCloseable {
     /** @param fifo is made, and gone after {@link #close} */
     static Console at(Path fifo) throws IOException {
         Files.deleteIfExists(fifo);
-        Command.of("mkfifo", fifo.toString()).succeed();
+        LabCommand.of("mkfifo", fifo.toString()).succeed();
         // Open for both: to open it waits for nobody, and the writer's end is not its end.
         Console console = new Console(fifo, new RandomAccessFile(fifo.toFile(), "rw"));
         Thread reader = new Thread(console::read, "console");

@@ -11,9 +11,9 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.relay.RelaySiteFiles;
 
 /** {@link TlsEcho} with agent-host's options, Netty as its package has it, and a class archive made in the same way. */
 public final class EchoProgram {
@@ -30,18 +30,18 @@ public final class EchoProgram {
             "-Xshare:auto");
     private static final List<String> CLASSES = List.of("TlsEcho", "TlsEcho$1", "TlsEcho$Echo");
 
-    private final RelaySite site;
+    private final RelaySiteFiles site;
     private final Path folder;
     private final String classPath;
 
-    private EchoProgram(RelaySite site, Path folder, String classPath) {
+    private EchoProgram(RelaySiteFiles site, Path folder, String classPath) {
         this.site = site;
         this.folder = folder;
         this.classPath = classPath;
     }
 
     /** @param folder its own */
-    public static EchoProgram make(RelaySite site, Path folder) throws IOException {
+    public static EchoProgram create(RelaySiteFiles site, Path folder) throws IOException {
         // An archive is of jars alone.
         Path own = folder.resolve("echo.jar");
         try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(own))) {
@@ -71,11 +71,11 @@ public final class EchoProgram {
 
     private void archive() throws IOException {
         Path list = folder.resolve("echo.classes");
-        List<String> check = argv("-XX:DumpLoadedClassList=" + list, Program.port());
+        List<String> check = argv("-XX:DumpLoadedClassList=" + list, ChildProcess.port());
         check.set(check.indexOf("-Xshare:auto"), "-Xshare:off");
         check.add("check");
-        Command.of(check).within(LIMIT).succeed();
-        Command.of(
+        LabCommand.of(check).within(LIMIT).succeed();
+        LabCommand.of(
                         JAVA,
                         "-XX:+UseG1GC",
                         "-Xshare:dump",
@@ -96,8 +96,8 @@ public final class EchoProgram {
         argv.addAll(OPTIONS);
         argv.addAll(List.of(option, "-cp", classPath, TlsEcho.class.getName()));
         argv.addAll(List.of(
-                site.certificate(RelaySite.RELAY).toString(),
-                site.key(RelaySite.RELAY).toString(),
+                site.certificate(RelaySiteFiles.RELAY).toString(),
+                site.key(RelaySiteFiles.RELAY).toString(),
                 Integer.toString(port)));
         return argv;
     }

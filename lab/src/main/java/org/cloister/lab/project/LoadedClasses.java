@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
-import org.cloister.lab.Steps;
+import org.cloister.lab.ProgressLog;
 import org.cloister.lab.site.WorkingSite;
 
 /**
@@ -27,15 +27,15 @@ public final class LoadedClasses {
     private LoadedClasses() {}
 
     /** @param list one class or lambda a line, sorted; what is there stays */
-    public static void addTo(Path list, LabHome home, Steps steps) throws IOException {
+    public static void addTo(Path list, LabHome home, ProgressLog steps) throws IOException {
         Path folder = Files.createTempDirectory("cloister-classes");
         Lab.remove(home, NAME);
         try {
             Lab lab = Lab.up(home, NAME, steps);
-            try (ProjectStage project =
-                    ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"))) {
+            try (ProjectFixture project =
+                    ProjectFixture.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"))) {
                 Set<String> all = new TreeSet<>(Files.readAllLines(list));
-                steps.act("a controlling VM, and a worker with a job", () -> look(project, all));
+                steps.runStep("a controlling VM, and a worker with a job", () -> look(project, all));
                 all.removeIf(line -> MADE.matcher(line).matches());
                 Files.write(list, all);
             }
@@ -45,15 +45,15 @@ public final class LoadedClasses {
         }
     }
 
-    private static void look(ProjectStage project, Set<String> all) throws IOException {
-        try (ProjectStage.Opened opened = project.make()) {
+    private static void look(ProjectFixture project, Set<String> all) throws IOException {
+        try (ProjectFixture.OpenedVm opened = project.openNewDrive()) {
             project.awaitWork(opened);
             project.member.configure();
             String job = project.member.submit("--output=worker --wrap='cat " + LIST + "'");
             project.member.awaitEnd(job);
             project.awaitNoWorker();
             for (String file : List.of("worker", LIST)) {
-                project.member.said("cat " + file).lines().forEach(all::add);
+                project.member.runSsh("cat " + file).lines().forEach(all::add);
             }
             project.first.close(opened.owner().ticket());
             project.awaitNothing();

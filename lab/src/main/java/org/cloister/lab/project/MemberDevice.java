@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
-import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.CertificateRole;
 
 /** A member's own device: ssh, as the system has it, leads to the project's controlling VM. */
 public final class MemberDevice {
@@ -21,11 +21,11 @@ public final class MemberDevice {
     private static final String ALIAS = "cloister";
     private static final Pattern TICKET = Pattern.compile(" ticket=(\\S+)");
 
-    private final Device device;
+    private final PersonDevice device;
     private final Path policy;
 
     /** @param policy the owners', signed */
-    public MemberDevice(Device device, Path policy) {
+    public MemberDevice(PersonDevice device, Path policy) {
         this.device = device;
         this.policy = policy;
     }
@@ -33,23 +33,24 @@ public final class MemberDevice {
     /** Once the VM is open: from then on ssh knows the way. */
     public void configure() throws IOException {
         Files.writeString(
-                config(), agentctl(Role.MEMBER, "ssh-config", "--host", ALIAS).succeed());
+                config(),
+                agentctl(CertificateRole.MEMBER, "ssh-config", "--host", ALIAS).succeed());
     }
 
     /** A line for the login's shell in the VM. */
-    public Command ssh(String line) {
+    public LabCommand ssh(String line) {
         return device.command(List.of("ssh", "-F", config().toString(), ALIAS, line))
                 .within(PATIENCE);
     }
 
     /** As {@link #ssh}, and what it printed. */
-    public String said(String line) throws IOException {
+    public String runSsh(String line) throws IOException {
         return ssh(line).succeed();
     }
 
     /** As {@link #ssh}, and each line that it prints is handed on as it comes. */
     public void follow(String line, Consumer<String> each) throws IOException {
-        Command.Output end = ssh(line).within(PATIENCE.multipliedBy(2)).follow(each);
+        LabCommand.Output end = ssh(line).within(PATIENCE.multipliedBy(2)).follow(each);
         if (end.exit() != 0) {
             throw new LabException("ssh " + line + ": exit " + end.exit() + ": " + end.err(), "run it by hand");
         }
@@ -60,12 +61,12 @@ public final class MemberDevice {
         List<String> words = new ArrayList<>();
         Stream.of(files).map(Path::toString).forEach(words::add);
         words.add(".");
-        agentctl(Role.MEMBER, "put", words.toArray(String[]::new)).succeed();
+        agentctl(CertificateRole.MEMBER, "put", words.toArray(String[]::new)).succeed();
     }
 
     /** As the exporter that the person is, too. */
-    public Command get(String path, Path to) throws IOException {
-        return agentctl(Role.EXPORTER, "get", path, to.toString());
+    public LabCommand get(String path, Path to) throws IOException {
+        return agentctl(CertificateRole.EXPORTER, "get", path, to.toString());
     }
 
     /**
@@ -73,7 +74,7 @@ public final class MemberDevice {
      * @return the job's id
      */
     public String submit(String words) throws IOException {
-        return said("sbatch --parsable " + words).strip();
+        return runSsh("sbatch --parsable " + words).strip();
     }
 
     public void awaitRunning(String job) throws IOException {
@@ -111,7 +112,7 @@ public final class MemberDevice {
 
     /** Of a job that runs on one, as it is called and its VM's domain after it. */
     public String node(String job) throws IOException {
-        String node = said("squeue -h -o %N -j " + job).strip();
+        String node = runSsh("squeue -h -o %N -j " + job).strip();
         if (node.isEmpty()) {
             throw new IOException("node of job " + job + ": it has none; see squeue");
         }
@@ -120,7 +121,7 @@ public final class MemberDevice {
 
     /** When slurmctld last heard that a node's slurmd began. */
     public String slurmdSince(String node) throws IOException {
-        return said(slurmd(node)).strip();
+        return runSsh(slurmd(node)).strip();
     }
 
     /** It has begun since, and said so; a slurmctld that has heard nothing yet has no time. */
@@ -134,7 +135,7 @@ public final class MemberDevice {
 
     /** Of the VM that a job runs on, at its project's network. */
     public String address(String job) throws IOException {
-        return said("scontrol show node -o " + node(job)).replaceFirst("(?s).* NodeAddr=([0-9.]+) .*", "$1");
+        return runSsh("scontrol show node -o " + node(job)).replaceFirst("(?s).* NodeAddr=([0-9.]+) .*", "$1");
     }
 
     /** The last that a job had. */
@@ -146,7 +147,7 @@ public final class MemberDevice {
     public String phases(String job) throws IOException {
         String[] comment = {""};
         Poll.until("the ticket of job " + job, PATIENCE, "ask sacct", AGAIN, () -> {
-            comment[0] = said("sacct -n -X -P -o AdminComment -j " + job).strip();
+            comment[0] = runSsh("sacct -n -X -P -o AdminComment -j " + job).strip();
             return TICKET.matcher(comment[0]).find();
         });
         return comment[0];
@@ -154,12 +155,12 @@ public final class MemberDevice {
 
     /** By the project's accounting: state, and status with signal. */
     public String state(String job) throws IOException {
-        return said("sacct -n -X -P -o State,ExitCode -j " + job).strip();
+        return runSsh("sacct -n -X -P -o State,ExitCode -j " + job).strip();
     }
 
-    private Command agentctl(Role role, String verb, String... words) {
+    private LabCommand agentctl(CertificateRole role, String verb, String... words) {
         List<String> argv = new ArrayList<>(List.of(device.agentctl().toString(), "project", verb));
-        argv.addAll(device.reach());
+        argv.addAll(device.relayArguments());
         argv.addAll(List.of("--policy", policy.toString()));
         if (verb.equals("ssh-config")) {
             argv.addAll(List.of("--role", role.toString()));

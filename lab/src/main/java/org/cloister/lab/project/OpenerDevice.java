@@ -17,22 +17,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
-import org.cloister.lab.relay.RelaySite;
-import org.cloister.protocol.ImageManifest;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.lab.relay.RelaySiteFiles;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.KeyFile;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.SigningKeyFile;
+import org.cloister.protocol.image.ImageManifest;
 import org.cloister.protocol.policy.AcceptedHost;
 import org.cloister.protocol.policy.AcceptedImage;
 import org.cloister.protocol.policy.AssuranceLevel;
-import org.cloister.protocol.policy.Policy;
-import org.cloister.protocol.policy.Shape;
-import org.cloister.protocol.policy.Sharing;
+import org.cloister.protocol.policy.HostSharing;
+import org.cloister.protocol.policy.ProjectPolicy;
+import org.cloister.protocol.policy.VmShape;
 
 /** An owner's own device with agentctl: who opens the project's drive, and closes it again. */
 public final class OpenerDevice {
@@ -42,20 +42,21 @@ public final class OpenerDevice {
     private static final String PASSPHRASE = "seventeen wet herons";
     private static final String[] RIGHTS = {"sh", "-c", "exec 3<\"$1\" 4<\"$1\"; shift; exec \"$@\"", "agentctl"};
 
-    private final Device device;
+    private final PersonDevice device;
     private final Path passphrase;
 
     /**
      * @param person who has a device and the role of an opener at the site
      * @param owner the person's key, which is an owner's
      */
-    public OpenerDevice(RelaySite site, int relay, Path folder, String person, KeyPair owner) throws IOException {
-        this.device = new Device(site, relay, folder, person, List.of(Role.DEVICE, Role.OPENER));
+    public OpenerDevice(RelaySiteFiles site, int relay, Path folder, String person, KeyPair owner) throws IOException {
+        this.device =
+                new PersonDevice(site, relay, folder, person, List.of(CertificateRole.DEVICE, CertificateRole.OPENER));
         this.passphrase = Files.writeString(at("passphrase"), PASSPHRASE + "\n");
         byte[] secret = PASSPHRASE.getBytes(StandardCharsets.US_ASCII);
         Files.write(
                 at("owner.json"),
-                KeyFile.seal(owner, secret, new SecureRandom()).json());
+                SigningKeyFile.seal(owner, secret, new SecureRandom()).json());
         agentctl(
                         "project",
                         "drive-key",
@@ -79,17 +80,17 @@ public final class OpenerDevice {
     }
 
     /** The owners' policy: these hosts of the lab and its image, and VMs as small as these. */
-    public static Path policy(RelaySite site, List<Name> accepted, int number, Path file)
+    public static Path policy(RelaySiteFiles site, List<CertificateName> accepted, int number, Path file)
             throws IOException, GeneralSecurityException {
         Path image = LabHome.fromEnvironment().image("lab");
         Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
         List<AcceptedHost> hosts = new ArrayList<>();
-        for (Name host : accepted) {
+        for (CertificateName host : accepted) {
             hosts.add(new AcceptedHost(
                     host.id(),
                     VerificationKey.of(site.credential(host).chain().get(0).getPublicKey())));
         }
-        Policy policy = new Policy(
+        ProjectPolicy policy = new ProjectPolicy(
                 site.opener().project(),
                 number,
                 now.minus(Duration.ofHours(1)),
@@ -97,16 +98,16 @@ public final class OpenerDevice {
                 AssuranceLevel.HOST_WORD,
                 hosts,
                 List.of(new AcceptedImage(ImageManifest.load(image).identity(), Optional.empty())),
-                new Shape(4, 8192, 0),
-                new Shape(4, 8192, 1024),
-                Sharing.ANY,
+                new VmShape(4, 8192, 0),
+                new VmShape(4, 8192, 1024),
+                HostSharing.ANY,
                 true,
                 100,
                 Set.of());
         return Files.write(
                 file,
-                Envelope.sign(
-                                Policy.TYPE,
+                DsseEnvelope.sign(
+                                ProjectPolicy.TYPE,
                                 policy.json(),
                                 SigningKey.of(site.owners().get(0)))
                         .countersign(SigningKey.of(site.owners().get(1)))
@@ -114,27 +115,27 @@ public final class OpenerDevice {
     }
 
     /** Ends when the VM that it opens is unlocked. */
-    public Command opening(String drive, String... more) throws IOException {
+    public LabCommand opening(String drive, String... more) throws IOException {
         List<String> words = new ArrayList<>(List.of("project", "open", drive, "--days", "1", "--output", "json"));
         words.addAll(List.of("--key", at("owner.json").toString(), "--secret-fd", "3"));
         words.addAll(List.of("--drive-key", at("drive.json").toString(), "--drive-secret-fd", "4"));
         words.addAll(List.of(
                 "--state", at("kept").toString(), "--epoch-file", at("epoch").toString()));
-        words.addAll(device.reach());
+        words.addAll(device.relayArguments());
         words.addAll(List.of(more));
         return agentctl(words.toArray(String[]::new));
     }
 
     /** What agentctl project status prints. */
-    public String standing() throws IOException {
+    public String projectStatus() throws IOException {
         List<String> words = new ArrayList<>(List.of("project", "status"));
-        words.addAll(device.reach());
+        words.addAll(device.relayArguments());
         return agentctl(words.toArray(String[]::new)).succeed();
     }
 
     public JsonNode close(String opening) throws IOException {
         List<String> words = new ArrayList<>(List.of("project", "close", opening, "--output", "json"));
-        words.addAll(device.reach());
+        words.addAll(device.relayArguments());
         return new ObjectMapper()
                 .readTree(agentctl(words.toArray(String[]::new)).succeed());
     }
@@ -150,7 +151,7 @@ public final class OpenerDevice {
         return words;
     }
 
-    public Command agentctl(String... words) {
+    public LabCommand agentctl(String... words) {
         List<String> argv = new ArrayList<>(List.of(RIGHTS));
         argv.addAll(List.of(passphrase.toString(), device.agentctl().toString()));
         argv.addAll(List.of(words));

@@ -12,7 +12,7 @@ import org.cloister.lab.Poll;
 import org.cloister.lab.site.WorkingSite;
 
 /** The first project of a site of its own, with its controlling VM at work, to which a member's ssh knows the way. */
-public record WorkingProject(ProjectStage stage, ProjectStage.Opened opened) implements AutoCloseable {
+public record WorkingProject(ProjectFixture stage, ProjectFixture.OpenedVm opened) implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final Duration AGAIN = Duration.ofSeconds(3);
     /** docs/slurm.md, AdminComment. */
@@ -26,8 +26,8 @@ public record WorkingProject(ProjectStage stage, ProjectStage.Opened opened) imp
         WorkingSite site = WorkingSite.start(lab, folder.resolve("site"));
         boolean ready = false;
         try {
-            ProjectStage project = ProjectStage.first(site, folder.resolve("people"));
-            ProjectStage.Opened opened = project.make();
+            ProjectFixture project = ProjectFixture.first(site, folder.resolve("people"));
+            ProjectFixture.OpenedVm opened = project.openNewDrive();
             project.awaitWork(opened);
             project.member.configure();
             ready = true;

@@ -10,24 +10,24 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.lab.Command;
-import org.cloister.lab.Host;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 import org.cloister.lab.host.AgentHostFiles;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.relay.RelaySiteFiles;
 
 /** agent-host as its main starts it, on a host of the lab with its own libvirtd, Open vSwitch and slurmd. */
 public final class AgentHostProcess implements AutoCloseable {
     public static final Duration LIMIT = Duration.ofSeconds(90);
 
-    private final Host host;
+    private final LabHost host;
     private final Path config;
     private final String usual;
     private final Path agentctl;
-    private Program program;
+    private ChildProcess program;
 
-    private AgentHostProcess(Host host, Path config, Path agentctl) throws IOException {
+    private AgentHostProcess(LabHost host, Path config, Path agentctl) throws IOException {
         this.host = host;
         this.config = config;
         this.usual = Files.readString(config);
@@ -42,9 +42,9 @@ public final class AgentHostProcess implements AutoCloseable {
      * @param console whether each VM has one
      */
     public static AgentHostProcess start(
-            Host host, RelaySite site, String relay, Path agentctl, Optional<Path> drives, boolean console)
+            LabHost host, RelaySiteFiles site, String relay, Path agentctl, Optional<Path> drives, boolean console)
             throws IOException {
-        Path config = AgentHostFiles.lay(host, site, relay, drives, console);
+        Path config = AgentHostFiles.write(host, site, relay, drives, console);
         AgentHostProcess process = new AgentHostProcess(host, config, agentctl);
         boolean answers = false;
         try {
@@ -59,7 +59,7 @@ public final class AgentHostProcess implements AutoCloseable {
     }
 
     /** agentctl for all hosts: it asks the agent of the one that it is called on. */
-    public static Path agentctl(Path folder, Host any) throws IOException {
+    public static Path agentctl(Path folder, LabHost any) throws IOException {
         String socket = AgentHostFiles.socket(any).toString().replace("/" + any.name() + "/", "/$(hostname)/");
         Path script = Files.writeString(
                 folder.resolve("agentctl"), """
@@ -93,7 +93,7 @@ public final class AgentHostProcess implements AutoCloseable {
         awaitReady();
     }
 
-    private static Program launch(Host host, Path config) throws IOException {
+    private static ChildProcess launch(LabHost host, Path config) throws IOException {
         List<String> argv = new ArrayList<>(host.command(
                         java().toString(),
                         "-XX:+UseSerialGC",
@@ -102,10 +102,10 @@ public final class AgentHostProcess implements AutoCloseable {
                         "-Xmx96m",
                         "-cp",
                         System.getProperty("java.class.path"),
-                        "org.cloister.host.run.Main",
+                        "org.cloister.host.daemon.AgentHostMain",
                         config.toString())
                 .argv());
-        return Program.start("agent-host", host.folder("log"), argv);
+        return ChildProcess.start("agent-host", host.folder("log"), argv);
     }
 
     private void awaitAnswer() throws IOException {
@@ -113,7 +113,7 @@ public final class AgentHostProcess implements AutoCloseable {
                 "agent-host of " + host.name(),
                 LIMIT,
                 "read " + log(),
-                () -> ask("vms").run().exit() == 0);
+                () -> hostCommand("vms").run().exit() == 0);
     }
 
     public Path log() throws IOException {
@@ -121,21 +121,22 @@ public final class AgentHostProcess implements AutoCloseable {
     }
 
     public void kill() throws IOException {
-        host.command("pkill", "-KILL", "-f", "org.cloister.host.run.Main " + config)
+        host.command("pkill", "-KILL", "-f", "org.cloister.host.daemon.AgentHostMain " + config)
                 .run();
         program.close();
     }
 
-    public Command ask(String... words) {
+    public LabCommand hostCommand(String... words) {
         List<String> argv = new ArrayList<>(List.of(agentctl.toString(), "host"));
         argv.addAll(List.of(words));
         return host.command(argv.toArray(String[]::new));
     }
 
-    public JsonNode answer(String... words) throws IOException {
+    public JsonNode hostAnswer(String... words) throws IOException {
         List<String> argv = new ArrayList<>(List.of(words));
         argv.addAll(List.of("--output", "json"));
-        return new ObjectMapper().readTree(ask(argv.toArray(String[]::new)).succeed());
+        return new ObjectMapper()
+                .readTree(hostCommand(argv.toArray(String[]::new)).succeed());
     }
 
     public void awaitReady() throws IOException {
@@ -143,7 +144,7 @@ public final class AgentHostProcess implements AutoCloseable {
                 "a host that takes work, " + host.name(),
                 LIMIT,
                 "ask agentctl host status, read " + log(),
-                () -> ask("status").run().exit() == 0);
+                () -> hostCommand("status").run().exit() == 0);
     }
 
     @Override

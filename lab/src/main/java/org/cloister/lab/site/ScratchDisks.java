@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.host.AgentHostFiles;
 
 /**
@@ -24,7 +24,7 @@ public record ScratchDisks(List<Path> files) {
 
     public static ScratchDisks of(Lab lab) throws IOException {
         List<Path> files = new ArrayList<>();
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             try (Stream<Path> disks = Files.list(AgentHostFiles.scratch(host))) {
                 files.addAll(disks.toList());
             }
@@ -36,7 +36,7 @@ public record ScratchDisks(List<Path> files) {
     public long written() throws IOException {
         long bytes = -HEADER * files.size();
         for (Path file : files) {
-            String kib = Command.of("du", "-k", file.toString()).succeed();
+            String kib = LabCommand.of("du", "-k", file.toString()).succeed();
             bytes += Long.parseLong(kib.split("\t", 2)[0]) << KIB_BITS;
         }
         return bytes;
@@ -44,6 +44,6 @@ public record ScratchDisks(List<Path> files) {
 
     /** Where on them the marker stands. */
     public Set<String> found(String marker) throws IOException {
-        return new Search(marker).files(files);
+        return new MarkerSearch(marker).files(files);
     }
 }

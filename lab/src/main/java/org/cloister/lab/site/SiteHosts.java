@@ -9,14 +9,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Host;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabException;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 import org.cloister.lab.host.AgentHostFiles;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.relay.RelaySiteFiles;
 
 /** agent-host on each of the lab's hosts, before the real relay, Slurm with its cgroups, libvirt, QEMU and Open vSwitch. */
 public final class SiteHosts implements AutoCloseable {
@@ -33,7 +33,7 @@ public final class SiteHosts implements AutoCloseable {
 
     private final Lab lab;
     private final List<AgentHostProcess> agents = new ArrayList<>();
-    private final List<Program> wires = new ArrayList<>();
+    private final List<ChildProcess> wires = new ArrayList<>();
 
     private SiteHosts(Lab lab) {
         this.lab = lab;
@@ -41,7 +41,7 @@ public final class SiteHosts implements AutoCloseable {
 
     /** agentctl on the lab's hosts, whose steps lie in cgroups from now on. */
     public static Path agentctl(Lab lab) throws IOException {
-        lab.confine();
+        lab.useCgroups();
         return AgentHostProcess.agentctl(lab.slurm().programs().folder(), lab.host(1));
     }
 
@@ -55,13 +55,13 @@ public final class SiteHosts implements AutoCloseable {
      * @param console whether each VM says on a serial console what its journal has; {@link #console}
      */
     public static SiteHosts start(
-            Lab lab, RelaySite site, int relay, Path folder, Path agentctl, Optional<Path> drives, boolean console)
+            Lab lab, RelaySiteFiles site, int relay, Path folder, Path agentctl, Optional<Path> drives, boolean console)
             throws IOException {
         SiteHosts hosts = new SiteHosts(lab);
         boolean ready = false;
         try {
             hosts.wire(folder, relay);
-            for (Host host : lab.hosts()) {
+            for (LabHost host : lab.hosts()) {
                 hosts.agents.add(AgentHostProcess.start(host, site, RELAY, agentctl, drives, console));
             }
             hosts.awaitReady();
@@ -77,11 +77,11 @@ public final class SiteHosts implements AutoCloseable {
     /** The relay is outside of the lab: its address there leads to it through a socket, which a site before may have left. */
     private void wire(Path folder, int relay) throws IOException {
         Path wire = lab.slurm().programs().folder().resolve("wire");
-        wires.add(Program.start(
+        wires.add(ChildProcess.start(
                 "wire-relay",
                 folder,
                 List.of("socat", "UNIX-LISTEN:" + wire + ",fork,unlink-early", "TCP:127.0.0.1:" + relay)));
-        wires.add(Program.start(
+        wires.add(ChildProcess.start(
                 "wire-site",
                 folder,
                 lab.onSite("socat", SITE_END + ",fork,reuseaddr", "UNIX-CONNECT:" + wire)
@@ -95,7 +95,7 @@ public final class SiteHosts implements AutoCloseable {
         }
         // It has a process for each link, and none of them ends with what started it from outside.
         lab.onSite("pkill", "-f", SITE_END).run();
-        for (Program wire : wires) {
+        for (ChildProcess wire : wires) {
             wire.close();
         }
     }
@@ -117,13 +117,13 @@ public final class SiteHosts implements AutoCloseable {
 
     public List<JsonNode> vms(int agent) throws IOException {
         List<JsonNode> vms = new ArrayList<>();
-        agents.get(agent).answer("vms").path("vms").forEach(vms::add);
+        agents.get(agent).hostAnswer("vms").path("vms").forEach(vms::add);
         return vms;
     }
 
     /** On all hosts. */
-    public List<VmOwner> owners() throws IOException {
-        List<VmOwner> owners = new ArrayList<>();
+    public List<ResourceOwner> owners() throws IOException {
+        List<ResourceOwner> owners = new ArrayList<>();
         for (int agent = 0; agent < count(); agent++) {
             vms(agent).forEach(vm -> owners.add(owner(vm)));
         }
@@ -149,8 +149,8 @@ public final class SiteHosts implements AutoCloseable {
         return found[0];
     }
 
-    public static VmOwner owner(JsonNode vm) {
-        return new VmOwner(
+    public static ResourceOwner owner(JsonNode vm) {
+        return new ResourceOwner(
                 vm.path("project").asText(),
                 vm.path("ticket").asText(),
                 vm.path("slot").asInt(),
@@ -159,8 +159,8 @@ public final class SiteHosts implements AutoCloseable {
     }
 
     /** What a VM has said on its console so far; gone with the VM. */
-    public String console(int agent, VmOwner owner) throws IOException {
-        Path file = owner.name()
+    public String console(int agent, ResourceOwner owner) throws IOException {
+        Path file = owner.names()
                 .folder(AgentHostFiles.state(lab.hosts().get(agent)).resolve("vms"))
                 .resolve("console.log");
         return Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
@@ -168,8 +168,8 @@ public final class SiteHosts implements AutoCloseable {
 
     /** Nothing is left of any VM, and Global Slurm's nodes are idle. */
     public void awaitNothing() throws IOException {
-        for (Host host : lab.hosts()) {
-            HostEyes eyes = new HostEyes(host);
+        for (LabHost host : lab.hosts()) {
+            HostInventory eyes = new HostInventory(host);
             Poll.until(
                     "nothing of a VM on " + host.name(),
                     LIMIT,
@@ -204,7 +204,7 @@ public final class SiteHosts implements AutoCloseable {
     }
 
     /** What the agents have said, since their hosts are there. */
-    public String said() throws IOException {
+    public String logs() throws IOException {
         StringBuilder said = new StringBuilder();
         for (AgentHostProcess agent : agents) {
             said.append(Files.readString(agent.log()));

@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.cloister.lab.Lab;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.relay.RelaySiteFiles;
 
 /** The relay as a process outside of the lab, which has the lab's Slurm run tickets. */
 public final class SiteRelay implements AutoCloseable {
@@ -16,13 +16,13 @@ public final class SiteRelay implements AutoCloseable {
     private final Path folder;
     private final Path config;
     private final int port;
-    private Program program;
+    private ChildProcess program;
 
     private SiteRelay(Path folder, Path config, int port) throws IOException {
         this.folder = folder;
         this.config = config;
         this.port = port;
-        this.program = Program.relay(folder, config, port);
+        this.program = ChildProcess.relay(folder, config, port);
     }
 
     /**
@@ -32,9 +32,10 @@ public final class SiteRelay implements AutoCloseable {
      * @param step what a job's step calls, with the ticket behind it
      * @param boot what the site allows a VM for it, beyond the time that is asked for
      */
-    public static SiteRelay start(Lab lab, RelaySite site, Path folder, String step, Duration boot) throws IOException {
+    public static SiteRelay start(Lab lab, RelaySiteFiles site, Path folder, String step, Duration boot)
+            throws IOException {
         lab.slurm().account(ACCOUNT);
-        int port = Program.port();
+        int port = ChildProcess.port();
         Path programs = lab.slurm().programs().folder();
         SiteRelay relay = new SiteRelay(folder, configure(site, folder, port, programs, step, boot), port);
         site.deliver();
@@ -45,7 +46,7 @@ public final class SiteRelay implements AutoCloseable {
      * Few addresses, which are free again at once: a leak shows as a refusal. An sbatch has 4 s, and what it sent has 4 s more
      * to arrive; in the lab it takes milliseconds.
      */
-    private static Path configure(RelaySite site, Path folder, int port, Path programs, String step, Duration boot)
+    private static Path configure(RelaySiteFiles site, Path folder, int port, Path programs, String step, Duration boot)
             throws IOException {
         String text = Files.readString(site.relayConfig(port)) + """
 
@@ -80,7 +81,7 @@ public final class SiteRelay implements AutoCloseable {
 
     /** After a {@link #kill}. */
     public void restart() throws IOException {
-        program = Program.relay(folder, config, port);
+        program = ChildProcess.relay(folder, config, port);
     }
 
     @Override

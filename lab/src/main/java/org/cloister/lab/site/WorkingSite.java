@@ -6,19 +6,19 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.host.drive.Drives;
+import org.cloister.host.drive.SharedDrives;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
-import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.relay.RelaySiteFiles;
 import org.cloister.luks.volume.Cryptsetup;
-import org.cloister.luks.volume.Volume;
+import org.cloister.luks.volume.LuksVolume;
 
 /** A site where projects have their VMs: relay, hosts with agent-host, storage for drives, and what VMs say on their consoles. */
 public final class WorkingSite implements AutoCloseable {
-    /** What the site's own run on its machines, for {@link Search#memory}. */
+    /** What the site's own run on its machines, for {@link MarkerSearch#memory}. */
     public static final List<String> DAEMONS = List.of(
-            "org.cloister.host.run.Main",
-            "org.cloister.relay.Main",
+            "org.cloister.host.daemon.AgentHostMain",
+            "org.cloister.relay.AgentRelayMain",
             "slurmctld",
             "slurmd",
             "slurmdbd",
@@ -37,13 +37,19 @@ public final class WorkingSite implements AutoCloseable {
     private final Lab lab;
     private final Path folder;
     private final Path drives;
-    private final RelaySite parties;
+    private final RelaySiteFiles parties;
     private final SiteRelay relay;
     private final SiteHosts hosts;
-    private final Consoles consoles;
+    private final VmConsoles consoles;
 
     private WorkingSite(
-            Lab lab, Path folder, Path drives, RelaySite parties, SiteRelay relay, SiteHosts hosts, Consoles consoles) {
+            Lab lab,
+            Path folder,
+            Path drives,
+            RelaySiteFiles parties,
+            SiteRelay relay,
+            SiteHosts hosts,
+            VmConsoles consoles) {
         this.lab = lab;
         this.folder = folder;
         this.drives = drives;
@@ -57,15 +63,15 @@ public final class WorkingSite implements AutoCloseable {
     public static WorkingSite start(Lab lab, Path folder) throws IOException {
         Files.createDirectories(folder);
         Path drives = Files.createTempDirectory(lab.slurm().programs().folder(), "working-drives");
-        Files.createFile(drives.resolve(Drives.MARK));
-        RelaySite parties = RelaySite.make(folder, 0);
+        Files.createFile(drives.resolve(SharedDrives.MARK));
+        RelaySiteFiles parties = RelaySiteFiles.create(folder, 0);
         Path agentctl = SiteHosts.agentctl(lab);
         SiteRelay relay = SiteRelay.start(lab, parties, folder, agentctl + " host run", BOOT);
         boolean ready = false;
         try {
             SiteHosts hosts = SiteHosts.start(lab, parties, relay.port(), folder, agentctl, Optional.of(drives), true);
             ready = true;
-            return new WorkingSite(lab, folder, drives, parties, relay, hosts, new Consoles(lab.hosts()));
+            return new WorkingSite(lab, folder, drives, parties, relay, hosts, new VmConsoles(lab.hosts()));
         } finally {
             if (!ready) {
                 relay.close();
@@ -74,7 +80,7 @@ public final class WorkingSite implements AutoCloseable {
     }
 
     /** With the first of its projects. */
-    public RelaySite parties() {
+    public RelaySiteFiles parties() {
         return parties;
     }
 
@@ -99,17 +105,17 @@ public final class WorkingSite implements AutoCloseable {
     }
 
     /** As whoever is root on a host may do it, for a VM that it does not start. */
-    public void giveDrive(String project, String name, long epoch) throws IOException {
-        try (Volume volume = Cryptsetup.load().open(drives.resolve(project).resolve(name + ".img"))) {
+    public void createDrive(String project, String name, long epoch) throws IOException {
+        try (LuksVolume volume = Cryptsetup.load().open(drives.resolve(project).resolve(name + ".img"))) {
             volume.tokens().raiseEpoch(epoch);
         }
     }
 
-    public Guests guests() {
-        return new Guests(lab, hosts, consoles);
+    public SiteGuests guests() {
+        return new SiteGuests(lab, hosts, consoles);
     }
 
-    public Consoles consoles() {
+    public VmConsoles consoles() {
         return consoles;
     }
 
@@ -122,7 +128,7 @@ public final class WorkingSite implements AutoCloseable {
         return List.of(
                 folder.resolve("state").resolve("audit").toString(),
                 "--relay",
-                parties.certificate(RelaySite.RELAY).toString());
+                parties.certificate(RelaySiteFiles.RELAY).toString());
     }
 
     /** Where the site's own keep what they write, the drives' storage with them. */
@@ -135,8 +141,9 @@ public final class WorkingSite implements AutoCloseable {
 
     /** What may show a fault: the last words of everybody. */
     public String explained() throws IOException {
-        return "agent-relay:\n" + Consoles.last(Files.readString(folder.resolve("agent-relay.log"))) + "\nagent-host:\n"
-                + Consoles.last(hosts.said()) + "\n" + consoles.last() + "\nGlobal Slurm:\n"
+        return "agent-relay:\n" + VmConsoles.last(Files.readString(folder.resolve("agent-relay.log")))
+                + "\nagent-host:\n"
+                + VmConsoles.last(hosts.logs()) + "\n" + consoles.last() + "\nGlobal Slurm:\n"
                 + lab.slurm().client("squeue");
     }
 

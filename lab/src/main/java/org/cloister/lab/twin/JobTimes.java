@@ -23,11 +23,11 @@ public record JobTimes(
         Map<String, Double> phases) {
     /** @param poweroff when that was ordered, by this machine's clock */
     static JobTimes of(
-            FollowedJob job,
+            TracedJob job,
             WorkerQemu qemu,
             double qemuEnd,
             double poweroff,
-            Holdings.Free free,
+            SiteHoldings.ReleaseTimes free,
             Map<String, Double> phases)
             throws LabException {
         double freed = Math.max(qemuEnd, Math.max(free.ports(), free.jobs())) - job.at("last");

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.vm.ImageWithLayer;
 
 /**
@@ -64,12 +64,12 @@ final class TwinImage {
 
     /** As its topmost layer has it, or the one below. */
     private static String inImage(Path image, String file) throws IOException {
-        Command.Output top = Command.of(
+        LabCommand.Output top = LabCommand.of(
                         "unsquashfs", "-cat", image.resolve("lab.squashfs").toString(), "etc/" + file)
                 .run();
         return top.exit() == 0 && !top.out().isEmpty()
                 ? top.out()
-                : Command.of(
+                : LabCommand.of(
                                 "unsquashfs",
                                 "-cat",
                                 image.resolve("base.squashfs").toString(),

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabException;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 
 /**
@@ -55,7 +55,7 @@ record WorkerQemu(ProcessHandle process, List<String> words, double began) {
     /** @return when it had ended, by this machine's clock, in seconds since 1970 */
     double awaitEnd() throws IOException {
         Poll.until("the end of " + name(), LIMIT, "read the worker's console", () -> !process.isAlive());
-        return FollowedJob.seconds(Instant.now());
+        return TracedJob.seconds(Instant.now());
     }
 
     String name() {
@@ -85,7 +85,7 @@ record WorkerQemu(ProcessHandle process, List<String> words, double began) {
 
     /** Others' labs have theirs. */
     private static boolean isOf(Lab lab, ProcessHandle each) throws IOException {
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             if (network(host.pid()).equals(network(each.pid()))) {
                 return true;
             }
@@ -113,7 +113,7 @@ record WorkerQemu(ProcessHandle process, List<String> words, double began) {
             }
             String stat = Files.readString(folder.resolve("stat"));
             String uptime = Files.readString(Path.of("/proc/uptime"));
-            double now = FollowedJob.seconds(Instant.now());
+            double now = TracedJob.seconds(Instant.now());
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             double age = Double.parseDouble(uptime.split(" ", 2)[0]) - Long.parseLong(fields[STARTED]) / TICKS;
             return Optional.of(new WorkerQemu(process, words, now - age));

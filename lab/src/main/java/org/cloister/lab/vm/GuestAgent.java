@@ -7,15 +7,15 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import org.cloister.lab.Host;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.LabHost;
+import org.cloister.lab.LabVm;
+import org.cloister.lab.LabVmSpec;
 import org.cloister.lab.Poll;
-import org.cloister.lab.Vm;
-import org.cloister.lab.VmSpec;
 import org.cloister.lab.host.ChannelHost;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.relay.RelaySiteFiles;
 
 /**
  * The agent that is in the image, in a guest whose host answers on the channel and gives no assignment: how far it is when, and
@@ -38,9 +38,9 @@ public final class GuestAgent implements AutoCloseable {
 
     private final Path folder;
     private final int port;
-    private final Program relay;
+    private final ChildProcess relay;
 
-    private GuestAgent(Path folder, int port, Program relay) {
+    private GuestAgent(Path folder, int port, ChildProcess relay) {
         this.folder = folder;
         this.port = port;
         this.relay = relay;
@@ -63,12 +63,12 @@ public final class GuestAgent implements AutoCloseable {
      *
      * @param folder of a site that is made anew
      */
-    public static GuestAgent begin(Path folder) throws IOException {
+    public static GuestAgent start(Path folder) throws IOException {
         LabHome.delete(folder);
         Files.createDirectories(folder);
-        RelaySite site = RelaySite.make(folder, 0);
-        int port = Program.port();
-        GuestAgent agent = new GuestAgent(folder, port, Program.relay(folder, site.relayConfig(port), port));
+        RelaySiteFiles site = RelaySiteFiles.create(folder, 0);
+        int port = ChildProcess.port();
+        GuestAgent agent = new GuestAgent(folder, port, ChildProcess.relay(folder, site.relayConfig(port), port));
         boolean begun = false;
         try {
             site.deliver();
@@ -81,9 +81,9 @@ public final class GuestAgent implements AutoCloseable {
         }
     }
 
-    public Boot boot(Host host, VmSpec spec) throws IOException {
-        try (Vm vm = host.boot(spec);
-                Program channel = ChannelHost.start(port, vm.agentSocket(), folder)) {
+    public Boot boot(LabHost host, LabVmSpec spec) throws IOException {
+        try (LabVm vm = host.boot(spec);
+                ChildProcess channel = ChannelHost.start(port, vm.agentSocket(), folder)) {
             vm.awaitRunner();
             Poll.until(
                     "agent-vm attached",
@@ -118,7 +118,7 @@ public final class GuestAgent implements AutoCloseable {
         return new double[] {Double.parseDouble(words[0]), Double.parseDouble(words[1])};
     }
 
-    private static Map<String, String> status(Vm vm) throws IOException {
+    private static Map<String, String> status(LabVm vm) throws IOException {
         Map<String, String> status = new HashMap<>();
         vm.run("cat", STATUS).out().lines().map(line -> line.split(" ", 2)).forEach(words -> {
             if (words.length == 2) {

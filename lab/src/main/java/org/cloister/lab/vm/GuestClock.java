@@ -1,7 +1,7 @@
 package org.cloister.lab.vm;
 
 import java.io.IOException;
-import org.cloister.lab.Vm;
+import org.cloister.lab.LabVm;
 
 /**
  * A guest's time since its kernel began, from outside: what agent-vm counts its phases by.
@@ -12,7 +12,7 @@ record GuestClock(long beganNs) {
     private static final double SECOND = 1e9;
 
     /** Half of what the question takes is not known. */
-    static GuestClock of(Vm vm) throws IOException {
+    static GuestClock of(LabVm vm) throws IOException {
         long askedNs = System.nanoTime();
         String uptime = vm.succeed("cat", "/proc/uptime");
         long heardNs = System.nanoTime();

@@ -10,12 +10,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
+import org.cloister.base.encoding.Digest;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.ImageFile;
-import org.cloister.protocol.ImageLayer;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.image.ImageFile;
+import org.cloister.protocol.image.ImageLayer;
+import org.cloister.protocol.image.ImageManifest;
 
 /**
  * A built image with one more layer over it, of files that a bench wants in its guests. Kernel, firmware, initramfs and all other
@@ -89,12 +89,12 @@ public final class ImageWithLayer {
 
     /** A squashfs with its hash tree behind it, as the image's build makes them. */
     private ImageLayer pack(Path file) throws IOException {
-        Command.of("mksquashfs", tree.toString(), file.toString(), "-comp", "lz4", "-noappend", "-no-progress")
+        LabCommand.of("mksquashfs", tree.toString(), file.toString(), "-comp", "lz4", "-noappend", "-no-progress")
                 .succeed();
         long blocks = (Files.size(file) + ImageLayer.BLOCK_BYTES - 1) / ImageLayer.BLOCK_BYTES;
         String bytes = Long.toString(blocks * ImageLayer.BLOCK_BYTES);
-        Command.of("truncate", "-s", bytes, file.toString()).succeed();
-        String said = Command.of(
+        LabCommand.of("truncate", "-s", bytes, file.toString()).succeed();
+        String said = LabCommand.of(
                         "veritysetup",
                         "format",
                         "--no-superblock",

@@ -30,7 +30,7 @@ final class PlainLayer {
      * @param address of the node, with its prefix
      * @param node the node's name in the configuration
      */
-    static Path lay(Path image, Path folder, Path mungeKey, String slurmConf, String node, String address)
+    static Path build(Path image, Path folder, Path mungeKey, String slurmConf, String node, String address)
             throws IOException {
         PlainLayer plain = new PlainLayer(new ImageWithLayer(image, folder, NAME));
         plain.files(mungeKey, slurmConf, node);

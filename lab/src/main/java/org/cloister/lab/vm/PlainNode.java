@@ -5,12 +5,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import org.cloister.lab.Command;
-import org.cloister.lab.Host;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
+import org.cloister.lab.LabHost;
+import org.cloister.lab.LabVm;
+import org.cloister.lab.LabVmSpec;
 import org.cloister.lab.Poll;
-import org.cloister.lab.Vm;
-import org.cloister.lab.VmSpec;
 
 /**
  * A node as administrators have it: the guest image with a plain {@code slurmd}, and a slurmctld for it on the host, which the
@@ -31,11 +31,11 @@ public final class PlainNode implements NodeStart, AutoCloseable {
     /** Asking takes the processors from the guest. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
-    private final Host host;
+    private final LabHost host;
     private final Path conf;
-    private final VmSpec spec;
+    private final LabVmSpec spec;
 
-    private PlainNode(Host host, Path conf, VmSpec spec) {
+    private PlainNode(LabHost host, Path conf, LabVmSpec spec) {
         this.host = host;
         this.conf = conf;
         this.spec = spec;
@@ -47,12 +47,12 @@ public final class PlainNode implements NodeStart, AutoCloseable {
      * @param mungeKey of the host's munged
      * @param memoryMib of the guest
      */
-    public static PlainNode on(Host host, Path image, Path mungeKey, int memoryMib) throws IOException {
+    public static PlainNode on(LabHost host, Path image, Path mungeKey, int memoryMib) throws IOException {
         Path folder = host.folder("plain");
         String text = configuration(host, folder, memoryMib);
         Path conf = Files.writeString(folder.resolve("slurm.conf"), text);
-        Path image2 = PlainLayer.lay(image, host.folder("plain-image"), mungeKey, text, NODE, ADDRESS + PREFIX);
-        VmSpec spec = VmSpec.of(NODE, image2).withShape(CPUS, memoryMib).withVlan(VLAN);
+        Path image2 = PlainLayer.build(image, host.folder("plain-image"), mungeKey, text, NODE, ADDRESS + PREFIX);
+        LabVmSpec spec = LabVmSpec.of(NODE, image2).withShape(CPUS, memoryMib).withVlan(VLAN);
         PlainNode node = new PlainNode(host, conf, spec);
         node.network();
         host.command("slurmctld", "-c", "-f", conf.toString()).succeed();
@@ -65,14 +65,14 @@ public final class PlainNode implements NodeStart, AutoCloseable {
         slurm("scontrol", "update", "NodeName=" + NODE, "State=DOWN", "Reason=gone")
                 .succeed();
         awaitState("a node that is down", "down");
-        try (Vm vm = host.boot(spec)) {
+        try (LabVm vm = host.boot(spec)) {
             long idleNs = awaitIdle(vm);
             vm.awaitRunner();
             return new Started(GuestClock.of(vm).at(idleNs), Map.of());
         }
     }
 
-    private long awaitIdle(Vm vm) throws IOException {
+    private long awaitIdle(LabVm vm) throws IOException {
         try {
             awaitState("an idle node", "idle");
             return System.nanoTime();
@@ -85,7 +85,8 @@ public final class PlainNode implements NodeStart, AutoCloseable {
 
     private void awaitState(String what, String state) throws IOException {
         Poll.until(what, LIMIT, "read the logs of slurmctld and of the guest", PAUSE, () -> {
-            Command.Output said = slurm("sinfo", "-h", "-n", NODE, "-o", "%T").run();
+            LabCommand.Output said =
+                    slurm("sinfo", "-h", "-n", NODE, "-o", "%T").run();
             String found = said.out().strip();
             return said.exit() == 0 && !found.isEmpty() && (state.isEmpty() || isState(found, state));
         });
@@ -114,12 +115,12 @@ public final class PlainNode implements NodeStart, AutoCloseable {
         host.command("ip", "link", "set", DEVICE, "up").succeed();
     }
 
-    private Command slurm(String... argv) {
+    private LabCommand slurm(String... argv) {
         return host.command(argv).with(Map.of("SLURM_CONF", conf.toString()));
     }
 
     /** The node's plug-ins are those of a worker. */
-    private static String configuration(Host host, Path folder, int memoryMib) throws IOException {
+    private static String configuration(LabHost host, Path folder, int memoryMib) throws IOException {
         return """
                 ClusterName=plain
                 SlurmctldHost=%1$s(%2$s)

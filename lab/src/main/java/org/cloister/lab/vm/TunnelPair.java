@@ -5,14 +5,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.cloister.ipsec.Identity;
-import org.cloister.lab.Command;
+import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.lab.GuestJava;
-import org.cloister.lab.Host;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
-import org.cloister.lab.ProjectKeys;
-import org.cloister.lab.Vm;
-import org.cloister.lab.VmSpec;
+import org.cloister.lab.LabHost;
+import org.cloister.lab.LabProjectKeys;
+import org.cloister.lab.LabVm;
+import org.cloister.lab.LabVmSpec;
 import org.cloister.lab.guest.LinkScript;
 
 /** A controlling VM's and a worker's ends of one project's network, in two guests on one host. */
@@ -25,22 +25,22 @@ public final class TunnelPair implements AutoCloseable {
     private static final String SAID = "/run/link.said";
     private static final String ANSWER = "/run/link.answer";
 
-    private final Vm controller;
-    private final Vm worker;
+    private final LabVm controller;
+    private final LabVm worker;
 
-    private TunnelPair(Vm controller, Vm worker) {
+    private TunnelPair(LabVm controller, LabVm worker) {
         this.controller = controller;
         this.worker = worker;
     }
 
     /** @param folder for keys that are worth nothing */
-    public static TunnelPair boot(Host host, Path image, Path folder) throws IOException {
+    public static TunnelPair boot(LabHost host, Path image, Path folder) throws IOException {
         host.ovs().forwardWithinVlans();
-        ProjectKeys keys = ProjectKeys.make("a");
-        Vm controller = host.boot(VmSpec.of("link-c", image).withVlan(VLAN));
+        LabProjectKeys keys = LabProjectKeys.create("a");
+        LabVm controller = host.boot(LabVmSpec.of("link-c", image).withVlan(VLAN));
         boolean done = false;
         try {
-            Vm worker = host.boot(VmSpec.of("link-w", image).withVlan(VLAN));
+            LabVm worker = host.boot(LabVmSpec.of("link-w", image).withVlan(VLAN));
             TunnelPair pair = new TunnelPair(controller, worker);
             try {
                 pair.begin(keys, folder);
@@ -58,13 +58,13 @@ public final class TunnelPair implements AutoCloseable {
         }
     }
 
-    private void begin(ProjectKeys keys, Path folder) throws IOException {
-        for (Vm vm : List.of(controller, worker)) {
-            Identity self = vm == controller ? LinkScript.CONTROLLER : LinkScript.WORKER;
+    private void begin(LabProjectKeys keys, Path folder) throws IOException {
+        for (LabVm vm : List.of(controller, worker)) {
+            TunnelIdentity self = vm == controller ? LinkScript.CONTROLLER : LinkScript.WORKER;
             vm.awaitRunner();
             // It wants the processor while it waits for a host.
             vm.succeed("systemctl", "stop", "agent-vm.service");
-            LinkScript.FOLDER.put(vm, keys, List.of(self), folder);
+            LinkScript.FOLDER.copyTo(vm, keys, List.of(self), folder);
             vm.succeed("mkfifo", "-m", "600", ANSWER);
             GuestJava.install(vm, NEEDED).start(LinkScript.class, STEPS, SAID, self.id(), ANSWER);
         }
@@ -83,11 +83,11 @@ public final class TunnelPair implements AutoCloseable {
     }
 
     /** Seconds that so many bytes take from the worker to its controlling VM, over TCP, until these are all there. */
-    public double give(long bytes) throws IOException {
+    public double send(long bytes) throws IOException {
         return Double.parseDouble(tell(worker, "give " + bytes));
     }
 
-    private static void done(Vm vm, String step) throws IOException {
+    private static void done(LabVm vm, String step) throws IOException {
         String answer = tell(vm, step);
         if (!answer.equals("done")) {
             throw new LabException(vm.name() + ": " + step + ": " + answer + tail(vm), "read its console");
@@ -95,8 +95,8 @@ public final class TunnelPair implements AutoCloseable {
     }
 
     /** The pipe is read without a question in between: the guest has its processor for the step alone. */
-    private static String tell(Vm vm, String step) throws IOException {
-        Command.Output answer = vm.run(
+    private static String tell(LabVm vm, String step) throws IOException {
+        LabCommand.Output answer = vm.run(
                 List.of("sh", "-c", "echo \"$1\" >\"$2\"; exec cat \"$3\"", "tell", step, STEPS, ANSWER),
                 new byte[0],
                 LIMIT);
@@ -106,7 +106,7 @@ public final class TunnelPair implements AutoCloseable {
         return answer.out().strip();
     }
 
-    private static String tail(Vm vm) throws IOException {
+    private static String tail(LabVm vm) throws IOException {
         return "\n"
                 + vm.run("tail", "-n", "30", SAID, "/run/charon-link/charon.log")
                         .out();

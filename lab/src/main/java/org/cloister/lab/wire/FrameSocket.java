@@ -50,9 +50,9 @@ public final class FrameSocket implements AutoCloseable {
     private static FrameSocket inside(Path namespace, String device, Callable<FrameSocket> open) throws IOException {
         // Namespaces belong to threads: this one's is not changed.
         FutureTask<FrameSocket> opening = new FutureTask<>(() -> {
-            int ns = check("open " + namespace, LibC.LIB.open(namespace.toString(), O_RDONLY));
-            check("setns " + namespace, LibC.LIB.setns(ns, CLONE_NEWNET));
-            LibC.LIB.close(ns);
+            int ns = check("open " + namespace, FrameLibC.LIB.open(namespace.toString(), O_RDONLY));
+            check("setns " + namespace, FrameLibC.LIB.setns(ns, CLONE_NEWNET));
+            FrameLibC.LIB.close(ns);
             return open.call();
         });
         Thread thread = new Thread(opening, "frames-" + device);
@@ -68,41 +68,41 @@ public final class FrameSocket implements AutoCloseable {
     }
 
     public void send(byte[] frame) throws IOException {
-        check("send", (int) LibC.LIB.write(fd, frame, frame.length));
+        check("send", (int) FrameLibC.LIB.write(fd, frame, frame.length));
     }
 
     /** The next frame that came, or null when there is none now. */
     public byte @Nullable [] receive() {
         byte[] buffer = new byte[MAX_FRAME];
-        long length = LibC.LIB.read(fd, buffer, buffer.length);
+        long length = FrameLibC.LIB.read(fd, buffer, buffer.length);
         return length < 0 ? null : Arrays.copyOf(buffer, (int) length);
     }
 
     @Override
     public void close() {
-        LibC.LIB.close(fd);
+        FrameLibC.LIB.close(fd);
     }
 
     private static FrameSocket tap(String device) throws IOException {
-        int fd = check("open /dev/net/tun", LibC.LIB.open("/dev/net/tun", O_RDWR_NONBLOCK));
+        int fd = check("open /dev/net/tun", FrameLibC.LIB.open("/dev/net/tun", O_RDWR_NONBLOCK));
         ByteBuffer request = ByteBuffer.allocate(40).order(ByteOrder.LITTLE_ENDIAN);
         request.put(device.getBytes(StandardCharsets.US_ASCII)).putShort(16, (short) IFF_TAP_NO_PI);
-        check("tap " + device, LibC.LIB.ioctl(fd, TUNSETIFF, request.array()));
+        check("tap " + device, FrameLibC.LIB.ioctl(fd, TUNSETIFF, request.array()));
         return new FrameSocket(fd);
     }
 
     private static FrameSocket device(Path namespace, String device) throws IOException {
         int all = Short.reverseBytes((short) ETH_P_ALL) & 0xffff;
-        int index = LibC.LIB.if_nametoindex(device);
+        int index = FrameLibC.LIB.if_nametoindex(device);
         if (index == 0) {
             throw new IOException("device " + device + ": not in " + namespace);
         }
-        int fd = check("socket", LibC.LIB.socket(AF_PACKET, SOCK_RAW_NONBLOCK, 0));
+        int fd = check("socket", FrameLibC.LIB.socket(AF_PACKET, SOCK_RAW_NONBLOCK, 0));
         option(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER);
         option(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
         ByteBuffer address = ByteBuffer.allocate(20).order(ByteOrder.LITTLE_ENDIAN);
         address.putShort((short) AF_PACKET).putShort((short) all).putInt(index);
-        check("bind to " + device, LibC.LIB.bind(fd, address.array(), address.capacity()));
+        check("bind to " + device, FrameLibC.LIB.bind(fd, address.array(), address.capacity()));
         return new FrameSocket(fd);
     }
 
@@ -111,7 +111,7 @@ public final class FrameSocket implements AutoCloseable {
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(value)
                 .array();
-        check("setsockopt " + name, LibC.LIB.setsockopt(fd, level, name, bytes, bytes.length));
+        check("setsockopt " + name, FrameLibC.LIB.setsockopt(fd, level, name, bytes, bytes.length));
     }
 
     private static int check(String call, int result) throws IOException {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabHost;
 
 /** Everything that comes off the cable at either end, before any rule, searched for a marker and sorted by what it is. */
 public final class Wiretap implements AutoCloseable {
@@ -33,7 +33,7 @@ public final class Wiretap implements AutoCloseable {
     /** Where all frames between hosts pass. */
     public static Wiretap trunk(Lab lab) throws IOException {
         List<FrameSocket> ends = new ArrayList<>();
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             ends.add(FrameSocket.open(Path.of("/proc", Long.toString(host.pid()), "ns/net"), "trunk0"));
         }
         return new Wiretap(ends);

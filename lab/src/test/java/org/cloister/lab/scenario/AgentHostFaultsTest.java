@@ -8,13 +8,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Command;
-import org.cloister.lab.Host;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 import org.cloister.lab.host.AgentHostFiles;
-import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.site.HostInventory;
 import org.cloister.lab.site.SiteHosts;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
@@ -42,17 +42,17 @@ class AgentHostFaultsTest {
 
     private static AgentHosts hosts;
     private static Lab lab;
-    private static TicketStage stage;
+    private static RelayTicketFixture stage;
 
     @BeforeAll
-    static void begin(Lab of) throws Exception {
+    static void setUp(Lab of) throws Exception {
         lab = of;
         hosts = new AgentHosts(lab, folder, Optional.empty());
         stage = hosts.stage;
     }
 
     @AfterAll
-    static void end() throws IOException {
+    static void tearDown() throws IOException {
         hosts.close();
     }
 
@@ -62,11 +62,11 @@ class AgentHostFaultsTest {
     }
 
     @Test
-    @InTurn(8)
+    @RotatedScenario(8)
     void without_a_relay_vms_go_on_until_their_time_is_over_and_no_new_ones_begin() throws Exception {
         String first = hosts.order(1);
         int number = hosts.all.awaitRunning(first);
-        VmOwner owner = SiteHosts.owner(hosts.all.vms(number).get(0));
+        ResourceOwner owner = SiteHosts.owner(hosts.all.vms(number).get(0));
         stage.hold();
         String second = hosts.order(1);
         long job = stage.vm.await(second, TicketState.QUEUED).job();
@@ -79,8 +79,8 @@ class AgentHostFaultsTest {
                 () -> lab.slurm()
                         .client("sacct", "-X", "-n", "-P", "-j", Long.toString(job), "-o", "State")
                         .startsWith("FAILED"));
-        assertThat(hosts.all.said()).contains("ticket " + second + " refused (unavailable)");
-        assertThat(new HostEyes(lab.hosts().get(number)).of(owner)).isEqualTo(HostEyes.whole());
+        assertThat(hosts.all.logs()).contains("ticket " + second + " refused (unavailable)");
+        assertThat(new HostInventory(lab.hosts().get(number)).of(owner)).isEqualTo(HostInventory.completeVm());
         assertThat(hosts.reasons()).doesNotContain("cloister");
         lab.slurm().client("scontrol", "update", "jobid=" + owner.globalJob(), "timelimit=1");
         hosts.all.awaitNothing();
@@ -94,8 +94,8 @@ class AgentHostFaultsTest {
     void a_second_step_for_a_ticket_gets_no_vm() throws Exception {
         String ticket = hosts.order(1);
         int number = hosts.all.awaitRunning(ticket);
-        VmOwner owner = SiteHosts.owner(hosts.all.vms(number).get(0));
-        Command.Output second = lab.onSite(
+        ResourceOwner owner = SiteHosts.owner(hosts.all.vms(number).get(0));
+        LabCommand.Output second = lab.onSite(
                         "srun",
                         "--jobid=" + owner.globalJob(),
                         "--overlap",
@@ -110,13 +110,13 @@ class AgentHostFaultsTest {
         assertThat(second.exit()).isNotZero();
         assertThat(second.err() + second.out()).contains("used");
         assertThat(hosts.all.vms(number)).hasSize(1);
-        assertThat(new HostEyes(lab.hosts().get(number)).of(owner)).isEqualTo(HostEyes.whole());
+        assertThat(new HostInventory(lab.hosts().get(number)).of(owner)).isEqualTo(HostInventory.completeVm());
         stage.vm.withdraw(ticket);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.WITHDRAWN);
     }
 
     @Test
-    @InTurn(9)
+    @RotatedScenario(9)
     void a_guest_that_never_speaks_ends_and_its_host_is_not_to_blame() throws Exception {
         // From the claim on: too early for a guest under emulation whose agent is to speak.
         hosts.all.restartWith("register = 10");
@@ -125,7 +125,7 @@ class AgentHostFaultsTest {
             hosts.all.awaitRunning(ticket);
             assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
             hosts.awaitPart(ticket);
-            assertThat(hosts.all.said()).containsPattern("ticket=" + ticket + ".*why=NOT_REGISTERED");
+            assertThat(hosts.all.logs()).containsPattern("ticket=" + ticket + ".*why=NOT_REGISTERED");
             assertThat(hosts.reasons()).doesNotContain("cloister");
         } finally {
             hosts.all.restartWith("");
@@ -136,15 +136,15 @@ class AgentHostFaultsTest {
     void a_project_that_asks_for_too_much_scratch_is_refused_and_no_host_is_drained_for_it() throws Exception {
         String ticket = hosts.order(1, TOO_MUCH_MIB);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
-        assertThat(hosts.all.said()).contains("disk full: want " + ((long) TOO_MUCH_MIB << 20) + " bytes more");
+        assertThat(hosts.all.logs()).contains("disk full: want " + ((long) TOO_MUCH_MIB << 20) + " bytes more");
         assertThat(hosts.reasons()).doesNotContain("cloister");
     }
 
     @Test
-    @InTurn(6)
+    @RotatedScenario(6)
     void a_host_whose_folder_of_scratch_disks_is_gone_is_drained_for_it_and_works_again_with_it() throws Exception {
         List<Path> folders = new ArrayList<>();
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             folders.add(AgentHostFiles.scratch(host));
         }
         for (Path scratch : folders) {

@@ -8,11 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Host;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
-import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.site.HostInventory;
 import org.cloister.lab.site.SiteHosts;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("host")
 @Timeout(600)
-@InTurn(10)
+@RotatedScenario(10)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class AgentHostTest {
@@ -38,17 +38,17 @@ class AgentHostTest {
 
     private static AgentHosts hosts;
     private static Lab lab;
-    private static TicketStage stage;
+    private static RelayTicketFixture stage;
 
     @BeforeAll
-    static void begin(Lab of) throws Exception {
+    static void setUp(Lab of) throws Exception {
         lab = of;
         hosts = new AgentHosts(lab, folder, Optional.empty());
         stage = hosts.stage;
     }
 
     @AfterAll
-    static void end() throws IOException {
+    static void tearDown() throws IOException {
         hosts.close();
     }
 
@@ -57,8 +57,8 @@ class AgentHostTest {
         hosts.all.awaitNothing();
     }
 
-    private static String cgroups(Host host, VmOwner owner) throws IOException {
-        String pid = host.command("cat", "/run/libvirt/qemu/" + owner.name().domain() + ".pid")
+    private static String cgroups(LabHost host, ResourceOwner owner) throws IOException {
+        String pid = host.command("cat", "/run/libvirt/qemu/" + owner.names().domain() + ".pid")
                 .succeed()
                 .strip();
         return host.command("cat", "/proc/" + pid + "/cgroup").succeed();
@@ -68,15 +68,15 @@ class AgentHostTest {
     void a_ticket_becomes_a_vm_in_its_jobs_step_and_a_withdrawal_leaves_nothing() throws Exception {
         String ticket = hosts.order(1);
         int number = hosts.all.awaitRunning(ticket);
-        Host host = lab.hosts().get(number);
-        VmOwner owner = SiteHosts.owner(hosts.all.vms(number).get(0));
-        assertThat(new HostEyes(host).of(owner)).isEqualTo(HostEyes.whole());
+        LabHost host = lab.hosts().get(number);
+        ResourceOwner owner = SiteHosts.owner(hosts.all.vms(number).get(0));
+        assertThat(new HostInventory(host).of(owner)).isEqualTo(HostInventory.completeVm());
         assertThat(cgroups(host, owner))
                 .contains("/slurm_" + host.name() + "/uid_0/job_" + owner.globalJob() + "/step_0");
-        JsonNode rendering = hosts.all.agent(number).answer("render", ticket);
+        JsonNode rendering = hosts.all.agent(number).hostAnswer("render", ticket);
         assertThat(rendering.path("xml").asText()).contains(owner.uuid());
         assertThat(rendering.path("flows")).isNotEmpty();
-        assertThat(hosts.all.agent(number).answer("status").path("running").asInt())
+        assertThat(hosts.all.agent(number).hostAnswer("status").path("running").asInt())
                 .isEqualTo(1);
         stage.vm.withdraw(ticket);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.WITHDRAWN);
@@ -92,9 +92,9 @@ class AgentHostTest {
                 SiteHosts.LIMIT,
                 "read agent-host's logs",
                 () -> hosts.all.vms(0).size() == 1 && hosts.all.vms(1).size() == 1);
-        VmOwner first = SiteHosts.owner(hosts.all.vms(0).get(0));
+        ResourceOwner first = SiteHosts.owner(hosts.all.vms(0).get(0));
         hosts.all.agent(0).kill();
-        assertThat(new HostEyes(lab.host(1)).of(first)).isEqualTo(HostEyes.whole());
+        assertThat(new HostInventory(lab.host(1)).of(first)).isEqualTo(HostInventory.completeVm());
         hosts.all.agent(0).start();
         hosts.all.agent(0).awaitReady();
         assertThat(SiteHosts.owner(hosts.all.vms(0).get(0))).isEqualTo(first);
@@ -116,7 +116,8 @@ class AgentHostTest {
         number = hosts.all.awaitRunning(stopped);
         hosts.all
                 .agent(number)
-                .ask("stop", SiteHosts.owner(hosts.all.vms(number).get(0)).uuid())
+                .hostCommand(
+                        "stop", SiteHosts.owner(hosts.all.vms(number).get(0)).uuid())
                 .succeed();
         assertThat(stage.vm.awaitEnd(stopped)).isEqualTo(TicketEnd.FAILED);
     }
@@ -138,7 +139,7 @@ class AgentHostTest {
                     .get(0);
         }
         Files.write(kernel, new byte[] {1}, StandardOpenOption.APPEND);
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             point(host, image);
         }
         try {
@@ -150,14 +151,14 @@ class AgentHostTest {
                     "read agent-host's log",
                     () -> hosts.reasons().contains("cloister: ticket failed: image "));
         } finally {
-            for (Host host : lab.hosts()) {
+            for (LabHost host : lab.hosts()) {
                 point(host, real);
             }
             hosts.resumeNodes();
         }
     }
 
-    private static void point(Host host, Path image) throws IOException {
+    private static void point(LabHost host, Path image) throws IOException {
         Path current = host.folder("images").resolve("current");
         Files.deleteIfExists(current);
         Files.createSymbolicLink(current, image);

@@ -8,18 +8,18 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
-import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.relay.RelaySiteFiles;
 import org.cloister.lab.site.SiteHosts;
 import org.cloister.protocol.ticket.ResourceRequest;
 
-/** agent-host on the lab's hosts behind a {@link TicketStage}. The guest boots and nobody in it speaks. */
+/** agent-host on the lab's hosts behind a {@link RelayTicketFixture}. The guest boots and nobody in it speaks. */
 final class AgentHosts implements AutoCloseable {
     static final int SCRATCH_MIB = 64;
 
     private static final int MEMORY_MIB = 1500;
 
     final Lab lab;
-    final TicketStage stage;
+    final RelayTicketFixture stage;
     final Path agentctl;
     final SiteHosts all;
 
@@ -32,7 +32,8 @@ final class AgentHosts implements AutoCloseable {
     AgentHosts(Lab lab, Path folder, Optional<Path> drives) throws IOException, GeneralSecurityException {
         this.lab = lab;
         this.agentctl = SiteHosts.agentctl(lab);
-        this.stage = new TicketStage(lab, folder, List.of(RelaySite.HOST), Optional.of(agentctl + " host run"));
+        this.stage =
+                new RelayTicketFixture(lab, folder, List.of(RelaySiteFiles.HOST), Optional.of(agentctl + " host run"));
         boolean ready = false;
         try {
             this.all = SiteHosts.start(lab, stage.site, stage.port(), folder, agentctl, drives, false);

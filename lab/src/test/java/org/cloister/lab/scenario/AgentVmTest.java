@@ -11,12 +11,12 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.LabVm;
+import org.cloister.lab.LabVmSpec;
 import org.cloister.lab.Poll;
-import org.cloister.lab.Vm;
-import org.cloister.lab.VmSpec;
 import org.cloister.lab.host.ChannelHost;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.relay.RelaySite;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.relay.RelaySiteFiles;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -41,12 +41,12 @@ class AgentVmTest {
     @SuppressWarnings("try") // the relay is there to be used by others
     void comes_up_by_itself_and_attaches_anew_after_it_or_its_host_was_killed(Lab lab) throws Exception {
         Path image = LabHome.fromEnvironment().image("lab");
-        RelaySite site = RelaySite.make(folder, 0);
-        int port = Program.port();
-        try (Program relay = Program.relay(folder, site.relayConfig(port), port);
-                Vm vm = lab.host(1).boot(VmSpec.of("agent", image))) {
+        RelaySiteFiles site = RelaySiteFiles.create(folder, 0);
+        int port = ChildProcess.port();
+        try (ChildProcess relay = ChildProcess.relay(folder, site.relayConfig(port), port);
+                LabVm vm = lab.host(1).boot(LabVmSpec.of("agent", image))) {
             site.deliver();
-            Program host = ChannelHost.start(port, vm.agentSocket(), folder);
+            ChildProcess host = ChannelHost.start(port, vm.agentSocket(), folder);
             try {
                 vm.awaitRunner();
                 Map<String, String> first = await(vm, "attached", status -> true);
@@ -74,7 +74,7 @@ class AgentVmTest {
     }
 
     /** Without an assignment nothing listens and nothing has an address; and the archive of classes is the image's. */
-    private static void requireQuiet(Vm vm) throws IOException {
+    private static void requireQuiet(LabVm vm) throws IOException {
         assertThat(property(vm, "ActiveState")).isEqualTo("active");
         assertThat(vm.succeed("ss", "-H", "-l", "-n", "-t", "-u")).isBlank();
         assertThat(vm.succeed("ip", "-o", "address", "show", "scope", "global")).isBlank();
@@ -88,7 +88,7 @@ class AgentVmTest {
                 .contains("/var/cache/cloister/agent-vm.jsa", "/usr/lib/cloister/agent-vm/");
     }
 
-    private static void report(Vm vm, Map<String, String> status) throws IOException {
+    private static void report(LabVm vm, Map<String, String> status) throws IOException {
         System.out.println("agent-vm, seconds from the kernel's start and from its own: started "
                 + status.get("started") + ", keys " + status.get("keys") + ", attached " + status.get("attached"));
         vm.succeed("cat", "/proc/" + property(vm, "MainPID") + "/status")
@@ -98,7 +98,7 @@ class AgentVmTest {
         System.out.println(vm.succeed("sh", "-c", "systemd-analyze --no-pager 2>&1 || true; uptime"));
     }
 
-    private static Map<String, String> await(Vm vm, String phase, Predicate<Map<String, String>> also)
+    private static Map<String, String> await(LabVm vm, String phase, Predicate<Map<String, String>> also)
             throws IOException {
         Poll.until(
                 "agent-vm " + phase + ", have\n" + vm.run("cat", STATUS).out(),
@@ -112,7 +112,7 @@ class AgentVmTest {
         return status(vm);
     }
 
-    private static Map<String, String> status(Vm vm) throws IOException {
+    private static Map<String, String> status(LabVm vm) throws IOException {
         return vm.run("cat", STATUS)
                 .out()
                 .lines()
@@ -120,7 +120,7 @@ class AgentVmTest {
                 .collect(Collectors.toMap(words -> words[0], words -> words[1]));
     }
 
-    private static String property(Vm vm, String name) throws IOException {
+    private static String property(LabVm vm, String name) throws IOException {
         return vm.succeed("systemctl", "show", "--value", "-p", name, UNIT).strip();
     }
 }

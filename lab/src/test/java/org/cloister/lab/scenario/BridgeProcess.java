@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.cloister.lab.Host;
+import org.cloister.lab.LabHost;
 import org.cloister.ovs.BridgeConfig;
 import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.SecureBridge;
-import org.cloister.ovs.link.OvsException;
+import org.cloister.ovs.io.OvsException;
 
 /**
  * A host's agent, reduced to its bridge, as a process that can be killed: it looks after the cast of a host, takes one
@@ -21,9 +21,9 @@ final class BridgeProcess {
 
     /** Arguments: the folder of Open vSwitch, the host's number, a process of the host. */
     public static void main(String[] args) throws IOException, InterruptedException {
-        List<PortPlan> plans = Cast.plans(Integer.parseInt(args[1]));
+        List<PortPlan> plans = BridgeMachines.plans(Integer.parseInt(args[1]));
         PortPlan last = plans.get(plans.size() - 1);
-        BridgeConfig config = Host.bridge(Path.of(args[0]), Long.parseLong(args[2]));
+        BridgeConfig config = LabHost.bridge(Path.of(args[0]), Long.parseLong(args[2]));
         try (SecureBridge bridge = SecureBridge.open(config, new MetricRegistry())) {
             while (true) {
                 try {
@@ -39,7 +39,7 @@ final class BridgeProcess {
         }
     }
 
-    static Process start(Host host, int number) throws IOException {
+    static Process start(LabHost host, int number) throws IOException {
         return new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC",

@@ -10,7 +10,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.List;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A change against the design's arrows fails the build, and says which rule it broke. */
 @Tag("scenario")
 @Tag("ground")
-@InTurn(11)
+@RotatedScenario(11)
 class BuildRulesTest {
     private static final Path ROOT = Path.of(System.getProperty("cloister.root"));
 
@@ -42,7 +42,7 @@ class BuildRulesTest {
 
     @Test
     void takes_the_tree_as_it_is() throws IOException {
-        Command.Output build = build();
+        LabCommand.Output build = build();
         assertThat(build.exit()).as(build.out()).isZero();
     }
 
@@ -56,7 +56,7 @@ class BuildRulesTest {
                       <artifactId>strongswan-conf</artifactId>
                     </dependency>
                 """);
-        Command.Output build = build();
+        LabCommand.Output build = build();
         assertThat(build.exit()).isNotZero();
         assertThat(build.out()).contains("this arrow is not in docs/design.md");
     }
@@ -64,10 +64,10 @@ class BuildRulesTest {
     @Test
     void refuses_an_import_that_is_no_arrow() throws IOException {
         edit(
-                "protocol/src/main/java/org/cloister/protocol/Digest.java",
+                "protocol/src/main/java/org/cloister/base/encoding/Digest.java",
                 "import java.util.HexFormat;",
                 "import java.util.HexFormat;\nimport picocli.CommandLine;");
-        Command.Output build = build();
+        LabCommand.Output build = build();
         assertThat(build.exit()).isNotZero();
         assertThat(build.out()).contains("Digest.java").contains("Disallowed import - picocli.CommandLine");
     }
@@ -75,16 +75,16 @@ class BuildRulesTest {
     @Test
     void refuses_code_that_the_formatter_would_change() throws IOException {
         edit(
-                "protocol/src/main/java/org/cloister/protocol/Digest.java",
+                "protocol/src/main/java/org/cloister/base/encoding/Digest.java",
                 "import java.util.HexFormat;",
                 "import   java.util.HexFormat;");
-        Command.Output build = build();
+        LabCommand.Output build = build();
         assertThat(build.exit()).isNotZero();
         assertThat(build.out()).contains("spotless:apply");
     }
 
-    private Command.Output build() throws IOException {
-        return Command.of("mvn", "-B", "-o", "-f", tree.resolve("pom.xml").toString(), "process-sources")
+    private LabCommand.Output build() throws IOException {
+        return LabCommand.of("mvn", "-B", "-o", "-f", tree.resolve("pom.xml").toString(), "process-sources")
                 .within(Duration.ofMinutes(3))
                 .run();
     }

@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.List;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.LabMachine;
+import org.cloister.lab.LabMunge;
 import org.cloister.lab.LabName;
-import org.cloister.lab.Machine;
-import org.cloister.lab.Munge;
 import org.cloister.lab.Poll;
 import org.cloister.lab.Sandbox;
 import org.cloister.lab.StepCgroups;
@@ -23,10 +23,10 @@ final class CgroupSlurm implements AutoCloseable {
 
     private final LabHome home;
     private final LabName name;
-    private final Machine machine;
+    private final LabMachine machine;
     private final String node;
 
-    private CgroupSlurm(LabHome home, LabName name, Machine machine, String node) {
+    private CgroupSlurm(LabHome home, LabName name, LabMachine machine, String node) {
         this.home = home;
         this.name = name;
         this.machine = machine;
@@ -38,7 +38,7 @@ final class CgroupSlurm implements AutoCloseable {
         LabName name = TestLabs.name(home, "step-");
         Path folder = Files.createDirectories(home.folder(name));
         Files.writeString(folder.resolve("hosts"), "127.0.0.1 localhost step\n");
-        Machine machine = new Machine(
+        LabMachine machine = new LabMachine(
                 "step",
                 "127.0.0.1",
                 folder.resolve("step"),
@@ -62,7 +62,7 @@ final class CgroupSlurm implements AutoCloseable {
         for (String link : List.of("link add lan type bridge", "link set lan up", "address add 10.91.0.1/24 dev lan")) {
             machine.command(("ip " + link).split(" ", -1)).succeed();
         }
-        Munge.start(machine, Munge.writeKey(machine.folder("etc/munge").resolve("munge.key")));
+        LabMunge.start(machine, LabMunge.writeKey(machine.folder("etc/munge").resolve("munge.key")));
         Path etc = machine.folder("etc/slurm");
         Files.writeString(etc.resolve("slurm.conf"), configuration());
         Files.writeString(etc.resolve("cgroup.conf"), StepCgroups.LIMITS);
@@ -82,7 +82,7 @@ final class CgroupSlurm implements AutoCloseable {
                         .equals(node));
     }
 
-    Machine machine() {
+    LabMachine machine() {
         return machine;
     }
 

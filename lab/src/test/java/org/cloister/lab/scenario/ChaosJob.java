@@ -35,7 +35,7 @@ record ChaosJob(Kind kind, int number, int millis) {
      *
      * @param task after the job's number, as in {@code _3}; empty if it has none
      */
-    record Ending(String task, String key, String state, String exit, List<String> output) {}
+    record ExpectedEnd(String task, String key, String state, String exit, List<String> output) {}
 
     /** Of each kind as many as its share. */
     static List<ChaosJob> draw(int many, Random random) {
@@ -72,21 +72,22 @@ record ChaosJob(Kind kind, int number, int millis) {
         return kind == Kind.REQUEUED ? 2 : 1;
     }
 
-    List<Ending> endings() {
+    List<ExpectedEnd> endings() {
         String key = Integer.toString(number);
         return switch (kind) {
-            case ENDS, REQUEUED -> List.of(new Ending("", key, "COMPLETED", "0:0", List.of("result " + key)));
-            case FAILS -> List.of(new Ending("", key, "FAILED", "3:0", List.of("result " + key)));
-            case CANCELLED -> List.of(new Ending("", key, "CANCELLED", "0:0", List.of()));
-            case PAIR -> List.of(new Ending("", key, "COMPLETED", "0:0", List.of("result " + key, "step 0", "step 1")));
+            case ENDS, REQUEUED -> List.of(new ExpectedEnd("", key, "COMPLETED", "0:0", List.of("result " + key)));
+            case FAILS -> List.of(new ExpectedEnd("", key, "FAILED", "3:0", List.of("result " + key)));
+            case CANCELLED -> List.of(new ExpectedEnd("", key, "CANCELLED", "0:0", List.of()));
+            case PAIR ->
+                List.of(new ExpectedEnd("", key, "COMPLETED", "0:0", List.of("result " + key, "step 0", "step 1")));
             case ARRAY -> IntStream.rangeClosed(1, TASKS).mapToObj(this::task).toList();
         };
     }
 
-    private Ending task(int task) {
+    private ExpectedEnd task(int task) {
         boolean fails = task == FAILING_TASK;
         String key = number + "." + task;
-        return new Ending(
+        return new ExpectedEnd(
                 "_" + task, key, fails ? "FAILED" : "COMPLETED", fails ? "3:0" : "0:0", List.of("result " + key));
     }
 }

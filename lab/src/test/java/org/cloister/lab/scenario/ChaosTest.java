@@ -21,14 +21,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.Poll;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.ControllerProcess;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.Login;
-import org.cloister.lab.local.User;
-import org.cloister.vm.slurm.LocalSlurm;
+import org.cloister.lab.localslurm.ClusterLogin;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.ControllerProcess;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.SlurmPairFixture;
+import org.cloister.vm.controller.slurm.LocalSlurm;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(1800)
-@ExtendWith(SharedStage.class)
+@ExtendWith(SharedLocalSlurm.class)
 class ChaosTest {
     private static final int WHOLE = 200;
     private static final int SAMPLE = 24;
@@ -77,21 +77,21 @@ class ChaosTest {
     private static final String FORGOTTEN_CANCEL = CANCEL + "|FAILED 15:0|NODE_FAIL 0:0";
 
     private final boolean whole = Boolean.getBoolean("cloister.sweep.all");
-    private final Random random = new Random(Seed.of("chaos"));
+    private final Random random = new Random(ScenarioSeed.of("chaos"));
     private final List<ChaosJob> jobs = ChaosJob.draw(whole ? WHOLE : SAMPLE, random);
     private final String name = "chaos-" + ProcessHandle.current().pid();
     private final ExecutorService beside = Executors.newSingleThreadExecutor();
     private final Map<ChaosJob, Long> numbers = new LinkedHashMap<>();
 
-    private final LocalStage stage;
-    private final Cluster local;
-    private final Login alice;
+    private final SlurmPairFixture stage;
+    private final LabCluster local;
+    private final ClusterLogin alice;
     private final Path folder;
 
-    ChaosTest(LocalStage stage) {
+    ChaosTest(SlurmPairFixture stage) {
         this.stage = stage;
         this.local = stage.local();
-        this.alice = local.as(User.ALICE);
+        this.alice = local.as(ClusterUser.ALICE);
         this.folder = local.homes().resolve("alice/chaos");
     }
 
@@ -102,7 +102,7 @@ class ChaosTest {
     }
 
     @AfterEach
-    void end() throws IOException {
+    void tearDown() throws IOException {
         beside.shutdownNow();
         for (String[] job : left()) {
             local.root().run("scancel", job[0]);
@@ -110,19 +110,19 @@ class ChaosTest {
     }
 
     @Test
-    @InTurn(8)
+    @RotatedScenario(8)
     void jobs_end_as_on_a_quiet_cluster_whatever_is_killed() throws Exception {
         long from = System.nanoTime();
         try (ControllerProcess controller = stage.startController(QUOTA)) {
-            Traces traces = new Traces(stage, controller);
+            JobTraces traces = new JobTraces(stage, controller);
             submit();
-            Storm storm = new Storm(local, controller, random);
+            DaemonKillStorm storm = new DaemonKillStorm(local, controller, random);
             long seed = random.nextLong();
-            Future<Map<ChaosJob, Storm.Span>> cancels = beside.submit(() -> cancel(new Random(seed)));
+            Future<Map<ChaosJob, DaemonKillStorm.Span>> cancels = beside.submit(() -> cancel(new Random(seed)));
             storm.blow(jobs.size() / JOBS_A_KILL, () -> left().isEmpty());
             System.out.println("chaos: " + storm + " within "
                     + Duration.ofNanos(System.nanoTime() - from).toSeconds() + " s");
-            Map<ChaosJob, Storm.Span> cancelled = cancels.get();
+            Map<ChaosJob, DaemonKillStorm.Span> cancelled = cancels.get();
             cancelAgain(storm, cancelled);
             awaitEnds(traces, storm, cancelled);
             traces.awaitNone(LIMIT);
@@ -144,28 +144,28 @@ class ChaosTest {
                             .strip()));
         }
         local.root().succeed("scontrol", "reconfigure");
-        local.endController();
+        local.terminateController();
         local.startController();
     }
 
     /** @return when Slurm answered */
-    private Map<ChaosJob, Storm.Span> cancel(Random pauses) throws IOException, InterruptedException {
-        Map<ChaosJob, Storm.Span> answered = new LinkedHashMap<>();
+    private Map<ChaosJob, DaemonKillStorm.Span> cancel(Random pauses) throws IOException, InterruptedException {
+        Map<ChaosJob, DaemonKillStorm.Span> answered = new LinkedHashMap<>();
         for (ChaosJob job : jobs) {
             if (job.kind() == ChaosJob.Kind.CANCELLED) {
                 TimeUnit.MILLISECONDS.sleep(pauses.nextInt(MAX_PAUSE_MS));
-                Command scancel =
+                LabCommand scancel =
                         alice.command(List.of("bash", "-c", "until scancel " + number(job) + "; do sleep 0.2; done"));
                 long from = System.currentTimeMillis();
                 scancel.within(LIMIT).succeed();
-                answered.put(job, new Storm.Span(from, System.currentTimeMillis()));
+                answered.put(job, new DaemonKillStorm.Span(from, System.currentTimeMillis()));
             }
         }
         return answered;
     }
 
-    private void cancelAgain(Storm storm, Map<ChaosJob, Storm.Span> answered) throws IOException {
-        for (Map.Entry<ChaosJob, Storm.Span> each : answered.entrySet()) {
+    private void cancelAgain(DaemonKillStorm storm, Map<ChaosJob, DaemonKillStorm.Span> answered) throws IOException {
+        for (Map.Entry<ChaosJob, DaemonKillStorm.Span> each : answered.entrySet()) {
             String number = Long.toString(number(each.getKey()));
             if (!alice.succeed(
                             "squeue",
@@ -190,7 +190,8 @@ class ChaosTest {
      * What is requeued would wait for two minutes when agent-vm has seen to it. A job whose end is forgotten would run until its
      * time limit, on a plain cluster, too, if no administrator had the nodes say again what runs there.
      */
-    private void awaitEnds(Traces traces, Storm storm, Map<ChaosJob, Storm.Span> cancelled) throws IOException {
+    private void awaitEnds(JobTraces traces, DaemonKillStorm storm, Map<ChaosJob, DaemonKillStorm.Span> cancelled)
+            throws IOException {
         Poll.until("the end of all jobs", LIMIT, "read " + traces.log(), PAUSE, () -> {
             List<String[]> left = left();
             for (String[] job : left) {
@@ -220,14 +221,14 @@ class ChaosTest {
      * When each job and task that squeue names so had its end. What slurmctld has yet to tell slurmdbd of it is lost when both are
      * killed, and accounting has a runaway job; on a plain cluster, too.
      */
-    private Map<String, Long> ends(Map<ChaosJob, Storm.Span> cancelled) throws IOException {
+    private Map<String, Long> ends(Map<ChaosJob, DaemonKillStorm.Span> cancelled) throws IOException {
         Map<String, Long> said = marks().stream()
                 .filter(mark -> mark.what().equals("end"))
                 .collect(Collectors.toMap(Mark::key, Mark::ms, Math::max));
         Map<String, Long> ends = new LinkedHashMap<>();
         for (ChaosJob job : jobs) {
-            for (ChaosJob.Ending ending : job.endings()) {
-                Optional<Long> end = Optional.ofNullable(cancelled.get(job)).map(Storm.Span::fromMs);
+            for (ChaosJob.ExpectedEnd ending : job.endings()) {
+                Optional<Long> end = Optional.ofNullable(cancelled.get(job)).map(DaemonKillStorm.Span::fromMs);
                 end.or(() -> Optional.ofNullable(said.get(ending.key())))
                         .ifPresent(ms -> ends.put(number(job) + ending.task(), ms));
             }
@@ -266,8 +267,10 @@ class ChaosTest {
 
     private record Mark(String key, String what, long ms) {
         /** A script's first line comes some time after slurmctld's word that it starts, and slurmctld hears of its end some time later. */
-        Storm.Span heard() {
-            return what.equals("begin") ? new Storm.Span(ms - LAUNCH_MS, ms) : new Storm.Span(ms, ms + END_MS);
+        DaemonKillStorm.Span heard() {
+            return what.equals("begin")
+                    ? new DaemonKillStorm.Span(ms - LAUNCH_MS, ms)
+                    : new DaemonKillStorm.Span(ms, ms + END_MS);
         }
     }
 
@@ -283,13 +286,13 @@ class ChaosTest {
                 .toList();
     }
 
-    private void check(Storm storm, Map<ChaosJob, Storm.Span> cancelled) throws IOException {
+    private void check(DaemonKillStorm storm, Map<ChaosJob, DaemonKillStorm.Span> cancelled) throws IOException {
         Map<String, List<Mark>> marks = marks().stream().collect(Collectors.groupingBy(Mark::key));
-        Map<String, Accounted> records = records(storm, marks);
+        Map<String, AccountingRecord> records = records(storm, marks);
         SoftAssertions all = new SoftAssertions();
         List<String> again = new ArrayList<>();
         for (ChaosJob job : jobs) {
-            for (ChaosJob.Ending ending : job.endings()) {
+            for (ChaosJob.ExpectedEnd ending : job.endings()) {
                 String number = number(job) + ending.task();
                 String what = job.kind() + " " + ending.key() + ", job " + number;
                 all.assertThat(output(ending.key())).as(what).containsExactlyElementsOf(ending.output());
@@ -302,8 +305,8 @@ class ChaosTest {
                     again.add(number);
                     all.assertThat(runs).as(what + " ran again").anyMatch(each -> storm.mayHaveForgotten(each.heard()));
                 }
-                String end = end(storm, ending, Optional.ofNullable(cancelled.get(job)));
-                Accounted record = records.get(number);
+                String end = tearDown(storm, ending, Optional.ofNullable(cancelled.get(job)));
+                AccountingRecord record = records.get(number);
                 all.assertThat(record).as(what).isNotNull();
                 if (record != null && !record.isOver()) {
                     System.out.println("chaos: accounting was not told the end of " + record);
@@ -320,21 +323,23 @@ class ChaosTest {
     }
 
     /** @param cancelled when it was, if it was */
-    private static String end(Storm storm, ChaosJob.Ending ending, Optional<Storm.Span> cancelled) {
+    private static String tearDown(
+            DaemonKillStorm storm, ChaosJob.ExpectedEnd ending, Optional<DaemonKillStorm.Span> cancelled) {
         return cancelled
                 .map(at -> storm.mayHaveForgotten(at) ? FORGOTTEN_CANCEL : CANCEL)
                 .orElse(ending.state() + " " + ending.exit());
     }
 
     /** Of each job the last; an array's task whose start accounting was not told is the one that has no record of its own. */
-    private Map<String, Accounted> records(Storm storm, Map<String, List<Mark>> marks) throws IOException {
-        Map<String, Accounted> records = remembered(storm);
+    private Map<String, AccountingRecord> records(DaemonKillStorm storm, Map<String, List<Mark>> marks)
+            throws IOException {
+        Map<String, AccountingRecord> records = remembered(storm);
         for (ChaosJob job : jobs) {
-            List<ChaosJob.Ending> missing = job.endings().stream()
+            List<ChaosJob.ExpectedEnd> missing = job.endings().stream()
                     .filter(ending -> !records.containsKey(number(job) + ending.task()))
                     .toList();
             if (missing.size() == 1 && storm.struckSlurmctldAfter(begin(marks, missing.get(0)))) {
-                Accounted.untold(records.values(), number(job)).ifPresent(record -> {
+                AccountingRecord.untold(records.values(), number(job)).ifPresent(record -> {
                     System.out.println("chaos: accounting was not told the start of " + record);
                     records.put(number(job) + missing.get(0).task(), record);
                 });
@@ -344,15 +349,17 @@ class ChaosTest {
     }
 
     /** Without those of a requeue that slurmctld told accounting of and then forgot: they never end. */
-    private Map<String, Accounted> remembered(Storm storm) throws IOException {
-        return Accounted.all(local, name).stream()
+    private Map<String, AccountingRecord> remembered(DaemonKillStorm storm) throws IOException {
+        return AccountingRecord.all(local, name).stream()
                 .filter(record -> record.begun()
                         || record.isOver()
-                        || !storm.mayHaveForgotten(new Storm.Span(record.submittedMs(), record.submittedMs() + 1000)))
-                .collect(Collectors.toMap(Accounted::job, record -> record, (first, last) -> last, LinkedHashMap::new));
+                        || !storm.mayHaveForgotten(
+                                new DaemonKillStorm.Span(record.submittedMs(), record.submittedMs() + 1000)))
+                .collect(Collectors.toMap(
+                        AccountingRecord::job, record -> record, (first, last) -> last, LinkedHashMap::new));
     }
 
-    private static long begin(Map<String, List<Mark>> marks, ChaosJob.Ending ending) {
+    private static long begin(Map<String, List<Mark>> marks, ChaosJob.ExpectedEnd ending) {
         return marks.getOrDefault(ending.key(), List.of()).stream()
                 .filter(mark -> mark.what().equals("begin"))
                 .mapToLong(mark -> mark.heard().fromMs())

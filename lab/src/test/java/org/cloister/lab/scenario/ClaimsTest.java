@@ -15,20 +15,20 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.cloister.host.ticket.Assigned;
-import org.cloister.host.ticket.ClaimReader;
-import org.cloister.host.ticket.Claims;
-import org.cloister.host.ticket.EpochBook;
+import org.cloister.host.tickets.ClaimResponseVerifier;
+import org.cloister.host.tickets.EpochStore;
+import org.cloister.host.tickets.TicketClaims;
+import org.cloister.host.tickets.VerifiedClaim;
 import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
-import org.cloister.lab.relay.RelaySite;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.lab.relay.RelaySiteFiles;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.Beliefs;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
-import org.cloister.protocol.ticket.TicketRefused;
+import org.cloister.protocol.ticket.TicketRefusedException;
 import org.cloister.protocol.ticket.TicketState;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("NullAway.Init") // set before all
 class ClaimsTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final Name HOST = RelaySite.NODES.get(0);
+    private static final CertificateName HOST = RelaySiteFiles.NODES.get(0);
     private static final String PART = "application/vnd.in-toto+json";
 
     @TempDir
@@ -55,39 +55,39 @@ class ClaimsTest {
     private static final Set<String> USED = ConcurrentHashMap.newKeySet();
     private static final AtomicInteger HEADS = new AtomicInteger();
 
-    private static TicketStage stage;
+    private static RelayTicketFixture stage;
     private static SigningKey key;
-    private static EpochBook epochs;
-    private static Claims claims;
+    private static EpochStore epochs;
+    private static TicketClaims claims;
 
     @BeforeAll
-    static void begin(Lab lab) throws Exception {
-        stage = new TicketStage(lab, folder);
-        key = TicketHost.key(stage.site.credential(HOST));
-        epochs = EpochBook.open(folder.resolve("epochs"));
+    static void setUp(Lab lab) throws Exception {
+        stage = new RelayTicketFixture(lab, folder);
+        key = ScriptedTicketHost.key(stage.site.credential(HOST));
+        epochs = EpochStore.open(folder.resolve("epochs"));
         claims = claims(LIMIT);
         stage.share(HOST, claims::attached);
         awaitStream();
     }
 
     @AfterAll
-    static void end() throws IOException {
+    static void tearDown() throws IOException {
         claims.close();
         stage.close();
         stage.lab.slurm().client("scancel", "--user=root");
         stage.lab.slurm().awaitIdle();
     }
 
-    private static Claims claims(Duration patience) throws IOException {
+    private static TicketClaims claims(Duration patience) throws IOException {
         return claims(patience, epochs);
     }
 
     /** Of a host that knows its site and no project. */
-    private static Claims claims(Duration patience, EpochBook book) throws IOException {
-        Beliefs beliefs = stage.site.beliefs();
-        beliefs.believe(beliefs.anchors().withoutProject(project()));
-        ClaimReader reader = new ClaimReader(key.verificationKey(), beliefs, book, USED::contains);
-        return new Claims(reader, (head, relay) -> HEADS.incrementAndGet(), patience);
+    private static TicketClaims claims(Duration patience, EpochStore book) throws IOException {
+        TrustStore beliefs = stage.site.beliefs();
+        beliefs.replaceAnchors(beliefs.anchors().withoutProject(project()));
+        ClaimResponseVerifier reader = new ClaimResponseVerifier(key.verificationKey(), beliefs, book, USED::contains);
+        return new TicketClaims(reader, (head, relay) -> HEADS.incrementAndGet(), patience);
     }
 
     private static String project() {
@@ -95,12 +95,12 @@ class ClaimsTest {
     }
 
     private static void awaitStream() throws IOException {
-        Poll.until("a stream of tickets", LIMIT, "read the relay's log", claims::isThere);
+        Poll.until("a stream of tickets", LIMIT, "read the relay's log", claims::isConnected);
     }
 
     /** Of both nodes, and it runs. */
     private static String running() throws Exception {
-        String ticket = stage.vm.order(TicketVm.nodes(2));
+        String ticket = stage.vm.order(ScriptedControllerVm.nodes(2));
         stage.awaitSteps(ticket, 2);
         stage.vm.await(ticket, TicketState.RUNNING);
         return ticket;
@@ -111,12 +111,13 @@ class ClaimsTest {
     }
 
     private static void over(String ticket) throws IOException {
-        stage.steps.end(ticket, 0);
+        stage.steps.finish(ticket, 0);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.COMPLETED);
     }
 
-    private static TicketRefused refused(Claims of, String ticket, long job) {
-        TicketRefused refused = catchThrowableOfType(TicketRefused.class, () -> of.claim(ticket, job));
+    private static TicketRefusedException refused(TicketClaims of, String ticket, long job) {
+        TicketRefusedException refused =
+                catchThrowableOfType(TicketRefusedException.class, () -> of.claim(ticket, job));
         assertThat(refused).isNotNull();
         return refused;
     }
@@ -125,19 +126,20 @@ class ClaimsTest {
     void a_claim_is_given_the_hosts_slot_as_often_as_it_asks_and_its_part_arrives() throws Exception {
         String ticket = running();
         int heads = HEADS.get();
-        Assigned assigned = claims.claim(ticket, job(ticket));
+        VerifiedClaim assigned = claims.claim(ticket, job(ticket));
         assertThat(assigned.slot().host()).isEqualTo(HOST);
         assertThat(assigned.slot().key()).isEqualTo(key.verificationKey());
         assertThat(assigned.signed().id()).isEqualTo(ticket);
         assertThat(assigned.signed().signer().name()).isEqualTo(stage.site.controller());
         assertThat(assigned.signed().request().nodes()).isEqualTo(2);
         assertThat(HEADS.get()).isGreaterThan(heads);
-        assertThat(EpochBook.open(folder.resolve("epochs")).of(project())).isEqualTo(1);
+        assertThat(EpochStore.open(folder.resolve("epochs")).ticketEpoch(project()))
+                .isEqualTo(1);
         assertThat(Files.readString(folder.resolve("epochs")))
                 .as("epochs of tickets and openings, document, approval and list that it was shown")
                 .matches(project() + " 1 0 0 " + project() + " 1 [a-z2-7]{52}:1\n");
         assertThat(claims.claim(ticket, job(ticket)).slot()).isEqualTo(assigned.slot());
-        byte[] part = Envelope.sign(PART, "{\"x\":1}".getBytes(StandardCharsets.UTF_8), key)
+        byte[] part = DsseEnvelope.sign(PART, "{\"x\":1}".getBytes(StandardCharsets.UTF_8), key)
                 .bytes();
         claims.report(ticket, assigned.slot().slot(), part).get(LIMIT.toSeconds(), TimeUnit.SECONDS);
         Poll.until(
@@ -173,10 +175,10 @@ class ClaimsTest {
         for (String newer : List.of(approval, list)) {
             assertThat(newer).isNotEqualTo(seen);
             Path file = Files.writeString(folder.resolve("newer"), newer);
-            try (Claims strict = claims(LIMIT, EpochBook.open(file))) {
+            try (TicketClaims strict = claims(LIMIT, EpochStore.open(file))) {
                 stage.share(HOST, strict::attached);
-                Poll.until("a stream of tickets", LIMIT, "read the relay's log", strict::isThere);
-                TicketRefused refused = refused(strict, ticket, job);
+                Poll.until("a stream of tickets", LIMIT, "read the relay's log", strict::isConnected);
+                TicketRefusedException refused = refused(strict, ticket, job);
                 assertThat(refused.clause()).isEqualTo(TicketClause.SEQUENCE);
                 assertThat(refused).hasMessageContaining("agentctl relay deliver");
             }
@@ -191,16 +193,16 @@ class ClaimsTest {
         String ticket = running();
         long job = job(ticket);
         stage.killRelay();
-        Poll.until("the stream's end", LIMIT, "look at the test", () -> !claims.isThere());
-        CompletableFuture<Assigned> asked = CompletableFuture.supplyAsync(() -> {
+        Poll.until("the stream's end", LIMIT, "look at the test", () -> !claims.isConnected());
+        CompletableFuture<VerifiedClaim> asked = CompletableFuture.supplyAsync(() -> {
             try {
                 return claims.claim(ticket, job);
             } catch (IOException | InterruptedException e) {
                 throw new CompletionException(e);
             }
         });
-        try (Claims impatient = claims(Duration.ofMillis(200))) {
-            TicketRefused refused = refused(impatient, ticket, job);
+        try (TicketClaims impatient = claims(Duration.ofMillis(200))) {
+            TicketRefusedException refused = refused(impatient, ticket, job);
             assertThat(refused.clause()).isEqualTo(TicketClause.UNAVAILABLE);
             assertThat(refused).hasMessageContaining("have no relay");
         }

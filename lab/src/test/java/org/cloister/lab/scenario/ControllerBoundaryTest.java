@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.cloister.host.vm.VmOwner;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
 import org.cloister.lab.project.MemberDevice;
-import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.WorkingSite;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -32,12 +32,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("vm")
 @Tag("boundary")
 @Timeout(2400)
-@InTurn(4)
+@RotatedScenario(4)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class ControllerBoundaryTest {
     private static final Path JOBS = Path.of("src/test/resources/jobs");
-    private static final String HOME = "/project/home/" + ProjectStage.LOGIN + "/";
+    private static final String HOME = "/project/home/" + ProjectFixture.LOGIN + "/";
 
     /** What is refused, and in which words, be it by slurmctld or by a filter before its port. */
     private static final Map<String, String> REFUSED = Map.ofEntries(
@@ -74,14 +74,14 @@ class ControllerBoundaryTest {
     @TempDir
     private static Path folder;
 
-    private static ProjectStage project;
-    private static ProjectStage.Opened opened;
+    private static ProjectFixture project;
+    private static ProjectFixture.OpenedVm opened;
     private static MemberDevice member;
 
     @BeforeAll
-    static void begin(Lab lab) throws Exception {
-        project = ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder);
-        opened = project.make();
+    static void setUp(Lab lab) throws Exception {
+        project = ProjectFixture.first(WorkingSite.start(lab, folder.resolve("site")), folder);
+        opened = project.openNewDrive();
         project.awaitWork(opened);
         member = project.member;
         member.configure();
@@ -91,7 +91,7 @@ class ControllerBoundaryTest {
     }
 
     @AfterAll
-    static void end() throws IOException {
+    static void tearDown() throws IOException {
         opened.close();
         project.first.close(opened.owner().ticket());
         project.awaitNothing();
@@ -137,7 +137,7 @@ class ControllerBoundaryTest {
 
     @Test
     @Order(1)
-    @OneOf(value = 0, cases = 4)
+    @SampledScenario(value = 0, cases = 4)
     void root_of_a_worker_gets_what_the_threat_model_grants_and_nothing_more() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
@@ -148,11 +148,11 @@ class ControllerBoundaryTest {
             GRANTED.forEach((name, answer) ->
                     assertThat(said.get(name)).as(name).isNotNull().matches(answer));
             assertThat(said.get("storage's options")).contains("nosuid", "nodev");
-            project.bob.said("scancel --user=bob");
-            member.said("rm -f boundary-id; scancel " + job);
+            project.bob.runSsh("scancel --user=bob");
+            member.runSsh("rm -f boundary-id; scancel " + job);
             member.awaitEnd(job);
             // Nothing of it is left, and the queue works as before.
-            assertThat(member.said("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
+            assertThat(member.runSsh("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
                     .endsWith("after\n");
         });
     }
@@ -160,7 +160,7 @@ class ControllerBoundaryTest {
     /** slurmctld itself takes these of its own account and, but for triggers, of root: what stops them stands before its port. */
     @Test
     @Order(4)
-    @OneOf(value = 3, cases = 4)
+    @SampledScenario(value = 3, cases = 4)
     void orders_of_slurms_administrator_are_refused_to_root_of_a_worker() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
@@ -168,18 +168,18 @@ class ControllerBoundaryTest {
             Map<String, String> said = asRoot(project.worker(job), "boundary-orders.sh");
             assertThat(said).hasSize(30);
             said.forEach((name, answer) -> assertThat(answer).as(name).matches("exit [1-9].*"));
-            assertThat(member.said(
+            assertThat(member.runSsh(
                             "sinfo -h -o %P:%a:%l; scontrol show reservation; sacctmgr -n list account boundary"))
                     .contains("secure*:up:")
                     .doesNotContain("boundary");
-            member.said("scancel " + job);
+            member.runSsh("scancel " + job);
             member.awaitEnd(job);
         });
     }
 
     @Test
     @Order(2)
-    @OneOf(value = 1, cases = 4)
+    @SampledScenario(value = 1, cases = 4)
     void a_member_reaches_no_daemons_socket_but_slurms() throws Exception {
         project.explained(() -> {
             assertThat(member.ssh("mariadb --no-defaults --socket=/run/mysqld/mysqld.sock -e 'select 1'")
@@ -203,26 +203,26 @@ class ControllerBoundaryTest {
     /** Each of them is full while a job is taken, gets its worker and its storage, and ends. */
     @Test
     @Order(3)
-    @OneOf(value = 2, cases = 4)
+    @SampledScenario(value = 2, cases = 4)
     void a_member_who_fills_what_all_may_write_to_stops_no_job() throws Exception {
         project.explained(() -> {
             assertThat(
-                            member.said(
+                            member.runSsh(
                                     "for each in /tmp /var/tmp /run/lock; do dd if=/dev/zero of=$each/fill bs=1M 2>&1; done; true"))
                     .contains("No space left on device");
             String job = member.submit("--output=filled.txt --wrap='cat boundary-worker.sh | wc -c'");
             member.awaitEnd(job);
             assertThat(member.state(job)).isEqualTo("COMPLETED|0:0");
-            assertThat(member.said(
+            assertThat(member.runSsh(
                             "df --output=pcent /tmp /var/tmp | tail -n 2; rm /tmp/fill /var/tmp/fill /run/lock/fill"))
                     .contains("100%");
         });
     }
 
     /** What a script of the member's home says as root there: names, and what was said of each. */
-    private static Map<String, String> asRoot(VmOwner vm, String script) throws IOException {
-        project.site().guests().tell(vm, "root " + HOME + script);
-        Looks looks = Looks.await(project, vm, "ended " + HOME + script);
+    private static Map<String, String> asRoot(ResourceOwner vm, String script) throws IOException {
+        project.site().guests().writeConsole(vm, "root " + HOME + script);
+        ControllerInspection looks = ControllerInspection.await(project, vm, "ended " + HOME + script);
         Map<String, String> said = new TreeMap<>();
         for (String line : looks.at("sh " + HOME + script)) {
             String[] part = line.split(": ", 2);

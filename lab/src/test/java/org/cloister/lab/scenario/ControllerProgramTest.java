@@ -7,12 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.ControllerProcess;
-import org.cloister.lab.local.Fault;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.Login;
-import org.cloister.lab.local.User;
+import org.cloister.lab.localslurm.ClusterLogin;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.ControllerProcess;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.SlurmPairFixture;
+import org.cloister.lab.localslurm.WorkerFault;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,20 +23,20 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(180)
-@InTurn(11)
-@ExtendWith(SharedStage.class)
+@RotatedScenario(11)
+@ExtendWith(SharedLocalSlurm.class)
 class ControllerProgramTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String UNTIL_TOLD = "touch began-$SLURM_JOB_ID; while [ ! -e end ]; do sleep 0.1; done";
 
-    private final LocalStage stage;
-    private final Cluster local;
-    private final Login alice;
+    private final SlurmPairFixture stage;
+    private final LabCluster local;
+    private final ClusterLogin alice;
 
-    ControllerProgramTest(LocalStage stage) {
+    ControllerProgramTest(SlurmPairFixture stage) {
         this.stage = stage;
         this.local = stage.local();
-        this.alice = local.as(User.ALICE);
+        this.alice = local.as(ClusterUser.ALICE);
     }
 
     @AfterEach
@@ -54,7 +54,7 @@ class ControllerProgramTest {
                     alice.succeed("cat", "out-" + job).lines().sorted().toList();
             assertThat(said).hasSize(4).contains("0: alice", "1: alice");
             assertThat(said).filteredOn(line -> line.contains("vm-")).hasSize(2);
-            new Traces(stage, controller).awaitNone(LIMIT);
+            new JobTraces(stage, controller).awaitNone(LIMIT);
             local.await(
                     "its statement",
                     LIMIT,
@@ -70,7 +70,7 @@ class ControllerProgramTest {
             long running = alice.submit(UNTIL_TOLD, "--output=/dev/null");
             local.await(
                     "its first line", LIMIT, () -> Files.exists(local.homes().resolve("alice/began-" + running)));
-            stage.workers().faults().next(Fault.late(Duration.ofSeconds(3)));
+            stage.workers().faults().add(WorkerFault.late(Duration.ofSeconds(3)));
             long waiting = alice.submit(UNTIL_TOLD, "--output=/dev/null");
             local.await("its ticket", LIMIT, () -> stage.workers().tickets().size() == 2);
             controller.kill();
@@ -85,7 +85,7 @@ class ControllerProgramTest {
             awaitEnd(controller, running, "COMPLETED");
             awaitEnd(controller, waiting, "COMPLETED");
             controller.restart();
-            new Traces(stage, controller).awaitNone(LIMIT);
+            new JobTraces(stage, controller).awaitNone(LIMIT);
             assertThat(alice.succeed(
                                     "sacct",
                                     "-X",
@@ -108,7 +108,7 @@ class ControllerProgramTest {
             long job = alice.submit(UNTIL_TOLD, "--nodes=2", "--output=/dev/null");
             local.await(
                     "its first line", LIMIT, () -> Files.exists(local.homes().resolve("alice/began-" + job)));
-            local.endController();
+            local.terminateController();
             local.startController();
             assertThat(alice.succeed("env", "-u", "SLURM_CONF", "bash", "-lc", "echo $SLURM_CONF"))
                     .isEqualTo("/run/cloister/slurm.conf\n");
@@ -116,7 +116,7 @@ class ControllerProgramTest {
             assertThat(alice.srun(step).out().lines()).containsExactlyInAnyOrder("0: alice", "1: alice");
             alice.succeed("touch", "end");
             awaitEnd(controller, job, "COMPLETED");
-            new Traces(stage, controller).awaitNone(LIMIT);
+            new JobTraces(stage, controller).awaitNone(LIMIT);
             local.await(
                     "no address left", LIMIT, () -> !Files.readString(clients()).contains("NodeName"));
         }
@@ -131,7 +131,7 @@ class ControllerProgramTest {
                     "its ticket in the metrics",
                     LIMIT,
                     () -> Files.readString(metrics).contains("cloister_vm_tickets_asked_total 1.0"));
-            new Traces(stage, controller).awaitNone(LIMIT);
+            new JobTraces(stage, controller).awaitNone(LIMIT);
         }
     }
 

@@ -11,11 +11,11 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
-import org.cloister.lab.Vm;
-import org.cloister.lab.VmSpec;
-import org.cloister.protocol.ImageFile;
-import org.cloister.protocol.ImageLayer;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.lab.LabVm;
+import org.cloister.lab.LabVmSpec;
+import org.cloister.protocol.image.ImageFile;
+import org.cloister.protocol.image.ImageLayer;
+import org.cloister.protocol.image.ImageManifest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -35,7 +35,7 @@ class DamagedImageTest {
 
     @Test
     void is_refused_by_the_host_wherever_the_byte_is() throws IOException {
-        long seed = Seed.of("flipped byte");
+        long seed = ScenarioSeed.of("flipped byte");
         Random random = new Random(seed);
         Path image = copy(folder);
         ImageManifest manifest = ImageManifest.load(image);
@@ -57,7 +57,7 @@ class DamagedImageTest {
         Path image = copy(lab.host(1).folder("damaged"));
         ImageManifest manifest = ImageManifest.load(image);
         flip(image.resolve(manifest.layers().get(0).file().name()), 40);
-        try (Vm vm = lab.host(1).boot(VmSpec.of("damaged", image))) {
+        try (LabVm vm = lab.host(1).boot(LabVmSpec.of("damaged", image))) {
             vm.awaitEnd(END_LIMIT);
             assertThat(vm.console()).contains("dm-verity").doesNotContain(USER_SPACE);
         }
@@ -68,8 +68,8 @@ class DamagedImageTest {
         Path image = copy(lab.host(1).folder("rotten"));
         ImageLayer layer = ImageManifest.load(image).layers().get(0);
         // One that is whole lies behind it.
-        long block = (long) (new Random(Seed.of("flipped block")).nextDouble() * (layer.dataBlocks() - 1));
-        try (Vm vm = lab.host(1).boot(VmSpec.of("rotten", image)).awaitRunner()) {
+        long block = (long) (new Random(ScenarioSeed.of("flipped block")).nextDouble() * (layer.dataBlocks() - 1));
+        try (LabVm vm = lab.host(1).boot(LabVmSpec.of("rotten", image)).awaitRunner()) {
             flip(image.resolve(layer.file().name()), block * ImageLayer.BLOCK_BYTES + 1);
             vm.succeed(read("", layer, block + 1));
             vm.succeed(read("(sleep 1; %s) >/dev/null 2>&1 &", layer, block));

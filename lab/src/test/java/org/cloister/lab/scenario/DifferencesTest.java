@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.time.Duration;
-import org.cloister.lab.Command;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.ControllerProcess;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.Login;
-import org.cloister.lab.local.User;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.localslurm.ClusterLogin;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.ControllerProcess;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.SlurmPairFixture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -19,15 +19,15 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Each row of docs/slurm.md, "What differs from a plain cluster", on both. */
 @Tag("scenario")
 @Tag("slurm")
-@InTurn(9)
-@ExtendWith(SharedStage.class)
+@RotatedScenario(9)
+@ExtendWith(SharedLocalSlurm.class)
 class DifferencesTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    private final LocalStage stage;
+    private final SlurmPairFixture stage;
     private ControllerProcess controller;
 
-    DifferencesTest(LocalStage stage) {
+    DifferencesTest(SlurmPairFixture stage) {
         this.stage = stage;
     }
 
@@ -37,7 +37,7 @@ class DifferencesTest {
     }
 
     @AfterEach
-    void end() throws IOException {
+    void tearDown() throws IOException {
         stage.awaitNoTickets();
         controller.close();
     }
@@ -45,7 +45,7 @@ class DifferencesTest {
     @Test
     void immediate_is_refused_for_no_node_is_idle_before_it_is_asked_for() throws IOException {
         assertThat(plain().srun("--immediate", "true").exit()).isZero();
-        Command.Output refused = local().srun("--immediate", "true");
+        LabCommand.Output refused = local().srun("--immediate", "true");
         assertThat(refused.exit()).isNotZero();
         assertThat(refused.err()).contains("Unable to allocate resources");
     }
@@ -67,7 +67,7 @@ class DifferencesTest {
     @Test
     void test_only_knows_no_start() throws IOException {
         assertThat(plain().sbatch("--test-only", "--wrap=true").exit()).isZero();
-        Command.Output unknown = local().sbatch("--test-only", "--wrap=true");
+        LabCommand.Output unknown = local().sbatch("--test-only", "--wrap=true");
         assertThat(unknown.exit()).isNotZero();
         assertThat(unknown.err()).contains("allocation failure: Requested node configuration is not available");
     }
@@ -89,7 +89,7 @@ class DifferencesTest {
         String said = "Required node not available (down, drained or reserved)";
         for (String[] line : new String[][] {{"srun", "true"}, {"salloc", "true"}}) {
             assertThat(plain().run(line).err()).doesNotContain(said);
-            Command.Output waited = local().run(line);
+            LabCommand.Output waited = local().run(line);
             assertThat(waited.exit()).isZero();
             assertThat(waited.err()).contains(line[0] + ": " + said);
         }
@@ -99,26 +99,26 @@ class DifferencesTest {
     @Test
     void salloc_looks_for_its_node_more_than_once() throws IOException {
         assertThat(plain().run("salloc", "true").exit()).isZero();
-        Command.Output later = local().run("salloc", "true");
+        LabCommand.Output later = local().run("salloc", "true");
         assertThat(later.exit()).isZero();
         assertThat(later.err()).contains("salloc: Waiting for resource configuration");
     }
 
     private void refuses(String option, String why) throws IOException {
-        Command.Output refused = local().sbatch(option, "--wrap=true");
+        LabCommand.Output refused = local().sbatch(option, "--wrap=true");
         assertThat(refused.exit()).isEqualTo(1);
         assertThat(refused.err()).contains(option).contains(why);
     }
 
-    private Login local() throws IOException {
+    private ClusterLogin local() throws IOException {
         return login(stage.local());
     }
 
-    private Login plain() throws IOException {
+    private ClusterLogin plain() throws IOException {
         return login(stage.plain());
     }
 
-    private Login login(Cluster cluster) {
-        return cluster.as(User.ALICE);
+    private ClusterLogin login(LabCluster cluster) {
+        return cluster.as(ClusterUser.ALICE);
     }
 }

@@ -9,9 +9,9 @@ import java.util.Map;
 import org.cloister.host.domain.DomainSamples;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.DomainXml;
-import org.cloister.lab.Command;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.LabHost;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class DomainSchemaTest {
     private static final String OF_THE_SCHEMA = "Unable to validate doc against";
 
-    private final Host host;
+    private final LabHost host;
 
     DomainSchemaTest(Lab lab) {
         this.host = lab.host(1);
@@ -63,11 +63,11 @@ class DomainSchemaTest {
     private String said(String xml) throws IOException {
         Path file = host.folder("vms").resolve("sample.xml");
         Files.writeString(file, xml);
-        Command.Output output = host.command(
+        LabCommand.Output output = host.command(
                         "virsh", "--quiet", "--connect", host.libvirt().uri(), "define", "--validate", file.toString())
                 .run();
         if (output.exit() == 0) {
-            host.libvirt().virsh("undefine", DomainSamples.OWNER.name().domain());
+            host.libvirt().virsh("undefine", DomainSamples.OWNER.names().domain());
         }
         return output.out() + output.err();
     }

@@ -1,18 +1,18 @@
 package org.cloister.lab.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.cloister.lab.scenario.EgressCast.G;
-import static org.cloister.lab.scenario.EgressCast.H;
-import static org.cloister.lab.scenario.Frames.arp;
-import static org.cloister.lab.scenario.Frames.broadcast;
-import static org.cloister.lab.scenario.Frames.icmpEcho;
-import static org.cloister.lab.scenario.Frames.ip;
-import static org.cloister.lab.scenario.Frames.ipv4;
-import static org.cloister.lab.scenario.Frames.mac;
-import static org.cloister.lab.scenario.Frames.tagged;
-import static org.cloister.lab.scenario.Frames.tcp;
-import static org.cloister.lab.scenario.Frames.udp;
-import static org.cloister.lab.scenario.Machines.wire;
+import static org.cloister.lab.scenario.EgressMachines.G;
+import static org.cloister.lab.scenario.EgressMachines.H;
+import static org.cloister.lab.scenario.NamespaceMachines.wire;
+import static org.cloister.lab.scenario.NumberedFrames.arp;
+import static org.cloister.lab.scenario.NumberedFrames.broadcast;
+import static org.cloister.lab.scenario.NumberedFrames.icmpEcho;
+import static org.cloister.lab.scenario.NumberedFrames.ip;
+import static org.cloister.lab.scenario.NumberedFrames.ipv4;
+import static org.cloister.lab.scenario.NumberedFrames.mac;
+import static org.cloister.lab.scenario.NumberedFrames.tagged;
+import static org.cloister.lab.scenario.NumberedFrames.tcp;
+import static org.cloister.lab.scenario.NumberedFrames.udp;
 
 import com.codahale.metrics.MetricRegistry;
 import java.io.IOException;
@@ -23,9 +23,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
-import org.cloister.lab.scenario.EgressCast.Service;
+import org.cloister.lab.LabHost;
+import org.cloister.lab.scenario.EgressMachines.Service;
 import org.cloister.ovs.SecureBridge;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,26 +46,26 @@ class EgressFramesTest {
     private static final int ACK = 0x10;
     private static final byte[] NOBODY = ip("10.78.0.99");
     private static final byte[] NO_SERVICE = ip("192.0.2.9");
-    private static final List<EgressCast> GATEWAYS = List.of(G, H);
+    private static final List<EgressMachines> GATEWAYS = List.of(G, H);
 
     private final List<SecureBridge> bridges = new ArrayList<>();
     private final Lab lab;
-    private final Machines machines;
+    private final NamespaceMachines machines;
 
     EgressFramesTest(Lab lab) throws IOException {
         this.lab = lab;
-        this.machines = new Machines(lab);
+        this.machines = new NamespaceMachines(lab);
     }
 
     @BeforeEach
     void start() throws IOException {
-        for (EgressCast each : EgressCast.ALL) {
+        for (EgressMachines each : EgressMachines.ALL) {
             machines.enter(each.name(), lab.host(each.host()));
         }
         for (int host = 1; host <= 2; host++) {
             SecureBridge bridge = SecureBridge.open(lab.host(host).bridge(), new MetricRegistry());
             bridges.add(bridge);
-            bridge.replace(EgressCast.plans(host));
+            bridge.replace(EgressMachines.plans(host));
         }
     }
 
@@ -77,17 +77,17 @@ class EgressFramesTest {
             }
         }
         machines.close();
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             host.ovs().ofctl("del-flows", "br-secure");
         }
     }
 
     @Test
     void only_listed_services_are_reached_and_only_through_the_own_gateway() throws IOException {
-        for (EgressCast from : EgressCast.machines()) {
-            for (EgressCast gateway : GATEWAYS) {
+        for (EgressMachines from : EgressMachines.machines()) {
+            for (EgressMachines gateway : GATEWAYS) {
                 byte[] ask = arp(broadcast(), from.self(), 1, address(from), new byte[6], address(gateway));
-                out("ARP for the gateway", from, gateway, from.goesOutThrough(gateway), ask);
+                out("ARP for the gateway", from, gateway, from.usesGateway(gateway), ask);
                 for (Service service : Service.values()) {
                     requests(from, gateway, service);
                 }
@@ -98,10 +98,10 @@ class EgressFramesTest {
 
     @Test
     void only_answers_of_listed_services_come_back() throws IOException {
-        for (EgressCast gateway : GATEWAYS) {
-            for (EgressCast to : EgressCast.machines()) {
+        for (EgressMachines gateway : GATEWAYS) {
+            for (EgressMachines to : EgressMachines.machines()) {
                 byte[] arp = arp(mac(to.self()), gateway.self(), 2, address(gateway), mac(to.self()), address(to));
-                boolean known = gateway.letsOut(to);
+                boolean known = gateway.admits(to);
                 back("ARP", gateway, to, known, known, arp);
                 back(
                         "ping",
@@ -120,9 +120,9 @@ class EgressFramesTest {
 
     @Test
     void a_host_that_forges_a_gateway_gets_no_further_than_the_gateway() throws IOException {
-        for (int vlan : new int[] {EgressCast.VLAN, EgressCast.OTHER_VLAN}) {
-            for (EgressCast as : EgressCast.ALL) {
-                for (EgressCast to : EgressCast.machines()) {
+        for (int vlan : new int[] {EgressMachines.VLAN, EgressMachines.OTHER_VLAN}) {
+            for (EgressMachines as : EgressMachines.ALL) {
+                for (EgressMachines to : EgressMachines.machines()) {
                     if (as.host() == 2 && to.host() == 1) {
                         for (Service service : Service.values()) {
                             forged(vlan, as, to, service);
@@ -137,8 +137,8 @@ class EgressFramesTest {
     @Test
     void a_common_way_out_joins_no_two_machines() throws IOException {
         byte[] service = ip(Service.LICENCE.destination().address().text());
-        for (EgressCast from : EgressCast.machines()) {
-            for (EgressCast to : EgressCast.machines()) {
+        for (EgressMachines from : EgressMachines.machines()) {
+            for (EgressMachines to : EgressMachines.machines()) {
                 if (!from.equals(to)) {
                     byte[] ours = address(from);
                     Map<String, byte[]> frames = Map.of(
@@ -154,8 +154,8 @@ class EgressFramesTest {
         check("between machines");
     }
 
-    private void requests(EgressCast from, EgressCast gateway, Service service) throws IOException {
-        boolean may = from.goesOutThrough(gateway) && from.has(service) && gateway.has(service);
+    private void requests(EgressMachines from, EgressMachines gateway, Service service) throws IOException {
+        boolean may = from.usesGateway(gateway) && from.has(service) && gateway.has(service);
         byte[] ours = address(from);
         byte[] there = ip(service.destination().address().text());
         int protocol = service.isTcp() ? TCP : UDP;
@@ -179,18 +179,18 @@ class EgressFramesTest {
         }
     }
 
-    private void answers(EgressCast gateway, EgressCast to, Service service) throws IOException {
+    private void answers(EgressMachines gateway, EgressMachines to, Service service) throws IOException {
         for (Map.Entry<String, byte[]> each : answersOf(service, gateway, to).entrySet()) {
-            boolean leaves = isAnswer(each.getKey(), service) && gateway.letsOut(to) && gateway.has(service);
+            boolean leaves = isAnswer(each.getKey(), service) && gateway.admits(to) && gateway.has(service);
             // The gateway's host does not know which of its services a machine elsewhere may use: that one's host does.
             back(service + " " + each.getKey(), gateway, to, leaves, leaves && to.has(service), each.getValue());
         }
     }
 
-    private void forged(int vlan, EgressCast as, EgressCast to, Service service) throws IOException {
+    private void forged(int vlan, EgressMachines as, EgressMachines to, Service service) throws IOException {
         for (Map.Entry<String, byte[]> each : answersOf(service, as, to).entrySet()) {
             boolean passes =
-                    isAnswer(each.getKey(), service) && vlan == to.vlan() && to.goesOutThrough(as) && to.has(service);
+                    isAnswer(each.getKey(), service) && vlan == to.vlan() && to.usesGateway(as) && to.has(service);
             Set<String> expected = passes ? Set.of(wire(1), to.name()) : Set.of(wire(1));
             String what = service + " " + each.getKey() + " in VLAN " + vlan + " as " + as + " to " + to;
             machines.send(what, wire(2), tagged(each.getValue(), 0x8100, vlan), expected);
@@ -198,7 +198,7 @@ class EgressFramesTest {
     }
 
     /** What a gateway could send in the name of a service, by what is peculiar to it. */
-    private static Map<String, byte[]> answersOf(Service service, EgressCast gateway, EgressCast to) {
+    private static Map<String, byte[]> answersOf(Service service, EgressMachines gateway, EgressMachines to) {
         byte[] there = ip(service.destination().address().text());
         byte[] target = address(to);
         int port = service.destination().port();
@@ -224,13 +224,14 @@ class EgressFramesTest {
     }
 
     /** What the sender's host lets go, the gateway's may still refuse. */
-    private void out(String what, EgressCast from, EgressCast gateway, boolean leaves, byte[] frame)
+    private void out(String what, EgressMachines from, EgressMachines gateway, boolean leaves, byte[] frame)
             throws IOException {
-        back(what, from, gateway, leaves, leaves && gateway.letsOut(from), frame);
+        back(what, from, gateway, leaves, leaves && gateway.admits(from), frame);
     }
 
     /** @param leaves whether it goes as far as the wire, if the target is on another host */
-    private void back(String what, EgressCast from, EgressCast to, boolean leaves, boolean arrives, byte[] frame)
+    private void back(
+            String what, EgressMachines from, EgressMachines to, boolean leaves, boolean arrives, byte[] frame)
             throws IOException {
         Set<String> expected = new TreeSet<>();
         if (leaves && from.host() != to.host()) {
@@ -250,7 +251,7 @@ class EgressFramesTest {
     }
 
     private static byte[] packet(
-            EgressCast from, EgressCast to, byte[] source, byte[] target, int protocol, byte[] contents) {
+            EgressMachines from, EgressMachines to, byte[] source, byte[] target, int protocol, byte[] contents) {
         return ipv4(mac(to.self()), mac(from.self()), source, target, protocol, contents);
     }
 
@@ -266,7 +267,7 @@ class EgressFramesTest {
         return frame;
     }
 
-    private static byte[] address(EgressCast being) {
+    private static byte[] address(EgressMachines being) {
         return ip(being.self().ipv4().text());
     }
 }

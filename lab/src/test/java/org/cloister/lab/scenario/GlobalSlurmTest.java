@@ -16,19 +16,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.Poll;
-import org.cloister.lab.SlurmPrograms;
-import org.cloister.lab.SlurmPrograms.Answer;
+import org.cloister.lab.SlurmCommandWrappers;
+import org.cloister.lab.SlurmCommandWrappers.SbatchBehaviour;
+import org.cloister.relay.slurm.GlobalJobState;
+import org.cloister.relay.slurm.GlobalPartitions;
 import org.cloister.relay.slurm.GlobalSlurm;
+import org.cloister.relay.slurm.GlobalSlurmCommands;
 import org.cloister.relay.slurm.GlobalSlurmContract;
-import org.cloister.relay.slurm.JobState;
-import org.cloister.relay.slurm.Partitions;
-import org.cloister.relay.slurm.SlurmCommands;
-import org.cloister.relay.slurm.SlurmSettings;
-import org.cloister.relay.slurm.Submission;
-import org.cloister.slurm.SlurmUnavailable;
+import org.cloister.relay.slurm.GlobalSlurmSettings;
+import org.cloister.relay.slurm.JobSubmission;
+import org.cloister.slurm.SlurmUnavailableException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,7 +39,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(120)
-@InTurn(7)
+@RotatedScenario(7)
 @ExtendWith(SharedLab.class)
 class GlobalSlurmTest extends GlobalSlurmContract {
     private static final String ACCOUNT = "climate";
@@ -47,7 +47,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
     private static final Duration SHORT = Duration.ofSeconds(2);
 
     private final Lab lab;
-    private final SlurmPrograms programs;
+    private final SlurmCommandWrappers programs;
     private final Path ends;
     private boolean answers = true;
 
@@ -77,12 +77,12 @@ class GlobalSlurmTest extends GlobalSlurmContract {
         return slurm(answers ? SLURMS_OWN_PATIENCE : SHORT);
     }
 
-    private SlurmCommands slurm(Duration limit) {
-        return new SlurmCommands(new SlurmSettings(
+    private GlobalSlurmCommands slurm(Duration limit) {
+        return new GlobalSlurmCommands(new GlobalSlurmSettings(
                 Optional.of(programs.folder()),
                 Optional.empty(),
                 "root",
-                new Partitions("secure", Optional.empty()),
+                new GlobalPartitions("secure", Optional.empty()),
                 List.of(ends.resolve("step").toString()),
                 limit));
     }
@@ -94,7 +94,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
 
     @Override
     protected void pass() {
-        Stage.sleep(100);
+        BridgeFixture.sleep(100);
     }
 
     @Override
@@ -120,7 +120,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
 
     @Override
     protected void stopAnswering() throws IOException {
-        lab.slurm().endController();
+        lab.slurm().terminateController();
         answers = false;
     }
 
@@ -133,7 +133,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
     @Test
     void a_step_runs_once_on_each_node_however_many_tasks_the_ticket_has() throws IOException {
         String ticket = ticket();
-        slurm().submit(new Submission(
+        slurm().submit(new JobSubmission(
                 "secure",
                 ticket,
                 ACCOUNT,
@@ -152,20 +152,20 @@ class GlobalSlurmTest extends GlobalSlurmContract {
             pass();
         }
         endSteps(ticket, true);
-        awaitState(ticket, JobState.COMPLETED);
+        awaitState(ticket, GlobalJobState.COMPLETED);
         assertThat(Files.readAllLines(ran)).containsExactlyInAnyOrder("h1 0", "h2 1");
     }
 
     @Test
     void an_sbatch_that_answers_late_or_wrongly_leaves_one_job_that_is_found() throws IOException {
-        for (Answer answer : List.of(Answer.ENQUEUED_AND_LATE, Answer.ENQUEUED_AND_FAILED)) {
+        for (SbatchBehaviour answer : List.of(SbatchBehaviour.ENQUEUED_AND_LATE, SbatchBehaviour.ENQUEUED_AND_FAILED)) {
             String ticket = ticket();
             programs.sbatch(answer);
             try {
                 assertThatThrownBy(() -> slurm(SHORT).submit(submission(ticket, 1, false, 10)))
-                        .isInstanceOf(SlurmUnavailable.class);
+                        .isInstanceOf(SlurmUnavailableException.class);
             } finally {
-                programs.sbatch(Answer.AT_ONCE);
+                programs.sbatch(SbatchBehaviour.AT_ONCE);
             }
             await("the job is seen", jobs -> !of(ticket, jobs).isEmpty());
             assertThat(of(ticket, slurm().jobs())).hasSize(1);
@@ -178,27 +178,27 @@ class GlobalSlurmTest extends GlobalSlurmContract {
         lab.slurm().stopController();
         try {
             assertThatThrownBy(() -> slurm(SHORT).submit(submission(ticket, 1, false, 10)))
-                    .isInstanceOf(SlurmUnavailable.class)
+                    .isInstanceOf(SlurmUnavailableException.class)
                     .hasMessageContaining("no answer");
-            assertThatThrownBy(() -> slurm(SHORT).jobs()).isInstanceOf(SlurmUnavailable.class);
+            assertThatThrownBy(() -> slurm(SHORT).jobs()).isInstanceOf(SlurmUnavailableException.class);
         } finally {
             lab.slurm().continueController();
         }
         await("it is enqueued after all", jobs -> !of(ticket, jobs).isEmpty());
         assertThat(of(ticket, slurm().jobs())).hasSize(1);
-        awaitState(ticket, JobState.RUNNING);
+        awaitState(ticket, GlobalJobState.RUNNING);
     }
 
     @Test
     void slurm_knows_resources_and_the_tickets_id_and_nothing_of_who_asked() throws IOException {
         String ticket = ticket();
         long id = slurm().submit(submission(ticket, 1, false, 10));
-        awaitState(ticket, JobState.RUNNING);
+        awaitState(ticket, GlobalJobState.RUNNING);
         String shown = lab.slurm().client("scontrol", "show", "job", "-d", Long.toString(id));
         String script = lab.slurm().client("scontrol", "write", "batch_script", Long.toString(id), "-");
         endSteps(ticket, true);
-        awaitState(ticket, JobState.COMPLETED);
-        lab.slurm().endController();
+        awaitState(ticket, GlobalJobState.COMPLETED);
+        lab.slurm().terminateController();
         lab.slurm().startController();
 
         assertThat(shown.lines().map(String::strip).filter(line -> line.contains(ticket)))
@@ -265,7 +265,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
                 "--user=root",
                 "--check=" + check));
         argv.addAll(List.of(words));
-        return Command.of(argv)
+        return LabCommand.of(argv)
                 .with(Map.of("PATH", programs.folder() + ":/usr/bin:/bin"))
                 .run()
                 .out();

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import org.cloister.lab.Command;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
-import org.cloister.lab.Vm;
-import org.cloister.lab.VmSpec;
-import org.cloister.protocol.ImageLayer;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.lab.LabVm;
+import org.cloister.lab.LabVmSpec;
+import org.cloister.protocol.image.ImageLayer;
+import org.cloister.protocol.image.ImageManifest;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -26,11 +26,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GuestImageTest {
     @SuppressWarnings("NullAway.Init") // boot sets it before any test
-    private Vm vm;
+    private LabVm vm;
 
     @BeforeAll
     void boot(Lab lab) throws IOException {
-        VmSpec spec = VmSpec.of("image", LabHome.fromEnvironment().image("lab"));
+        LabVmSpec spec = LabVmSpec.of("image", LabHome.fromEnvironment().image("lab"));
         vm = lab.host(1).boot(spec).awaitRunner();
     }
 
@@ -158,9 +158,9 @@ class GuestImageTest {
             String fill =
                     "cd %s; dd if=/dev/zero of=fill bs=1M; rm -f fill; seq 40000 | xargs touch 2>&1 | tail -n 1 >&2"
                             .formatted(place);
-            Command.Output filled =
+            LabCommand.Output filled =
                     vm.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", fill);
-            Command.Output beside = vm.run(
+            LabCommand.Output beside = vm.run(
                     "sh",
                     "-c",
                     "for each in /etc /var/lib/nfs /var/log /var/lib/mysql /run; do"
@@ -181,6 +181,6 @@ class GuestImageTest {
                 .isEqualTo(124);
         assertThat(vm.run("no-such-program").exit()).isEqualTo(127);
         assertThat(vm.run("sh", "-c", "echo out; echo err >&2; exit 7"))
-                .isEqualTo(new Command.Output(7, "out\n", "err\n"));
+                .isEqualTo(new LabCommand.Output(7, "out\n", "err\n"));
     }
 }

@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
-import org.cloister.lab.host.PlainStep;
-import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.LabHost;
+import org.cloister.lab.host.CgroupJobStep;
+import org.cloister.lab.site.HostInventory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,7 +30,7 @@ class HostCyclesTest {
 
     private static final int GROWTH_KIB = 2048;
 
-    private final Host host;
+    private final LabHost host;
     private final int cycles = Boolean.getBoolean("cloister.sweep.all") ? 500 : 50;
 
     HostCyclesTest(Lab lab) {
@@ -45,16 +45,16 @@ class HostCyclesTest {
     }
 
     @Test
-    @InTurn(6)
+    @RotatedScenario(6)
     void vms_that_come_and_go_leave_nothing_and_the_agent_does_not_grow() throws IOException {
         List<Long> built = new ArrayList<>();
         List<Count> counts = new ArrayList<>();
-        try (HostEyes eyes = new HostEyes(host);
+        try (HostInventory eyes = new HostInventory(host);
                 HostProcess agent = HostProcess.start(host, Duration.ZERO, "");
-                PlainStep step = PlainStep.begin(host, FIRST)) {
-            eyes.layForeign();
+                CgroupJobStep step = CgroupJobStep.start(host, FIRST)) {
+            eyes.createForeignObjects();
             agent.await("settled 0");
-            agent.tell("cycles " + FIRST + " " + (WARM_UP + cycles) + " " + step.pid());
+            agent.send("cycles " + FIRST + " " + (WARM_UP + cycles) + " " + step.pid());
             String line = "";
             while (!line.equals("cycled")) {
                 line = agent.await(List.of("built ", "counted ", "failed ", "cycled"));
@@ -68,7 +68,7 @@ class HostCyclesTest {
             assertThat(eyes.all()).isEmpty();
             assertThat(eyes.bridgeDifferences()).isEmpty();
             assertThat(eyes.isForeignThere()).isTrue();
-            assertThat(step.others()).isZero();
+            assertThat(step.otherProcesses()).isZero();
         }
         Count first = counts.get(0);
         Count last = counts.get(counts.size() - 1);

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Host;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
-import org.cloister.lab.host.PlainStep;
-import org.cloister.lab.host.Plans;
-import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.host.CgroupJobStep;
+import org.cloister.lab.host.HostVmPlans;
+import org.cloister.lab.site.HostInventory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -40,15 +40,15 @@ class HostDaemonsTest {
 
     private static final List<Victim> VICTIMS = List.of(Victim.values());
 
-    private final Host host;
+    private final LabHost host;
     private final int rounds = Boolean.getBoolean("cloister.sweep.all") ? 200 : 20;
     private final Map<String, Integer> counts = new TreeMap<>();
-    private final HostEyes eyes;
+    private final HostInventory eyes;
     private HostProcess agent;
 
     HostDaemonsTest(Lab lab) throws IOException {
         host = lab.host(1);
-        eyes = new HostEyes(host);
+        eyes = new HostInventory(host);
     }
 
     private enum Victim {
@@ -65,25 +65,25 @@ class HostDaemonsTest {
     }
 
     @BeforeEach
-    void begin() throws IOException {
-        eyes.layForeign();
+    void setUp() throws IOException {
+        eyes.createForeignObjects();
         agent = HostProcess.start(host, POWER_OFF, "");
         agent.await("settled 0");
     }
 
     @AfterEach
-    void end() throws IOException {
+    void tearDown() throws IOException {
         agent.close();
         eyes.close();
     }
 
     @Test
-    @InTurn(9)
+    @RotatedScenario(9)
     void a_vm_is_all_right_or_all_gone_whoever_is_killed_whenever() throws IOException {
-        Random random = new Random(Seed.of("HostDaemonsTest"));
+        Random random = new Random(ScenarioSeed.of("HostDaemonsTest"));
         for (int number = FIRST; number < FIRST + rounds; number++) {
             Kill kill = Kill.draw(random);
-            try (PlainStep step = PlainStep.begin(host, number)) {
+            try (CgroupJobStep step = CgroupJobStep.start(host, number)) {
                 oneVm(number, step, kill);
             } catch (AssertionError | IOException e) {
                 throw new AssertionError(kill.toString(), e);
@@ -100,9 +100,9 @@ class HostDaemonsTest {
         System.out.println("host daemons: " + rounds + " kills: " + counts);
     }
 
-    private void oneVm(int number, PlainStep step, Kill kill) throws IOException {
-        VmOwner owner = Plans.owner(number, number);
-        agent.tell("build " + number + " " + step.pid());
+    private void oneVm(int number, CgroupJobStep step, Kill kill) throws IOException {
+        ResourceOwner owner = HostVmPlans.owner(number, number);
+        agent.send("build " + number + " " + step.pid());
         boolean built = kill.up() ? isBuiltDespite(kill) : isBuilt();
         counts.merge(
                 (kill.up() ? "up " : "down ") + kill.victim() + (built ? " built" : " not built"), 1, Integer::sum);
@@ -110,15 +110,15 @@ class HostDaemonsTest {
             agent.await("settled 0");
             return;
         }
-        agent.tell("register " + number);
+        agent.send("register " + number);
         agent.await("registered");
         if (kill.up()) {
             // A round that begins now sees what there is after the kill.
-            agent.tell("ring");
+            agent.send("ring");
             agent.await("settled 1");
-            assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
+            assertThat(eyes.of(owner)).isEqualTo(HostInventory.completeVm());
         }
-        agent.tell("end " + number);
+        agent.send("end " + number);
         if (!kill.up()) {
             strike(kill);
         }
@@ -131,7 +131,7 @@ class HostDaemonsTest {
             return isBuilt();
         }
         boolean goesOn = agent.await("settled ").startsWith("1");
-        agent.tell("ring");
+        agent.send("ring");
         return goesOn;
     }
 
@@ -140,7 +140,7 @@ class HostDaemonsTest {
     }
 
     private void strike(Kill kill) throws IOException {
-        Stage.sleep(kill.delayMs());
+        BridgeFixture.sleep(kill.delayMs());
         switch (kill.victim()) {
             case LIBVIRTD -> {
                 host.libvirt().kill();

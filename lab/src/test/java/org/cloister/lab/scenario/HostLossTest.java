@@ -9,14 +9,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Host;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.host.AgentHostFiles;
-import org.cloister.lab.host.PlainStep;
-import org.cloister.lab.host.Plans;
-import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.host.CgroupJobStep;
+import org.cloister.lab.host.HostVmPlans;
+import org.cloister.lab.site.HostInventory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -28,39 +28,39 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("host")
 @Timeout(300)
-@InTurn(8)
+@RotatedScenario(8)
 @ExtendWith(SharedLab.class)
 class HostLossTest {
     private static final AtomicInteger NUMBERS = new AtomicInteger(30_000);
 
-    private final Host host;
-    private final HostEyes eyes;
+    private final LabHost host;
+    private final HostInventory eyes;
     private HostProcess agent;
-    private PlainStep step;
-    private VmOwner owner;
+    private CgroupJobStep step;
+    private ResourceOwner owner;
 
     HostLossTest(Lab lab) throws IOException {
         host = lab.host(1);
-        eyes = new HostEyes(host);
+        eyes = new HostInventory(host);
     }
 
     @BeforeEach
     void a_vm_runs() throws IOException {
-        eyes.layForeign();
+        eyes.createForeignObjects();
         agent = HostProcess.start(host, Duration.ofSeconds(1), "");
         agent.await("settled 0");
         int number = NUMBERS.incrementAndGet();
-        step = PlainStep.begin(host, number);
-        owner = Plans.owner(number, number);
-        agent.tell("build " + number + " " + step.pid());
+        step = CgroupJobStep.start(host, number);
+        owner = HostVmPlans.owner(number, number);
+        agent.send("build " + number + " " + step.pid());
         agent.await("built ");
-        agent.tell("register " + number);
+        agent.send("register " + number);
         agent.await("registered");
-        assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
+        assertThat(eyes.of(owner)).isEqualTo(HostInventory.completeVm());
     }
 
     @AfterEach
-    void end() throws IOException {
+    void tearDown() throws IOException {
         agent.close();
         step.close();
         eyes.close();
@@ -68,7 +68,7 @@ class HostLossTest {
 
     @Test
     void its_domain_destroyed_by_somebody() throws IOException {
-        host.libvirt().virsh("destroy", owner.name().domain());
+        host.libvirt().virsh("destroy", owner.names().domain());
         awaitGone("DIED");
     }
 
@@ -80,7 +80,7 @@ class HostLossTest {
 
     @Test
     void its_cpus_stopped_by_somebody() throws IOException {
-        host.libvirt().virsh("suspend", owner.name().domain());
+        host.libvirt().virsh("suspend", owner.names().domain());
         awaitGone("STOPPED");
     }
 
@@ -88,22 +88,22 @@ class HostLossTest {
     void its_process_taken_out_of_its_step() throws IOException {
         host.command("sh", "-c", "echo " + process() + " > /sys/fs/cgroup/memory/cgroup.procs")
                 .succeed();
-        agent.tell("ring");
+        agent.send("ring");
         awaitGone("STEP_GONE");
     }
 
     @Test
     void its_tap_deleted() throws IOException {
-        host.command("ip", "link", "delete", owner.name().tap()).succeed();
-        agent.tell("ring");
+        host.command("ip", "link", "delete", owner.names().tap()).succeed();
+        agent.send("ring");
         awaitGone("LOST");
     }
 
     @Test
     void its_folder_deleted() throws IOException {
         LabHome.delete(
-                AgentHostFiles.state(host).resolve("vms").resolve(owner.name().domain()));
-        agent.tell("ring");
+                AgentHostFiles.state(host).resolve("vms").resolve(owner.names().domain()));
+        agent.send("ring");
         awaitGone("LOST");
     }
 
@@ -112,22 +112,22 @@ class HostLossTest {
     void its_plan_made_unreadable() throws IOException {
         Path plan = AgentHostFiles.state(host)
                 .resolve("vms")
-                .resolve(owner.name().domain())
+                .resolve(owner.names().domain())
                 .resolve("vm.json");
         Files.writeString(plan, "}", StandardCharsets.US_ASCII, StandardOpenOption.APPEND);
-        agent.tell("ring");
+        agent.send("ring");
         agent.await("settled 1");
-        assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
-        step.end();
+        assertThat(eyes.of(owner)).isEqualTo(HostInventory.completeVm());
+        step.stop();
         awaitGone("DOMAIN_GONE|DIED|STEP_GONE");
     }
 
     @Test
     void its_port_deleted_is_there_again() throws IOException {
-        host.ovs().vsctl("del-port", "br-secure", owner.name().tap());
-        agent.tell("ring");
+        host.ovs().vsctl("del-port", "br-secure", owner.names().tap());
+        agent.send("ring");
         agent.await("settled 1");
-        assertThat(eyes.of(owner)).isEqualTo(HostEyes.whole());
+        assertThat(eyes.of(owner)).isEqualTo(HostInventory.completeVm());
         assertThat(eyes.bridgeDifferences()).isEmpty();
     }
 
@@ -140,7 +140,7 @@ class HostLossTest {
     }
 
     private String process() throws IOException {
-        return host.command("cat", "/run/libvirt/qemu/" + owner.name().domain() + ".pid")
+        return host.command("cat", "/run/libvirt/qemu/" + owner.names().domain() + ".pid")
                 .succeed()
                 .strip();
     }

@@ -12,9 +12,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.cloister.lab.Host;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.host.AgentHostFiles;
 
 /** A {@link HostProgram}, as whoever starts and kills it has it. */
@@ -22,13 +22,13 @@ final class HostProcess implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int REMEMBERED = 30;
 
-    private final Host host;
+    private final LabHost host;
     private final Process process;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private final ConcurrentLinkedDeque<String> said = new ConcurrentLinkedDeque<>();
     private final String pid;
 
-    private HostProcess(Host host, Process process) throws IOException {
+    private HostProcess(LabHost host, Process process) throws IOException {
         this.host = host;
         this.process = process;
         Thread reader = new Thread(this::read, "host-program");
@@ -37,8 +37,8 @@ final class HostProcess implements AutoCloseable {
         this.pid = await("pid ");
     }
 
-    /** @param halt a point of {@link Points}, or the empty text */
-    static HostProcess start(Host host, Duration powerOff, String halt) throws IOException {
+    /** @param halt a point of {@link KillPoints}, or the empty text */
+    static HostProcess start(LabHost host, Duration powerOff, String halt) throws IOException {
         List<String> argv = host.command(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC",
@@ -63,7 +63,7 @@ final class HostProcess implements AutoCloseable {
                         .start());
     }
 
-    void tell(String command) throws IOException {
+    void send(String command) throws IOException {
         OutputStream in = process.getOutputStream();
         in.write((command + "\n").getBytes(StandardCharsets.US_ASCII));
         in.flush();

@@ -12,40 +12,40 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.cloister.host.ledger.Action;
-import org.cloister.host.ledger.BuildFailed;
-import org.cloister.host.ledger.ClaimRefused;
-import org.cloister.host.ledger.End;
-import org.cloister.host.ledger.Entry;
-import org.cloister.host.ledger.Ledger;
-import org.cloister.host.ledger.Round;
-import org.cloister.host.ledger.Step;
-import org.cloister.host.machine.LocalMachine;
-import org.cloister.host.machine.Rounds;
-import org.cloister.host.machine.VmMaker;
-import org.cloister.host.machine.VmPlan;
-import org.cloister.host.step.StepCgroup;
-import org.cloister.lab.host.AgentMachine;
-import org.cloister.lab.host.Plans;
+import org.cloister.host.reconcile.ReconcileAction;
+import org.cloister.host.reconcile.ReconcileLoop;
+import org.cloister.host.reconcile.ReconcilePass;
+import org.cloister.host.reconcile.SlotClaimRefused;
+import org.cloister.host.reconcile.VmBuildFailed;
+import org.cloister.host.reconcile.VmLedger;
+import org.cloister.host.reconcile.VmLedgerEntry;
+import org.cloister.host.reconcile.VmStartStep;
+import org.cloister.host.reconcile.VmTermination;
+import org.cloister.host.resources.LocalHostBackend;
+import org.cloister.host.resources.LocalVmStepRunner;
+import org.cloister.host.resources.VmPlan;
+import org.cloister.host.slurmstep.StepCgroup;
+import org.cloister.lab.host.AgentHostMachine;
+import org.cloister.lab.host.HostVmPlans;
 
 /** A host's agent, reduced to its machine, as a process in the host's namespaces that is told what to do and can be killed. */
 final class HostProgram implements AutoCloseable {
     private static final int CYCLES_A_COUNT = 10;
     private static final int LOOKS = 10;
 
-    private final Points points = new Points();
-    private final Plans plans;
-    private final AgentMachine agent;
-    private final Ledger ledger;
-    private final Rounds rounds;
+    private final KillPoints points = new KillPoints();
+    private final HostVmPlans plans;
+    private final AgentHostMachine agent;
+    private final VmLedger ledger;
+    private final ReconcileLoop rounds;
     private final Semaphore ended = new Semaphore(0);
 
     private HostProgram(Path state, Path scratch, Path image, Path ovs, String uri, Duration powerOff)
             throws IOException {
-        agent = AgentMachine.open(state, scratch, ovs, uri);
+        agent = AgentHostMachine.open(state, scratch, ovs, uri);
         plans = agent.plans(image);
         ledger = agent.ledger();
-        LocalMachine machine = agent.local(erasure -> System.out.println("erased " + erasure.bytes()));
+        LocalHostBackend machine = agent.local(erasure -> System.out.println("erased " + erasure.bytes()));
         rounds = agent.rounds(points.of(machine), powerOff);
     }
 
@@ -79,19 +79,19 @@ final class HostProgram implements AutoCloseable {
             case "halt" -> points.haltAt(line.substring("halt ".length()));
             case "build" -> build(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "register" -> {
-                ledger.begin(uuid(words[1]), Step.REGISTERED);
+                ledger.recordStep(uuid(words[1]), VmStartStep.REGISTERED);
                 System.out.println("registered");
             }
             case "end" -> end(uuid(words[1]));
             case "cycles" -> cycles(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Long.parseLong(words[3]));
             case "count" -> count();
-            case "ring" -> rounds.ring();
+            case "ring" -> rounds.wake();
             default -> throw new IllegalArgumentException("command: want one of those above, have " + line);
         }
     }
 
     private static String uuid(String number) {
-        return Plans.owner(Integer.parseInt(number), 1).uuid();
+        return HostVmPlans.owner(Integer.parseInt(number), 1).uuid();
     }
 
     private void build(int number, long pid) throws IOException {
@@ -101,18 +101,20 @@ final class HostProgram implements AutoCloseable {
         try {
             agent.building()
                     .build(
-                            Entry.claim(plan.owner(), plan.scratchBytes().isPresent(), System.currentTimeMillis()),
-                            points.of(new VmMaker(agent.parts(), plan, Plans.assignment(plan.owner()), step)));
+                            VmLedgerEntry.claim(
+                                    plan.owner(), plan.scratchBytes().isPresent(), System.currentTimeMillis()),
+                            points.of(new LocalVmStepRunner(
+                                    agent.parts(), plan, HostVmPlans.assignment(plan.owner()), step)));
             System.out.println("built " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
-        } catch (ClaimRefused | BuildFailed e) {
+        } catch (SlotClaimRefused | VmBuildFailed e) {
             System.out.println("failed " + e.getMessage());
-            rounds.ring();
+            rounds.wake();
         }
     }
 
     private void end(String uuid) throws IOException {
-        ledger.end(uuid, new End(End.Why.ASKED, "", System.currentTimeMillis()));
-        rounds.ring();
+        ledger.recordEnd(uuid, new VmTermination(VmTermination.Why.ASKED, "", System.currentTimeMillis()));
+        rounds.wake();
     }
 
     private void cycles(int first, int count, long pid) throws IOException, InterruptedException {
@@ -151,17 +153,17 @@ final class HostProgram implements AutoCloseable {
         return least;
     }
 
-    private void tell(Round.Outcome outcome) {
+    private void tell(ReconcilePass.Outcome outcome) {
         outcome.done().stream()
-                .filter(Action.Finish.class::isInstance)
+                .filter(ReconcileAction.RecordEnd.class::isInstance)
                 .forEach(action -> System.out.println("ended " + action));
-        List<Entry> entries = ledger.entries();
+        List<VmLedgerEntry> entries = ledger.entries();
         boolean goesOn = entries.stream().allMatch(entry -> entry.end().isEmpty());
         if (outcome.isClean() && goesOn) {
             long age = System.currentTimeMillis()
                     - ManagementFactory.getRuntimeMXBean().getStartTime();
             System.out.println("settled " + entries.size() + " after " + age + " strays "
-                    + outcome.strays().size());
+                    + outcome.orphans().size());
         } else {
             System.out.println("unsettled " + outcome + " " + entries);
         }

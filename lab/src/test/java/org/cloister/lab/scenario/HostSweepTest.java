@@ -9,14 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.cloister.host.ledger.Step;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Host;
+import org.cloister.host.reconcile.VmStartStep;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.host.AgentHostFiles;
-import org.cloister.lab.host.PlainStep;
-import org.cloister.lab.host.Plans;
-import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.host.CgroupJobStep;
+import org.cloister.lab.host.HostVmPlans;
+import org.cloister.lab.site.HostInventory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -42,8 +42,8 @@ class HostSweepTest {
     private static final AtomicInteger NUMBERS = new AtomicInteger();
     private static final Set<String> GONE = Set.of();
 
-    private final Host host;
-    private final HostEyes eyes;
+    private final LabHost host;
+    private final HostInventory eyes;
     private final List<Long> settledMs = new ArrayList<>();
     private HostProcess agent;
     private int number;
@@ -51,42 +51,42 @@ class HostSweepTest {
 
     HostSweepTest(Lab lab) throws IOException {
         host = lab.host(1);
-        eyes = new HostEyes(host);
+        eyes = new HostInventory(host);
     }
 
     @BeforeEach
-    void begin() throws IOException {
-        eyes.layForeign();
+    void setUp() throws IOException {
+        eyes.createForeignObjects();
         agent = HostProcess.start(host, POWER_OFF, "");
         agent.await("settled 0");
     }
 
     @AfterEach
-    void end() throws IOException {
+    void tearDown() throws IOException {
         agent.close();
         eyes.close();
     }
 
     @Test
-    @InTurn(6)
+    @RotatedScenario(6)
     void a_vm_on_its_way_up_is_all_gone_or_all_right_wherever_the_agent_is_killed() throws IOException {
         int right = 0;
-        for (String point : Points.up()) {
-            try (PlainStep step = next()) {
-                VmOwner owner = Plans.owner(number, step.job());
-                agent.tell("halt " + point);
-                agent.tell("build " + number + " " + step.pid());
+        for (String point : KillPoints.up()) {
+            try (CgroupJobStep step = next()) {
+                ResourceOwner owner = HostVmPlans.owner(number, step.job());
+                agent.send("halt " + point);
+                agent.send("build " + number + " " + step.pid());
                 agent.await("halted " + point);
                 kill();
                 // What is in the ledger as begun to run may have run.
-                boolean begun = List.of("before " + Step.RUNNING, "after " + Step.RUNNING)
+                boolean begun = List.of("before " + VmStartStep.RUNNING, "after " + VmStartStep.RUNNING)
                         .contains(point);
                 mend(begun ? 1 : 0);
                 if (begun) {
-                    check(point, owner, HostEyes.whole());
-                    assertThat(step.others()).as(point).isEqualTo(1);
+                    check(point, owner, HostInventory.completeVm());
+                    assertThat(step.otherProcesses()).as(point).isEqualTo(1);
                     right++;
-                    step.end();
+                    step.stop();
                     agent.await("settled 0");
                 }
                 checkGone(point, owner);
@@ -96,17 +96,17 @@ class HostSweepTest {
     }
 
     @Test
-    @InTurn(8)
+    @RotatedScenario(8)
     void a_vm_that_is_to_end_is_all_gone_wherever_the_agent_is_killed() throws IOException {
-        List<String> points = new ArrayList<>(Points.both("askOff"));
-        points.addAll(Points.down());
+        List<String> points = new ArrayList<>(KillPoints.both("askOff"));
+        points.addAll(KillPoints.down());
         for (String point : points) {
-            try (PlainStep step = next()) {
-                VmOwner owner = build(step);
-                agent.tell("register " + number);
+            try (CgroupJobStep step = next()) {
+                ResourceOwner owner = build(step);
+                agent.send("register " + number);
                 agent.await("registered");
-                agent.tell("halt " + point);
-                agent.tell("end " + number);
+                agent.send("halt " + point);
+                agent.send("end " + number);
                 agent.await("halted " + point);
                 kill();
                 mend(0);
@@ -117,15 +117,16 @@ class HostSweepTest {
     }
 
     @Test
-    @InTurn(10)
+    @RotatedScenario(10)
     void a_vm_whose_step_has_ended_is_all_gone_wherever_the_agent_is_killed() throws IOException {
         // The domain has gone with its step, by Slurm's hand.
-        for (String point :
-                Points.down().stream().filter(each -> !each.endsWith("DOMAIN")).toList()) {
-            try (PlainStep step = next()) {
-                VmOwner owner = build(step);
-                agent.tell("halt " + point);
-                step.end();
+        for (String point : KillPoints.down().stream()
+                .filter(each -> !each.endsWith("DOMAIN"))
+                .toList()) {
+            try (CgroupJobStep step = next()) {
+                ResourceOwner owner = build(step);
+                agent.send("halt " + point);
+                step.stop();
                 agent.await("halted " + point);
                 kill();
                 mend(0);
@@ -136,11 +137,11 @@ class HostSweepTest {
     }
 
     @Test
-    @InTurn(9)
+    @RotatedScenario(9)
     void an_agent_that_is_killed_again_and_again_while_it_mends_comes_to_an_end() throws IOException {
-        try (PlainStep step = next()) {
-            VmOwner owner = halfBuilt(step, "before " + Step.MOVED);
-            for (String point : Points.down()) {
+        try (CgroupJobStep step = next()) {
+            ResourceOwner owner = halfBuilt(step, "before " + VmStartStep.MOVED);
+            for (String point : KillPoints.down()) {
                 agent = HostProcess.start(host, POWER_OFF, point);
                 agent.await("halted " + point);
                 kill();
@@ -148,22 +149,22 @@ class HostSweepTest {
             mend(0);
             checkGone("each removal", owner);
         }
-        try (PlainStep step = next()) {
-            VmOwner owner = halfBuilt(step, "before " + Step.RUNNING);
-            for (String point : Points.both("resume")) {
+        try (CgroupJobStep step = next()) {
+            ResourceOwner owner = halfBuilt(step, "before " + VmStartStep.RUNNING);
+            for (String point : KillPoints.both("resume")) {
                 agent = HostProcess.start(host, POWER_OFF, point);
                 agent.await("halted " + point);
                 kill();
             }
-            host.ovs().vsctl("del-port", "br-secure", owner.name().tap());
-            for (String point : Points.both("reopen")) {
+            host.ovs().vsctl("del-port", "br-secure", owner.names().tap());
+            for (String point : KillPoints.both("reopen")) {
                 agent = HostProcess.start(host, POWER_OFF, point);
                 agent.await("halted " + point);
                 kill();
             }
             mend(1);
-            check("resumed, and its port opened again", owner, HostEyes.whole());
-            step.end();
+            check("resumed, and its port opened again", owner, HostInventory.completeVm());
+            step.stop();
             agent.await("settled 0");
             checkGone("its step's end", owner);
         }
@@ -172,16 +173,16 @@ class HostSweepTest {
 
     @Test
     void without_its_ledger_an_agent_takes_up_whole_vms_and_takes_others_away() throws IOException {
-        try (PlainStep whole = next()) {
-            VmOwner owner = build(whole);
-            try (PlainStep half = next()) {
-                VmOwner other = halfBuilt(half, "after " + Step.DOMAIN_PAUSED);
+        try (CgroupJobStep whole = next()) {
+            ResourceOwner owner = build(whole);
+            try (CgroupJobStep half = next()) {
+                ResourceOwner other = halfBuilt(half, "after " + VmStartStep.DOMAIN_PAUSED);
                 Files.delete(AgentHostFiles.state(host).resolve("ledger"));
                 mend(1);
-                check("whole", owner, HostEyes.whole());
+                check("whole", owner, HostInventory.completeVm());
                 check("half", other, GONE);
             }
-            whole.end();
+            whole.stop();
             agent.await("settled 0");
             checkGone("its step's end", owner);
         }
@@ -189,23 +190,23 @@ class HostSweepTest {
     }
 
     /** A job of its own for every VM. */
-    private PlainStep next() throws IOException {
+    private CgroupJobStep next() throws IOException {
         number = NUMBERS.incrementAndGet();
-        return PlainStep.begin(host, number);
+        return CgroupJobStep.start(host, number);
     }
 
-    private VmOwner build(PlainStep step) throws IOException {
-        agent.tell("build " + number + " " + step.pid());
+    private ResourceOwner build(CgroupJobStep step) throws IOException {
+        agent.send("build " + number + " " + step.pid());
         agent.await("built ");
-        return Plans.owner(number, step.job());
+        return HostVmPlans.owner(number, step.job());
     }
 
-    private VmOwner halfBuilt(PlainStep step, String point) throws IOException {
-        agent.tell("halt " + point);
-        agent.tell("build " + number + " " + step.pid());
+    private ResourceOwner halfBuilt(CgroupJobStep step, String point) throws IOException {
+        agent.send("halt " + point);
+        agent.send("build " + number + " " + step.pid());
         agent.await("halted " + point);
         kill();
-        return Plans.owner(number, step.job());
+        return HostVmPlans.owner(number, step.job());
     }
 
     private void kill() throws IOException {
@@ -220,17 +221,17 @@ class HostSweepTest {
         long ms = Long.parseLong(said[0]);
         settledMs.add(ms);
         assertThat(ms).isLessThanOrEqualTo(MOST_MS);
-        assertThat(said[2]).as("strays").isEqualTo(Integer.toString(HostEyes.STRAYS));
+        assertThat(said[2]).as("strays").isEqualTo(Integer.toString(HostInventory.STRAYS));
     }
 
-    private void check(String point, VmOwner owner, Set<String> want) throws IOException {
+    private void check(String point, ResourceOwner owner, Set<String> want) throws IOException {
         assertThat(eyes.of(owner)).as(point).isEqualTo(want);
         assertThat(eyes.bridgeDifferences()).as(point).isEmpty();
         assertThat(eyes.isForeignThere()).as(point).isTrue();
     }
 
     /** It was the only one. */
-    private void checkGone(String point, VmOwner owner) throws IOException {
+    private void checkGone(String point, ResourceOwner owner) throws IOException {
         check(point, owner, GONE);
         assertThat(eyes.all()).as(point).isEmpty();
     }

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.cloister.lab.project.MemberDevice;
-import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.project.ProjectFixture;
 
 /** A member's script that tries what it may not, in a worker, and then the same beside the project's queue. */
-record HostileJob(ProjectStage project, ProjectStage.Opened opened, String id) {
+record HostileJob(ProjectFixture project, ProjectFixture.OpenedVm opened, String id) {
     private static final Path SCRIPT = Path.of("src/test/resources/jobs/hostile.sh");
     private static final int SCRATCH_MIB = 40;
 
-    static HostileJob submit(ProjectStage project, ProjectStage.Opened opened) throws IOException {
+    static HostileJob submit(ProjectFixture project, ProjectFixture.OpenedVm opened) throws IOException {
         project.member.put(SCRIPT);
         return new HostileJob(
                 project, opened, project.member.submit("--tmp=" + SCRATCH_MIB + " --output=hostile.txt hostile.sh"));
@@ -22,7 +22,7 @@ record HostileJob(ProjectStage project, ProjectStage.Opened opened, String id) {
     void assertRefused() throws IOException {
         MemberDevice member = project.member;
         member.awaitEnd(id);
-        String said = member.said("cat hostile.txt");
+        String said = member.runSsh("cat hostile.txt");
         System.out.println(said);
         assertThat(said)
                 .contains("hostile: done", "fill /scratch: refused", "insmod ", "daemons' folders: refused")
@@ -42,11 +42,11 @@ record HostileJob(ProjectStage project, ProjectStage.Opened opened, String id) {
                 .contains("memory: refused", "hostile: done")
                 .containsPattern("fork: (refused after|the kernel ended it)")
                 .doesNotContain("NOT REFUSED");
-        assertThat(member.said("ulimit -u")).isEqualTo("2048\n");
+        assertThat(member.runSsh("ulimit -u")).isEqualTo("2048\n");
         assertAFullDriveStopsNoJob();
-        assertThat(member.said("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
+        assertThat(member.runSsh("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
                 .endsWith("after\n");
-        assertThat(project.said(opened)).doesNotContain("Main process exited");
+        assertThat(project.readConsole(opened)).doesNotContain("Main process exited");
     }
 
     /** What root and the database have for themselves is enough to take a job, run it and write down its end. */
@@ -56,6 +56,6 @@ record HostileJob(ProjectStage project, ProjectStage.Opened opened, String id) {
         String job = member.submit("--output=/dev/null --wrap=true");
         member.awaitEnd(job);
         assertThat(member.state(job)).isEqualTo("COMPLETED|0:0");
-        member.said("rm fill");
+        member.runSsh("rm fill");
     }
 }

@@ -16,29 +16,29 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.cloister.base.address.MacAddress;
 import org.cloister.host.domain.Accelerator;
-import org.cloister.host.domain.Boot;
 import org.cloister.host.domain.CpuPlacement;
 import org.cloister.host.domain.CpuSet;
-import org.cloister.host.domain.Disk;
+import org.cloister.host.domain.DirectKernelBoot;
+import org.cloister.host.domain.DomainDisk;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.DomainState;
-import org.cloister.host.domain.DomainView;
 import org.cloister.host.domain.MemoryBacking;
-import org.cloister.host.domain.SevHost;
-import org.cloister.host.libvirt.Domains;
+import org.cloister.host.domain.ObservedDomain;
+import org.cloister.host.domain.SevCapabilities;
+import org.cloister.host.libvirt.DomainList;
 import org.cloister.host.libvirt.Hypervisor;
 import org.cloister.host.libvirt.HypervisorContract;
 import org.cloister.host.libvirt.HypervisorUnavailable;
 import org.cloister.host.libvirt.LibvirtHypervisor;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Host;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
-import org.cloister.ovs.Mac;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.image.ImageManifest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,7 +48,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("host")
 @Timeout(180)
-@InTurn(8)
+@RotatedScenario(8)
 @ExtendWith(SharedLab.class)
 class HypervisorTest extends HypervisorContract {
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -59,7 +59,7 @@ class HypervisorTest extends HypervisorContract {
     private static final int MEMORY_MIB = 512;
     private static final int SCRATCH_BYTES = 64 << 20;
 
-    private final Host host;
+    private final LabHost host;
     private final Path image = LabHome.fromEnvironment().image("lab");
     private final Hypervisor hypervisor;
     private final List<String> taps = new ArrayList<>();
@@ -76,31 +76,31 @@ class HypervisorTest extends HypervisorContract {
     }
 
     @Override
-    protected DomainSpec spec(VmOwner owner) throws IOException {
+    protected DomainSpec spec(ResourceOwner owner) throws IOException {
         CpuPlacement cpus = new CpuPlacement(2, CpuSet.parse("0-1"), OptionalInt.empty());
-        String tap = owner.name().tap();
+        String tap = owner.names().tap();
         if (!taps.contains(tap)) {
             host.command("ip", "tuntap", "add", "dev", tap, "mode", "tap", "multi_queue")
                     .succeed();
             taps.add(tap);
         }
-        Path folder = Files.createDirectories(owner.name().folder(host.folder("vms")));
+        Path folder = Files.createDirectories(owner.names().folder(host.folder("vms")));
         Path scratch = folder.resolve(owner.uuid() + ".raw");
         try (RandomAccessFile file = new RandomAccessFile(scratch.toFile(), "rw")) {
             file.setLength(SCRATCH_BYTES);
         }
         ImageManifest manifest = ImageManifest.load(image);
-        List<Disk> disks = new ArrayList<>(Boot.layers(manifest, image));
-        disks.add(new Disk(scratch, "scratch", Disk.Use.WRITABLE));
+        List<DomainDisk> disks = new ArrayList<>(DirectKernelBoot.layers(manifest, image));
+        disks.add(new DomainDisk(scratch, "scratch", DomainDisk.Use.WRITABLE));
         return new DomainSpec(
                 owner,
                 Accelerator.TCG,
-                Boot.of(manifest, image),
+                DirectKernelBoot.of(manifest, image),
                 cpus,
                 MEMORY_MIB,
                 MemoryBacking.PLAIN,
                 disks,
-                new Mac("52:54:00:4d:00:0" + owner.slot()),
+                new MacAddress("52:54:00:4d:00:0" + owner.slot()),
                 folder.resolve("channel"),
                 false,
                 Optional.empty(),
@@ -158,7 +158,7 @@ class HypervisorTest extends HypervisorContract {
         Path said = spec.debugConsole().orElseThrow();
         assertThat(Files.size(said)).isZero();
         String threads = host.command(
-                        "ls", "/proc/" + process(spec.owner().name().domain()) + "/task")
+                        "ls", "/proc/" + process(spec.owner().names().domain()) + "/task")
                 .succeed();
         assertThat(threads.lines()).hasSizeGreaterThan(spec.cpus().count());
 
@@ -168,7 +168,9 @@ class HypervisorTest extends HypervisorContract {
                 BOOT_LIMIT,
                 "read " + said,
                 () -> Files.readString(said, StandardCharsets.ISO_8859_1).contains(USER_SPACE));
-        assertThat(hypervisor.domains().ours()).extracting(DomainView::state).containsExactly(DomainState.RUNNING);
+        assertThat(hypervisor.domains().ours())
+                .extracting(ObservedDomain::state)
+                .containsExactly(DomainState.RUNNING);
     }
 
     @Test
@@ -186,7 +188,7 @@ class HypervisorTest extends HypervisorContract {
             } finally {
                 host.command("kill", "-CONT", daemon).succeed();
             }
-            Poll.until("an answer", LIMIT, "look at libvirtd", hasty::alive);
+            Poll.until("an answer", LIMIT, "look at libvirtd", hasty::isAlive);
         }
     }
 
@@ -194,7 +196,7 @@ class HypervisorTest extends HypervisorContract {
     void a_machine_without_sev_says_so() throws IOException {
         String capabilities = host.libvirt().virsh("domcapabilities", "--machine", "q35");
         assertThat(capabilities).contains("<sev supported='no'/>");
-        assertThat(hypervisor.protection()).isEqualTo(SevHost.NONE);
+        assertThat(hypervisor.sevCapabilities()).isEqualTo(SevCapabilities.NONE);
     }
 
     @Test
@@ -206,7 +208,7 @@ class HypervisorTest extends HypervisorContract {
         System.out.println("startPaused, ms: " + starts.stream().sorted().toList());
         assertThat(open()).hasSizeLessThanOrEqualTo(before.size());
         assertThat(host.libvirt().running()).isEmpty();
-        assertThat(hypervisor.domains()).isEqualTo(new Domains(List.of(), List.of()));
+        assertThat(hypervisor.domains()).isEqualTo(new DomainList(List.of(), List.of()));
     }
 
     @Test
@@ -222,7 +224,7 @@ class HypervisorTest extends HypervisorContract {
         killDaemon();
         opened.forEach(Hypervisor::close);
         startDaemon();
-        Poll.until("an answer", LIMIT, "look at libvirtd", hypervisor::alive);
+        Poll.until("an answer", LIMIT, "look at libvirtd", hypervisor::isAlive);
         awaitNoMoreThan(before);
     }
 
@@ -231,14 +233,14 @@ class HypervisorTest extends HypervisorContract {
         try {
             Poll.until("what was open before", LIMIT, "ls -l /proc/self/fd", () -> open().size() <= before.size());
         } catch (LabException e) {
-            throw new LabException(e.getMessage() + ": " + before + ", now " + open(), e.mend(), e);
+            throw new LabException(e.getMessage() + ": " + before + ", now " + open(), e.remedy(), e);
         }
     }
 
     private void openAndClose(int times) throws IOException {
         for (int i = 0; i < times; i++) {
             try (Hypervisor other = new LibvirtHypervisor(host.libvirt().uri(), LIMIT)) {
-                assertThat(other.alive()).isTrue();
+                assertThat(other.isAlive()).isTrue();
             }
         }
     }

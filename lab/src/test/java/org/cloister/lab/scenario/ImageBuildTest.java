@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.image.ImageManifest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,11 +32,11 @@ class ImageBuildTest {
 
     /** By default our own layers over the base that is kept; with {@code --all} from Debian's packages up. */
     @Test
-    @InTurn(7)
+    @RotatedScenario(7)
     void gives_the_same_bytes_for_the_same_inputs() throws IOException {
         Path cache = Boolean.getBoolean("cloister.sweep.all") ? cacheWithoutBase() : home.cache("image");
         Path again = folder.resolve("again");
-        Command.Output build = build(
+        LabCommand.Output build = build(
                 "--cache",
                 cache.toString(),
                 "--out",
@@ -57,14 +57,15 @@ class ImageBuildTest {
     @Test
     void keeps_a_base_that_is_there_and_makes_no_image_for_it() throws IOException {
         Path cache = home.cache("image");
-        Command.Output build = build("--base", "--cache", cache.toString());
+        LabCommand.Output build = build("--base", "--cache", cache.toString());
         assertThat(build.exit()).as(build.err()).isZero();
         assertThat(build.err()).containsPattern("/base-[0-9a-f]{64}: ready").doesNotContain("base: install");
         try (Stream<Path> left = Files.list(cache)) {
             assertThat(left.map(file -> file.getFileName().toString()))
                     .allMatch(name -> name.matches("lock|debs|base-[0-9a-f]{64}"));
         }
-        Command.Output both = build("--base", "--out", folder.resolve("image").toString());
+        LabCommand.Output both =
+                build("--base", "--out", folder.resolve("image").toString());
         assertThat(both.exit()).isNotZero();
         assertThat(both.err()).contains("a base is made in the cache alone");
     }
@@ -74,7 +75,7 @@ class ImageBuildTest {
         Path layer = Files.createDirectory(folder.resolve("layer"));
         Files.writeString(layer.resolve("name"), "extra\n");
         Files.writeString(layer.resolve("cmdline"), "cloister.layer=base,1," + "0".repeat(64));
-        Command.Output build = build("--out", folder.resolve("image").toString(), "--layer", layer.toString());
+        LabCommand.Output build = build("--out", folder.resolve("image").toString(), "--layer", layer.toString());
         assertThat(build.exit()).isNotZero();
         assertThat(build.err()).contains("cloister.layer= words are the build's own");
         assertThat(folder.resolve("image")).doesNotExist();
@@ -88,7 +89,7 @@ class ImageBuildTest {
                 Files.createSymbolicLink(tools.resolve(tool.getFileName()), tool);
             }
         }
-        Command.Output build = Command.of(
+        LabCommand.Output build = LabCommand.of(
                         tool(), "--out", folder.resolve("image").toString())
                 .with(Map.of("PATH", tools + ":/usr/sbin:/sbin"))
                 .run();
@@ -96,10 +97,10 @@ class ImageBuildTest {
         assertThat(build.err()).contains("missing tools: mksquashfs", "apt-get install squashfs-tools");
     }
 
-    private static Command.Output build(String... options) throws IOException {
+    private static LabCommand.Output build(String... options) throws IOException {
         List<String> argv = new ArrayList<>(List.of(tool()));
         argv.addAll(List.of(options));
-        return Command.of(argv).within(LIMIT).run();
+        return LabCommand.of(argv).within(LIMIT).run();
     }
 
     private static String tool() {
@@ -117,7 +118,7 @@ class ImageBuildTest {
     private Path cacheWithoutBase() throws IOException {
         Path cache = folder.resolve("cache");
         Files.createDirectories(cache);
-        Command.of("cp", "-a", home.cache("image").resolve("debs").toString(), cache.toString())
+        LabCommand.of("cp", "-a", home.cache("image").resolve("debs").toString(), cache.toString())
                 .within(LIMIT)
                 .succeed();
         return cache;

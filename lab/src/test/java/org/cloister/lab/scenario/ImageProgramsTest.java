@@ -11,10 +11,10 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
-import org.cloister.protocol.ImageLayer;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.image.ImageLayer;
+import org.cloister.protocol.image.ImageManifest;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -203,6 +203,6 @@ class ImageProgramsTest {
                         what[0],
                         image.resolve(layer.file().name()).toString()),
                 Stream.of(what).skip(1));
-        return Command.of(argv.toList()).succeed();
+        return LabCommand.of(argv.toList()).succeed();
     }
 }

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabHost;
 import org.cloister.ovs.SecureBridge;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedLab.class)
 class IsolationTest {
     private static final long FIRE_SECONDS = 20;
-    private static final List<Probe> PROBES = List.of(Probe.values());
+    private static final List<IsolationProbe> PROBES = List.of(IsolationProbe.values());
 
     private static final Pattern PACKETS = Pattern.compile("counter packets (\\d+)");
     /** Right behind the shield. */
@@ -44,9 +44,9 @@ class IsolationTest {
 
     private final MetricRegistry metrics = new MetricRegistry();
     private final Lab lab;
-    private Stage stage;
+    private BridgeFixture stage;
     private final List<SecureBridge> bridges = new ArrayList<>();
-    private final List<Stage.Sent> pending = new ArrayList<>();
+    private final List<BridgeFixture.Sent> pending = new ArrayList<>();
 
     IsolationTest(Lab lab) {
         this.lab = lab;
@@ -54,7 +54,7 @@ class IsolationTest {
 
     @BeforeEach
     void start() throws IOException {
-        stage = Stage.set(lab);
+        stage = BridgeFixture.set(lab);
         openBridges();
     }
 
@@ -66,7 +66,7 @@ class IsolationTest {
             }
         }
         stage.close();
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             host.ovs().ofctl("del-flows", "br-secure");
         }
     }
@@ -74,8 +74,8 @@ class IsolationTest {
     @Test
     void every_frame_comes_to_whom_it_may_and_to_nobody_else() throws IOException {
         int cells = 0;
-        for (Cast from : Cast.ALL) {
-            for (Probe probe : PROBES) {
+        for (BridgeMachines from : BridgeMachines.ALL) {
+            for (IsolationProbe probe : PROBES) {
                 cells += row(from, probe);
             }
         }
@@ -85,12 +85,12 @@ class IsolationTest {
 
     @Test
     void the_host_itself_reaches_nobody() throws IOException {
-        List<Stage.Sent> all = new ArrayList<>();
-        for (Cast as : Cast.ALL) {
-            for (Cast to : Cast.ALL) {
-                for (Probe probe : PROBES) {
+        List<BridgeFixture.Sent> all = new ArrayList<>();
+        for (BridgeMachines as : BridgeMachines.ALL) {
+            for (BridgeMachines to : BridgeMachines.ALL) {
+                for (IsolationProbe probe : PROBES) {
                     all.add(stage.send(
-                            Stage.LOCAL, probe.frame(as, to), "host as " + as.name() + " " + probe, Set.of()));
+                            BridgeFixture.LOCAL, probe.frame(as, to), "host as " + as.name() + " " + probe, Set.of()));
                 }
             }
         }
@@ -100,20 +100,20 @@ class IsolationTest {
 
     @Test
     void no_hosts_own_stack_hears_a_machine() throws IOException {
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             host.command("nft", "-f", "-").reading(WATCH).succeed();
         }
         everybodySaysEverything();
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             assertThat(heard(host)).as(host.name()).isZero();
         }
 
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             host.command("nft", "delete table inet cloister-br-secure; delete table arp cloister-br-secure")
                     .succeed();
         }
         everybodySaysEverything();
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             assertThat(heard(host)).as(host.name() + " without its shield").isPositive();
             host.command("nft", "delete table inet watch; delete table arp watch")
                     .succeed();
@@ -122,35 +122,37 @@ class IsolationTest {
 
     @Test
     void the_wire_passes_the_same_filter() throws IOException {
-        List<Stage.Sent> all = new ArrayList<>();
-        for (Cast as : Cast.ALL) {
-            for (Cast to : Cast.ALL) {
-                for (Probe probe : PROBES) {
-                    for (int vlan : new int[] {Cast.VLAN, Cast.OTHER_VLAN, 4000}) {
+        List<BridgeFixture.Sent> all = new ArrayList<>();
+        for (BridgeMachines as : BridgeMachines.ALL) {
+            for (BridgeMachines to : BridgeMachines.ALL) {
+                for (IsolationProbe probe : PROBES) {
+                    for (int vlan : new int[] {BridgeMachines.VLAN, BridgeMachines.OTHER_VLAN, 4000}) {
                         boolean passes = probe.passes(as, to) && as.host() == 2 && to.host() == 1 && vlan == as.vlan();
-                        byte[] frame = Frames.tagged(probe.frame(as, to), 0x8100, vlan);
+                        byte[] frame = NumberedFrames.tagged(probe.frame(as, to), 0x8100, vlan);
                         String what = "wire " + vlan + " as " + as.name() + " " + probe + " " + to.name();
-                        all.add(stage.send(Stage.WIRE, frame, what, passes ? Set.of(to.name()) : Set.of()));
+                        all.add(stage.send(BridgeFixture.WIRE, frame, what, passes ? Set.of(to.name()) : Set.of()));
                     }
                     String what = "wire untagged as " + as.name() + " " + probe + " " + to.name();
                     // These two have the project's tag already. OpenFlow cannot tell one tag's type from the other's.
-                    boolean tagged = probe == Probe.FORGED_TAG || probe == Probe.SERVICE_TAG;
-                    boolean passes = tagged && Probe.UDP.passes(as, to) && as.host() == 2 && to.host() == 1;
-                    all.add(stage.send(Stage.WIRE, probe.frame(as, to), what, passes ? Set.of(to.name()) : Set.of()));
+                    boolean tagged = probe == IsolationProbe.FORGED_TAG || probe == IsolationProbe.SERVICE_TAG;
+                    boolean passes = tagged && IsolationProbe.UDP.passes(as, to) && as.host() == 2 && to.host() == 1;
+                    all.add(stage.send(
+                            BridgeFixture.WIRE, probe.frame(as, to), what, passes ? Set.of(to.name()) : Set.of()));
                 }
             }
         }
         stage.settle(all);
         assertNothingWrong(all);
-        assertThat(all.stream().filter(stage::isMissing).map(Stage.Sent::what)).isEmpty();
+        assertThat(all.stream().filter(stage::isMissing).map(BridgeFixture.Sent::what))
+                .isEmpty();
     }
 
     @Test
-    @InTurn(8)
+    @RotatedScenario(8)
     void no_frame_goes_astray_while_everything_is_killed() throws IOException {
         bridges.forEach(SecureBridge::close);
         bridges.clear();
-        Random random = new Random(Seed.of("isolation under fire"));
+        Random random = new Random(ScenarioSeed.of("isolation under fire"));
         Process[] agents = new Process[2];
         int kills = 0;
         int frames = 0;
@@ -160,9 +162,9 @@ class IsolationTest {
             while (System.nanoTime() < end) {
                 fire(random, agents);
                 kills++;
-                List<Stage.Sent> round = volley(random);
+                List<BridgeFixture.Sent> round = volley(random);
                 frames += round.size();
-                for (Stage.Sent sent : round) {
+                for (BridgeFixture.Sent sent : round) {
                     stage.wrong(sent).forEach(where -> wrong.add(sent.what() + " came to " + where));
                 }
             }
@@ -177,14 +179,14 @@ class IsolationTest {
         assertThat(wrong).isEmpty();
         openBridges();
         // The switch remembers for a moment that it dropped such frames: it looks again at what it remembers by and by.
-        Stage.sleep(1000);
+        BridgeFixture.sleep(1000);
         every_frame_comes_to_whom_it_may_and_to_nobody_else();
     }
 
     /** Kills one of three on one of two hosts, and starts it again. */
     private void fire(Random random, Process[] agents) throws IOException {
         int number = random.nextInt(2);
-        Host host = lab.host(number + 1);
+        LabHost host = lab.host(number + 1);
         switch (random.nextInt(3)) {
             case 0 -> {
                 host.ovs().kill("ovs-vswitchd");
@@ -205,36 +207,37 @@ class IsolationTest {
     }
 
     /** The matrix in another order each time; what is lost now is no error, what goes astray is. */
-    private List<Stage.Sent> volley(Random random) throws IOException {
-        List<Stage.Sent> all = new ArrayList<>();
+    private List<BridgeFixture.Sent> volley(Random random) throws IOException {
+        List<BridgeFixture.Sent> all = new ArrayList<>();
         for (int i = 0; i < 600; i++) {
-            Cast from = Cast.ALL.get(random.nextInt(Cast.ALL.size()));
-            Cast to = Cast.ALL.get(random.nextInt(Cast.ALL.size()));
-            Probe probe = PROBES.get(random.nextInt(PROBES.size()));
+            BridgeMachines from = BridgeMachines.ALL.get(random.nextInt(BridgeMachines.ALL.size()));
+            BridgeMachines to = BridgeMachines.ALL.get(random.nextInt(BridgeMachines.ALL.size()));
+            IsolationProbe probe = PROBES.get(random.nextInt(PROBES.size()));
             if (!from.name().equals(to.name())) {
                 all.add(stage.fire(from, probe, to));
             }
             if (i % 60 == 0) {
-                Stage.sleep(10);
+                BridgeFixture.sleep(10);
             }
         }
-        Stage.sleep(60);
+        BridgeFixture.sleep(60);
         stage.receive();
         return all;
     }
 
-    private int row(Cast from, Probe probe) throws IOException {
-        List<Cast> targets =
-                Cast.ALL.stream().filter(to -> !to.name().equals(from.name())).toList();
-        List<Stage.Sent> all = new ArrayList<>();
-        for (Cast to : targets) {
+    private int row(BridgeMachines from, IsolationProbe probe) throws IOException {
+        List<BridgeMachines> targets = BridgeMachines.ALL.stream()
+                .filter(to -> !to.name().equals(from.name()))
+                .toList();
+        List<BridgeFixture.Sent> all = new ArrayList<>();
+        for (BridgeMachines to : targets) {
             all.add(stage.send(from, probe, to));
         }
         pending.addAll(all);
         if (pending.size() >= 150 || probe == PROBES.get(PROBES.size() - 1)) {
             stage.settle(pending);
             assertNothingWrong(pending);
-            assertThat(pending.stream().filter(stage::isMissing).map(Stage.Sent::what))
+            assertThat(pending.stream().filter(stage::isMissing).map(BridgeFixture.Sent::what))
                     .as("lost")
                     .isEmpty();
             pending.clear();
@@ -242,7 +245,7 @@ class IsolationTest {
         return all.size();
     }
 
-    private void assertNothingWrong(List<Stage.Sent> all) {
+    private void assertNothingWrong(List<BridgeFixture.Sent> all) {
         assertThat(all.stream()
                         .filter(sent -> !stage.wrong(sent).isEmpty())
                         .map(sent -> sent.what() + " came to " + stage.wrong(sent)))
@@ -251,19 +254,19 @@ class IsolationTest {
     }
 
     private void everybodySaysEverything() throws IOException {
-        for (Cast from : Cast.ALL) {
-            for (Probe probe : PROBES) {
-                for (Cast to : Cast.ALL) {
+        for (BridgeMachines from : BridgeMachines.ALL) {
+            for (IsolationProbe probe : PROBES) {
+                for (BridgeMachines to : BridgeMachines.ALL) {
                     stage.fire(from, probe, to);
                 }
             }
         }
-        Stage.sleep(200);
+        BridgeFixture.sleep(200);
         stage.receive();
     }
 
     /** Frames of our machines that came as far as the host's IP and ARP. */
-    private static int heard(Host host) throws IOException {
+    private static int heard(LabHost host) throws IOException {
         Matcher packets = PACKETS.matcher(host.command("nft", "list", "ruleset").succeed());
         int sum = 0;
         while (packets.find()) {
@@ -276,9 +279,9 @@ class IsolationTest {
         for (int host = 1; host <= 2; host++) {
             SecureBridge bridge = SecureBridge.open(lab.host(host).bridge(), metrics);
             bridges.add(bridge);
-            assertThat(bridge.replace(Cast.plans(host)).numbers()).hasSameSizeAs(Cast.plans(host));
+            assertThat(bridge.replace(BridgeMachines.plans(host)).numbers()).hasSameSizeAs(BridgeMachines.plans(host));
         }
         // What the switch remembers of having dropped such frames goes by and by: 22 ms at most were seen.
-        Stage.sleep(300);
+        BridgeFixture.sleep(300);
     }
 }

@@ -13,27 +13,27 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
-import org.cloister.ipsec.Address;
-import org.cloister.ipsec.Certificate;
 import org.cloister.ipsec.CharonSettings;
-import org.cloister.ipsec.Esp;
-import org.cloister.ipsec.Guard;
-import org.cloister.ipsec.Identity;
-import org.cloister.ipsec.Mtu;
-import org.cloister.ipsec.Network;
+import org.cloister.ipsec.DerCertificate;
+import org.cloister.ipsec.EspMode;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.ipsec.TunnelGuard;
+import org.cloister.ipsec.TunnelIdentity;
+import org.cloister.ipsec.TunnelMtu;
+import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.lab.GuestJava;
-import org.cloister.lab.Host;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
+import org.cloister.lab.LabHost;
+import org.cloister.lab.LabProjectKeys;
+import org.cloister.lab.LabVm;
+import org.cloister.lab.LabVmSpec;
 import org.cloister.lab.Poll;
-import org.cloister.lab.ProjectKeys;
-import org.cloister.lab.Vm;
-import org.cloister.lab.VmSpec;
 import org.cloister.lab.guest.TunnelScript;
 import org.cloister.lab.wire.FrameSocket;
 import org.cloister.lab.wire.Wiretap;
-import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.CertificateAuthority;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -50,14 +50,15 @@ class KernelTunnelTest {
 
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final int VLAN = 170;
-    private static final Mtu MTU = new Mtu(1500, Esp.KERNEL);
-    private static final Guard GUARD = Guard.of("eth0", new Network(new Address("10.70.0.0"), 24), MTU);
+    private static final TunnelMtu MTU = new TunnelMtu(1500, EspMode.KERNEL);
+    private static final TunnelGuard GUARD =
+            TunnelGuard.of("eth0", new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24), MTU);
     private static final String STEPS = "/run/tunnel.steps";
     private static final String SAID = "/run/tunnel.said";
     /** Headers of IP and of an echo request. */
     private static final int HEADERS = 28;
 
-    private final ProjectKeys keys = ProjectKeys.make("a");
+    private final LabProjectKeys keys = LabProjectKeys.create("a");
     /** Of the certificate that the worker has when it is revoked. */
     private BigInteger workersSerial = BigInteger.ZERO;
 
@@ -68,14 +69,14 @@ class KernelTunnelTest {
     KernelTunnelTest() throws IOException {}
 
     @Test
-    @InTurn(11)
+    @RotatedScenario(11)
     void no_packet_is_clear_through_a_tunnels_whole_life_and_the_guard_does_it(Lab lab) throws Exception {
-        Host host = lab.host(1);
+        LabHost host = lab.host(1);
         Path image = LabHome.fromEnvironment().image("lab");
         Path network = Path.of("/proc", Long.toString(host.pid()), "ns/net");
         host.ovs().forwardWithinVlans();
-        try (Vm controller = host.boot(VmSpec.of("kt-c", image).withVlan(VLAN));
-                Vm worker = host.boot(VmSpec.of("kt-w", image).withVlan(VLAN));
+        try (LabVm controller = host.boot(LabVmSpec.of("kt-c", image).withVlan(VLAN));
+                LabVm worker = host.boot(LabVmSpec.of("kt-w", image).withVlan(VLAN));
                 Wiretap wire = new Wiretap(List.of(
                         FrameSocket.open(network, controller.spec().port()),
                         FrameSocket.open(network, worker.spec().port())))) {
@@ -91,13 +92,13 @@ class KernelTunnelTest {
         }
     }
 
-    private void wholeLife(Vm controller, Vm worker, Wiretap wire) throws Exception {
+    private void wholeLife(LabVm controller, LabVm worker, Wiretap wire) throws Exception {
         prepare(controller, "10.70.0.1", "10.70.0.2");
         prepare(worker, "10.70.0.2", "10.70.0.1");
         TimeUnit.SECONDS.sleep(1);
         assertThat(wire.encrypted()).isZero();
         nothingInClear(wire);
-        for (Vm each : List.of(controller, worker)) {
+        for (LabVm each : List.of(controller, worker)) {
             await("the guest's program", LIMIT, "read " + SAID, () -> said(each).contains("ready"));
         }
         refusedThenKeptWithNewKeys(controller, worker, wire);
@@ -109,12 +110,12 @@ class KernelTunnelTest {
         bothKilledAndTheGuardTaken(List.of(controller, worker), wire);
     }
 
-    private static String tails(Vm vm) throws IOException {
+    private static String tails(LabVm vm) throws IOException {
         return "\n" + vm.name() + ":\n"
                 + vm.run("tail", "-n", "40", SAID, "/run/charon.log").out();
     }
 
-    private static void refusedThenKeptWithNewKeys(Vm controller, Vm worker, Wiretap wire) throws IOException {
+    private static void refusedThenKeptWithNewKeys(LabVm controller, LabVm worker, Wiretap wire) throws IOException {
         tell(worker, "worker w1 strange controller c ON_DEMAND short accept");
         await(
                 "a first attempt",
@@ -137,7 +138,7 @@ class KernelTunnelTest {
         nothingInClear(wire);
     }
 
-    private static void largestPacket(Vm worker, Wiretap wire) throws IOException {
+    private static void largestPacket(LabVm worker, Wiretap wire) throws IOException {
         int largest = MTU.inner();
         assertThat(passes(worker, largest - 1)).isTrue();
         assertThat(passes(worker, largest)).isTrue();
@@ -145,7 +146,7 @@ class KernelTunnelTest {
         nothingInClear(wire);
     }
 
-    private static void otherCertificatesAtBothEnds(Vm controller, Vm worker, Wiretap wire) throws IOException {
+    private static void otherCertificatesAtBothEnds(LabVm controller, LabVm worker, Wiretap wire) throws IOException {
         int before = authenticated(controller);
         tell(worker, "worker w1 newer controller c ON_DEMAND default accept");
         await("the newer certificate", SOON, "read /run/charon.log", () -> authenticated(controller) > before);
@@ -155,7 +156,7 @@ class KernelTunnelTest {
     }
 
     /** Killed, charon leaves its keys in the kernel: the tunnel goes on until they are taken away too. */
-    private static void peerKilled(Vm controller, Vm worker, Wiretap wire) throws IOException {
+    private static void peerKilled(LabVm controller, LabVm worker, Wiretap wire) throws IOException {
         int ends = count(said(worker), "Down[peer=c");
         int begins = count(said(worker), "Up[peer=c]");
         kill(controller);
@@ -167,10 +168,10 @@ class KernelTunnelTest {
         nothingInClear(wire);
     }
 
-    private void revoked(Vm controller, Vm worker, Wiretap wire) throws IOException {
-        Authority.Revocation revocation = new Authority.Revocation(workersSerial, Instant.now());
+    private void revoked(LabVm controller, LabVm worker, Wiretap wire) throws IOException {
+        CertificateAuthority.Revocation revocation = new CertificateAuthority.Revocation(workersSerial, Instant.now());
         byte[] list = keys.workers().revoke(List.of(revocation), BigInteger.ONE, Instant.now(), Duration.ofHours(24));
-        GuestJava.put(controller, TunnelScript.FOLDER + "/revoked.crl", list);
+        GuestJava.writeFile(controller, TunnelScript.FOLDER + "/revoked.crl", list);
         int ends = count(said(worker), "Down[peer=c");
         tell(controller, "controller c newer worker w1 WAIT default revoke");
         await("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
@@ -182,7 +183,7 @@ class KernelTunnelTest {
     }
 
     /** Each asks the other on its first packet, and both have markers to send. */
-    private static void twoWorkersAtOnce(Vm one, Vm other, Wiretap wire) throws IOException {
+    private static void twoWorkersAtOnce(LabVm one, LabVm other, Wiretap wire) throws IOException {
         int before = count(log(one), "received AUTHENTICATION_FAILED");
         tell(one, "worker w2 w2 worker w1 ON_DEMAND default accept");
         // The other does not know it yet, so the first attempts fail, and are not given up.
@@ -197,26 +198,26 @@ class KernelTunnelTest {
         nothingInClear(wire);
     }
 
-    private static void bothKilledAndTheGuardTaken(List<Vm> both, Wiretap wire) throws Exception {
-        for (Vm each : both) {
+    private static void bothKilledAndTheGuardTaken(List<LabVm> both, Wiretap wire) throws Exception {
+        for (LabVm each : both) {
             kill(each);
-            assertThat(each.succeed("nft", "--stateless", "list", "table", "inet", Guard.TABLE))
+            assertThat(each.succeed("nft", "--stateless", "list", "table", "inet", TunnelGuard.TABLE))
                     .isEqualTo(GUARD.render());
         }
         TimeUnit.SECONDS.sleep(2);
         nothingInClear(wire);
-        for (Vm each : both) {
-            each.succeed("nft", "delete", "table", "inet", Guard.TABLE);
+        for (LabVm each : both) {
+            each.succeed("nft", "delete", "table", "inet", TunnelGuard.TABLE);
         }
         await("the marker without the guard", SOON, "look with tcpdump", () -> wire.clear() > 0);
     }
 
     /** The guard before there is an address, then the marker, then charon and what tells it, without a plan. */
-    private void prepare(Vm vm, String own, String other) throws IOException {
-        GuestJava.put(vm, "/run/guard.nft", GUARD.render().getBytes(StandardCharsets.UTF_8));
+    private void prepare(LabVm vm, String own, String other) throws IOException {
+        GuestJava.writeFile(vm, "/run/guard.nft", GUARD.render().getBytes(StandardCharsets.UTF_8));
         CharonSettings settings =
-                new CharonSettings(Path.of(TunnelScript.SOCKET), Esp.KERNEL, Path.of("/run/charon.log"));
-        GuestJava.put(vm, "/run/strongswan.conf", settings.render().getBytes(StandardCharsets.UTF_8));
+                new CharonSettings(Path.of(TunnelScript.SOCKET), EspMode.KERNEL, Path.of("/run/charon.log"));
+        GuestJava.writeFile(vm, "/run/strongswan.conf", settings.render().getBytes(StandardCharsets.UTF_8));
         credentials(vm);
         String pattern = HexFormat.of().formatHex(Wiretap.MARKER.getBytes(StandardCharsets.US_ASCII));
         vm.succeed("nft", "-f", "/run/guard.nft");
@@ -228,36 +229,37 @@ class KernelTunnelTest {
     }
 
     /** All that any of the two will be told. */
-    private void credentials(Vm vm) throws IOException {
+    private void credentials(LabVm vm) throws IOException {
         vm.succeed("mkdir", "-m", "700", TunnelScript.FOLDER);
-        put(vm, "c", keys, Identity.controller("c", "a"));
-        put(vm, "w1", keys, Identity.worker("w1", "a"));
-        put(vm, "w2", keys, Identity.worker("w2", "a"));
-        put(vm, "strange", ProjectKeys.make("a"), Identity.worker("w1", "a"));
-        Identity newer = vm.name().endsWith("c") ? Identity.controller("c", "a") : Identity.worker("w1", "a");
+        put(vm, "c", keys, TunnelIdentity.controller("c", "a"));
+        put(vm, "w1", keys, TunnelIdentity.worker("w1", "a"));
+        put(vm, "w2", keys, TunnelIdentity.worker("w2", "a"));
+        put(vm, "strange", LabProjectKeys.create("a"), TunnelIdentity.worker("w1", "a"));
+        TunnelIdentity newer =
+                vm.name().endsWith("c") ? TunnelIdentity.controller("c", "a") : TunnelIdentity.worker("w1", "a");
         put(vm, "newer", keys, newer);
         if (newer.role().equals("worker")) {
             workersSerial = keys.lastSerial();
         }
         int number = 0;
-        for (Certificate each : keys.authorities()) {
-            GuestJava.put(vm, TunnelScript.FOLDER + "/ca" + number++ + ".crt", each.der());
+        for (DerCertificate each : keys.authorities()) {
+            GuestJava.writeFile(vm, TunnelScript.FOLDER + "/ca" + number++ + ".crt", each.der());
         }
     }
 
-    private void put(Vm vm, String name, ProjectKeys from, Identity identity) throws IOException {
+    private void put(LabVm vm, String name, LabProjectKeys from, TunnelIdentity identity) throws IOException {
         from.write(identity, folder.resolve(name + ".crt"), folder.resolve(name + ".key"));
         for (String file : List.of(name + ".crt", name + ".key")) {
-            GuestJava.put(vm, TunnelScript.FOLDER + "/" + file, Files.readAllBytes(folder.resolve(file)));
+            GuestJava.writeFile(vm, TunnelScript.FOLDER + "/" + file, Files.readAllBytes(folder.resolve(file)));
         }
     }
 
-    private static void startCharon(Vm vm) throws IOException {
+    private static void startCharon(LabVm vm) throws IOException {
         inBackground(
                 vm, "echo $$ >/run/charon.pid; STRONGSWAN_CONF=/run/strongswan.conf exec /usr/sbin/charon-systemd");
     }
 
-    private static void kill(Vm vm) throws IOException {
+    private static void kill(LabVm vm) throws IOException {
         vm.succeed(
                 "sh",
                 "-c",
@@ -265,11 +267,11 @@ class KernelTunnelTest {
                         + "; ip xfrm state flush; ip xfrm policy flush");
     }
 
-    private static void inBackground(Vm vm, String script) throws IOException {
+    private static void inBackground(LabVm vm, String script) throws IOException {
         vm.succeed("sh", "-c", "setsid sh -c \"$1\" </dev/null >/dev/null 2>&1 &", "sh", script);
     }
 
-    private static void tell(Vm vm, String plan) throws IOException {
+    private static void tell(LabVm vm, String plan) throws IOException {
         vm.succeed("sh", "-c", "echo \"$1\" >" + STEPS, "sh", plan);
         await("told " + plan, LIMIT, "read " + SAID, () -> said(vm).contains("told " + plan));
     }
@@ -279,19 +281,19 @@ class KernelTunnelTest {
         Poll.until(what, limit, mend, Duration.ofSeconds(1), question);
     }
 
-    private static void awaitSaid(Vm vm, String words) throws IOException {
+    private static void awaitSaid(LabVm vm, String words) throws IOException {
         await(words, SOON, "read " + SAID, () -> said(vm).contains(words));
     }
 
-    private static String said(Vm vm) throws IOException {
+    private static String said(LabVm vm) throws IOException {
         return vm.succeed("cat", SAID);
     }
 
-    private static String log(Vm vm) throws IOException {
+    private static String log(LabVm vm) throws IOException {
         return vm.succeed("cat", "/run/charon.log");
     }
 
-    private static int authenticated(Vm controller) throws IOException {
+    private static int authenticated(LabVm controller) throws IOException {
         return count(log(controller), "authentication of 'w1.worker.a.cloister.internal' with");
     }
 
@@ -299,7 +301,7 @@ class KernelTunnelTest {
         return text.split(Pattern.quote(words), -1).length - 1;
     }
 
-    private static boolean passes(Vm from, int bytes) throws IOException {
+    private static boolean passes(LabVm from, int bytes) throws IOException {
         String size = Integer.toString(bytes - HEADERS);
         return from.run("ping", "-c", "3", "-i", "0.3", "-W", "3", "-M", "do", "-s", size, "10.70.0.1")
                         .exit()

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
-import org.cloister.host.vm.VmOwner;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Poll;
-import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.ScratchDisks;
 import org.cloister.lab.site.SiteHosts;
 import org.cloister.lab.wire.Wiretap;
@@ -18,7 +18,7 @@ import org.cloister.lab.wire.Wiretap;
  *
  * @param opened the controlling VM's
  */
-record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
+record LimitedJob(ProjectFixture project, ProjectFixture.OpenedVm opened, String id) {
     private static final int SCRATCH_MIB = 40;
     private static final int MARKED_BYTES = 8 << 20;
     private static final String SCRIPT = "yes " + Wiretap.MARKER
@@ -26,7 +26,7 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
             + " | sed \"s/ */scratch /\"; touch written; while sleep 1; do date +%s; done";
 
     /** No other worker may be there. The clock is wrong before the worker's agent has spoken. */
-    static LimitedJob submit(ProjectStage project, ProjectStage.Opened opened) throws IOException {
+    static LimitedJob submit(ProjectFixture project, ProjectFixture.OpenedVm opened) throws IOException {
         String id = project.member.submit(
                 "--time=2 --tmp=" + SCRATCH_MIB + " --output=limited.txt --wrap='" + SCRIPT + "'");
         Poll.until(
@@ -35,9 +35,9 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
                 "read agent-host's log",
                 SiteHosts.AGAIN,
                 () -> project.vms().size() == 2);
-        for (VmOwner vm : project.vms()) {
+        for (ResourceOwner vm : project.vms()) {
             if (!vm.equals(opened.owner())) {
-                project.site().guests().tell(vm, "clock + 3 hours");
+                project.site().guests().writeConsole(vm, "clock + 3 hours");
             }
         }
         return new LimitedJob(project, opened, id);
@@ -45,13 +45,13 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
 
     /** While it runs. */
     void disturb() throws IOException {
-        project.site().guests().tell(project.worker(id), "clock + 5 hours");
-        project.site().guests().tell(opened.owner(), "freeze 20");
+        project.site().guests().writeConsole(project.worker(id), "clock + 5 hours");
+        project.site().guests().writeConsole(opened.owner(), "freeze 20");
     }
 
     /** On its host, where what it wrote is on the disk. */
     void assertScratchIsNoise() throws IOException {
-        project.member.said("until [ -e written ]; do sleep 1; done");
+        project.member.runSsh("until [ -e written ]; do sleep 1; done");
         ScratchDisks disks = ScratchDisks.of(project.site().lab());
         assertThat(disks.files()).hasSize(1);
         assertThat(disks.written()).isGreaterThan(MARKED_BYTES);
@@ -61,7 +61,7 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
     /** When it is over: it said all in spite of the storage, had the scratch that it asked for, and nothing of that is left. */
     void assertOver() throws IOException {
         assertThat(project.member.state(id)).isEqualTo("TIMEOUT|0:0");
-        String said = project.member.said("cat limited.txt");
+        String said = project.member.runSsh("cat limited.txt");
         assertThat(said).contains("DUE TO TIME LIMIT").containsPattern("scratch (4\\d|5\\d)\\n");
         assertTimes(said.lines()
                 .filter(line -> line.matches("\\d+"))
@@ -73,11 +73,12 @@ record LimitedJob(ProjectStage project, ProjectStage.Opened opened, String id) {
 
     /** Set right before it began, wrong for a time, and right again. */
     private void assertTimes(List<Long> times) {
-        assertThat(project.said(opened)).containsPattern("its clock is \\d{5} s from ours; the hand-over sets it");
+        assertThat(project.readConsole(opened))
+                .containsPattern("its clock is \\d{5} s from ours; the hand-over sets it");
         long now = Instant.now().getEpochSecond();
         assertThat(times.get(0)).isLessThan(now);
         assertThat(times).hasSizeGreaterThan(60).anyMatch(time -> time > now + 4 * 3600);
         assertThat(times.get(times.size() - 1)).isLessThan(now);
-        assertThat(project.said(opened)).contains("heard: freeze").doesNotContain("Main process exited");
+        assertThat(project.readConsole(opened)).contains("heard: freeze").doesNotContain("Main process exited");
     }
 }

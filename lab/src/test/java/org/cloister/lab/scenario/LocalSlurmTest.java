@@ -11,18 +11,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.Login;
-import org.cloister.lab.local.NamespaceWorkers;
-import org.cloister.lab.local.User;
+import org.cloister.lab.localslurm.ClusterLogin;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.NamespaceWorkers;
+import org.cloister.lab.localslurm.SlurmPairFixture;
 import org.cloister.protocol.ticket.ResourceRequest;
-import org.cloister.slurm.SlurmProgram;
-import org.cloister.vm.slurm.Demand;
-import org.cloister.vm.slurm.JobId;
-import org.cloister.vm.slurm.LocalSlurm;
-import org.cloister.vm.slurm.LocalSlurmCommands;
-import org.cloister.vm.slurm.LocalSlurmContract;
+import org.cloister.slurm.SlurmCommand;
+import org.cloister.vm.controller.slurm.JobRequirements;
+import org.cloister.vm.controller.slurm.LocalSlurm;
+import org.cloister.vm.controller.slurm.LocalSlurmCommands;
+import org.cloister.vm.controller.slurm.LocalSlurmContract;
+import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,25 +32,25 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(120)
-@InTurn(7)
-@ExtendWith(SharedStage.class)
+@RotatedScenario(7)
+@ExtendWith(SharedLocalSlurm.class)
 class LocalSlurmTest extends LocalSlurmContract {
-    private final LocalStage stage;
-    private final Cluster cluster;
-    private final Login alice;
+    private final SlurmPairFixture stage;
+    private final LabCluster cluster;
+    private final ClusterLogin alice;
     private final LocalSlurmCommands slurm;
     private final List<String> tickets = new ArrayList<>();
     private final Map<String, String> addresses = new HashMap<>();
     private final NamespaceWorkers workers;
 
-    LocalSlurmTest(LocalStage stage) throws IOException {
+    LocalSlurmTest(SlurmPairFixture stage) throws IOException {
         this.stage = stage;
         this.cluster = stage.local();
-        this.alice = cluster.as(User.ALICE);
+        this.alice = cluster.as(ClusterUser.ALICE);
         this.slurm = new LocalSlurmCommands(
-                new SlurmProgram(Optional.of(cluster.programs()), Optional.empty(), Duration.ofSeconds(15)),
+                new SlurmCommand(Optional.of(cluster.programs()), Optional.empty(), Duration.ofSeconds(15)),
                 addresses::putAll);
-        this.workers = stage.workers().ask();
+        this.workers = stage.workers().openWorkers();
         workers.start(event -> {});
     }
 
@@ -60,43 +60,43 @@ class LocalSlurmTest extends LocalSlurmContract {
     }
 
     @Override
-    protected JobId submit(Demand demand, String... options) throws IOException {
+    protected LocalSlurmJobId submit(JobRequirements demand, String... options) throws IOException {
         List<String> argv = new ArrayList<>(List.of("sbatch", "--parsable", "--output=/dev/null"));
         argv.addAll(asked(demand));
         argv.addAll(List.of(options));
         argv.add("--wrap=exec sleep 600");
-        return new JobId(alice.succeed(argv.toArray(String[]::new)).strip());
+        return new LocalSlurmJobId(alice.succeed(argv.toArray(String[]::new)).strip());
     }
 
     @Override
-    protected List<JobId> submitSet(Demand... demands) throws IOException {
+    protected List<LocalSlurmJobId> submitSet(JobRequirements... demands) throws IOException {
         List<String> argv = new ArrayList<>(List.of("sbatch", "--parsable", "--output=/dev/null"));
-        List<JobId> ids = new ArrayList<>();
-        for (Demand demand : demands) {
+        List<LocalSlurmJobId> ids = new ArrayList<>();
+        for (JobRequirements demand : demands) {
             argv.addAll(ids.isEmpty() ? List.of() : List.of(":"));
             argv.addAll(asked(demand));
-            ids.add(new JobId("1"));
+            ids.add(new LocalSlurmJobId("1"));
         }
         argv.add("--wrap=exec sleep 600");
         String first = alice.succeed(argv.toArray(String[]::new)).strip();
         ids.clear();
         for (int component = 0; component < demands.length; component++) {
-            ids.add(new JobId(first + "+" + component));
+            ids.add(new LocalSlurmJobId(first + "+" + component));
         }
         return ids;
     }
 
-    private static List<String> asked(Demand demand) {
+    private static List<String> asked(JobRequirements demand) {
         List<String> argv = new ArrayList<>(List.of(
-                "--nodes=" + demand.leastNodes() + "-" + demand.mostNodes(),
+                "--nodes=" + demand.minNodes() + "-" + demand.maxNodes(),
                 "--cpus-per-task=" + demand.cpusPerTask(),
                 "--tmp=" + demand.scratchMib(),
-                (demand.memoryOfCpu() ? "--mem-per-cpu=" : "--mem=") + demand.memoryMib()));
-        if (demand.leastNodes() == demand.mostNodes()) {
+                (demand.memoryPerCpu() ? "--mem-per-cpu=" : "--mem=") + demand.memoryMib()));
+        if (demand.minNodes() == demand.maxNodes()) {
             argv.add("--ntasks=" + demand.tasks());
         }
         demand.tasksPerNode().ifPresent(tasks -> argv.add("--ntasks-per-node=" + tasks));
-        demand.limit().ifPresent(limit -> argv.add("--time=" + limit.toMinutes()));
+        demand.timeLimit().ifPresent(limit -> argv.add("--time=" + limit.toMinutes()));
         if (demand.exclusive()) {
             argv.add("--exclusive");
         }
@@ -104,17 +104,17 @@ class LocalSlurmTest extends LocalSlurmContract {
     }
 
     @Override
-    protected void bring(String ticket, int nodes, int cpus, int memoryMib) {
+    protected void startNodes(String ticket, int nodes, int cpus, int memoryMib) {
         tickets.add(ticket);
-        workers.ask(
+        workers.submitTicket(
                 ticket,
                 new ResourceRequest(
                         nodes, OptionalInt.empty(), cpus, OptionalInt.of(1), memoryMib, 0, false, 600, List.of()));
     }
 
     @Override
-    protected void endNodes() throws IOException {
-        tickets.forEach(workers::release);
+    protected void stopNodes() throws IOException {
+        tickets.forEach(workers::releaseTicket);
         cluster.await(
                 "no worker and no ticket",
                 Duration.ofSeconds(30),
@@ -134,22 +134,22 @@ class LocalSlurmTest extends LocalSlurmContract {
     }
 
     @Override
-    protected void release(JobId job) throws IOException {
+    protected void release(LocalSlurmJobId job) throws IOException {
         alice.succeed("scontrol", "release", job.text());
     }
 
     @Override
-    protected void cancel(JobId job) throws IOException {
+    protected void cancel(LocalSlurmJobId job) throws IOException {
         alice.succeed("scancel", job.text());
     }
 
     @Override
-    protected void requeue(JobId job) throws IOException {
+    protected void requeue(LocalSlurmJobId job) throws IOException {
         alice.succeed("scontrol", "requeue", job.text());
     }
 
     @Override
-    protected String accounted(JobId job) throws IOException {
+    protected String accounted(LocalSlurmJobId job) throws IOException {
         return cluster.root()
                 .succeed("sacct", "-X", "-n", "-P", "-j", job.text(), "-o", "AdminComment")
                 .strip();
@@ -158,14 +158,14 @@ class LocalSlurmTest extends LocalSlurmContract {
     @Test
     void a_job_reads_the_addresses_of_its_nodes_from_a_configuration_of_its_own() throws IOException {
         String ticket = ticket();
-        bring(ticket, 1, 1, 500);
+        startNodes(ticket, 1, 1, 500);
         cluster.await("an idle node", Duration.ofSeconds(30), () -> cluster.nodes("idle") == 1);
         String node = slurm.nodes().get(0).name();
-        JobId job = new JobId(Long.toString(alice.submit(
+        LocalSlurmJobId job = new LocalSlurmJobId(Long.toString(alice.submit(
                 "sleep 600 & cat $SLURM_CONF; srun sh -c 'echo step $SLURM_CONF'; echo done; wait",
                 "--output=conf.out",
                 "--mem=100")));
-        slurm.place(job, ticket, 1);
+        slurm.placeJob(job, ticket, 1);
         cluster.await(
                 "the job's words",
                 Duration.ofSeconds(30),

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Random;
 import org.cloister.lab.Lab;
 import org.cloister.lab.project.MemberDevice;
-import org.cloister.lab.project.ProjectStage;
+import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.WorkingSite;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,7 +32,7 @@ class ManyJobsTest {
     @TempDir
     private Path folder;
 
-    private ProjectStage project;
+    private ProjectFixture project;
     private MemberDevice member;
 
     /** What jobs are, and how each ends in accounting. */
@@ -64,11 +64,11 @@ class ManyJobsTest {
     @Test
     void every_job_ends_as_it_should_and_nothing_is_left(Lab lab) throws Exception {
         assumeTrue(Boolean.getBoolean("cloister.sweep.all"), "lab/test --all");
-        try (ProjectStage made =
-                ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"))) {
+        try (ProjectFixture made =
+                ProjectFixture.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"))) {
             project = made;
             member = made.member;
-            try (ProjectStage.Opened opened = project.make()) {
+            try (ProjectFixture.OpenedVm opened = project.openNewDrive()) {
                 project.awaitWork(opened);
                 member.configure();
                 project.explained(this::tell);
@@ -108,7 +108,7 @@ class ManyJobsTest {
         for (int i = 0; i < IN_A_ROW; i++) {
             all.add(Kind.values()[i % Kind.values().length]);
         }
-        Collections.shuffle(all, new Random(Seed.of("many jobs")));
+        Collections.shuffle(all, new Random(ScenarioSeed.of("many jobs")));
         return all;
     }
 
@@ -124,25 +124,25 @@ class ManyJobsTest {
         }
         member.awaitRunning(job.id);
         switch (job.kind) {
-            case CANCELLED -> member.said("scancel " + job.id);
+            case CANCELLED -> member.runSsh("scancel " + job.id);
             case KILLED -> project.site().guests().kill(project.worker(job.id));
             default -> {
                 project.site().hosts().killAll();
                 member.awaitLogin();
             }
         }
-        member.said("touch " + job.go);
+        member.runSsh("touch " + job.go);
     }
 
     private void assertBooks(List<Submitted> jobs) throws IOException {
         List<String> accounted =
-                member.said("sacct -n -X -P -o JobID,State,ExitCode").lines().toList();
-        String right = member.said("grep -l -x right *.txt");
+                member.runSsh("sacct -n -X -P -o JobID,State,ExitCode").lines().toList();
+        String right = member.runSsh("grep -l -x right *.txt");
         for (Submitted job : jobs) {
             assertThat(accounted).as(job.toString()).anyMatch(line -> line.startsWith(job.id + "|" + job.kind.end));
             assertThat(right.lines()).as(job.toString()).contains(job.id + ".txt");
         }
         assertThat(accounted).hasSameSizeAs(jobs);
-        assertThat(member.said("squeue -h")).isEmpty();
+        assertThat(member.runSsh("squeue -h")).isEmpty();
     }
 }

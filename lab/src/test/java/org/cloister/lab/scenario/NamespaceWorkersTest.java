@@ -4,21 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.time.Duration;
-import org.cloister.lab.Command;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.Fault;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.NamespaceWorkers;
-import org.cloister.lab.local.User;
-import org.cloister.lab.local.WorkerSite;
-import org.cloister.vm.slurm.LocalSlurm;
-import org.cloister.vm.worker.Phase;
-import org.cloister.vm.worker.WorkerEvent;
-import org.cloister.vm.worker.WorkerEvent.NodeGone;
-import org.cloister.vm.worker.WorkerEvent.NodeReady;
-import org.cloister.vm.worker.WorkerEvent.Refused;
-import org.cloister.vm.worker.Workers;
-import org.cloister.vm.worker.WorkersContract;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.NamespaceWorkers;
+import org.cloister.lab.localslurm.SlurmPairFixture;
+import org.cloister.lab.localslurm.WorkerFault;
+import org.cloister.lab.localslurm.WorkerSite;
+import org.cloister.vm.controller.slurm.LocalSlurm;
+import org.cloister.vm.controller.tickets.WorkerAllocator;
+import org.cloister.vm.controller.tickets.WorkerAllocatorContract;
+import org.cloister.vm.controller.tickets.WorkerEvent;
+import org.cloister.vm.controller.tickets.WorkerEvent.NodeGone;
+import org.cloister.vm.controller.tickets.WorkerEvent.NodeReady;
+import org.cloister.vm.controller.tickets.WorkerEvent.Refused;
+import org.cloister.vm.controller.tickets.WorkerPhase;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,31 +29,31 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(120)
-@ExtendWith(SharedStage.class)
-class NamespaceWorkersTest extends WorkersContract {
+@ExtendWith(SharedLocalSlurm.class)
+class NamespaceWorkersTest extends WorkerAllocatorContract {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    private final LocalStage stage;
+    private final SlurmPairFixture stage;
     private final WorkerSite site;
 
-    NamespaceWorkersTest(LocalStage stage) {
+    NamespaceWorkersTest(SlurmPairFixture stage) {
         this.stage = stage;
         this.site = stage.workers();
     }
 
     @Override
-    protected Workers open() throws IOException {
-        return site.ask();
+    protected WorkerAllocator open() throws IOException {
+        return site.openWorkers();
     }
 
     @Override
-    protected void kill(Workers asking) throws IOException {
+    protected void kill(WorkerAllocator asking) throws IOException {
         ((NamespaceWorkers) asking).close();
     }
 
     @Override
     protected int hosts() {
-        return LocalStage.SHAPE.hosts();
+        return SlurmPairFixture.SHAPE.hosts();
     }
 
     @Override
@@ -63,7 +63,7 @@ class NamespaceWorkersTest extends WorkersContract {
 
     @Override
     protected void lose(String node) throws IOException {
-        site.faults().lose(node);
+        site.faults().killVm(node);
     }
 
     @AfterEach
@@ -74,7 +74,7 @@ class NamespaceWorkersTest extends WorkersContract {
                 .succeed("sinfo", "-h", "-N", "-o", "%N")
                 .lines()
                 .toList()) {
-            if (!node.startsWith(LocalSlurm.BLOCK)) {
+            if (!node.startsWith(LocalSlurm.PLACEHOLDER_PREFIX)) {
                 stage.local().root().succeed("scontrol", "delete", "nodename=" + node);
             }
         }
@@ -84,19 +84,20 @@ class NamespaceWorkersTest extends WorkersContract {
     void a_node_has_what_was_asked_and_runs_a_job_of_its_tickets_feature() throws Exception {
         String ticket = ask(1, false);
         String node = awaitNodes(ticket, 1).get(0);
-        Cluster local = stage.local();
+        LabCluster local = stage.local();
         local.await("an idle node", LIMIT, () -> local.nodes("idle") == 1);
         String shown = local.root().succeed("scontrol", "show", "node", node);
         assertThat(shown).contains("CPUTot=1 ", "RealMemory=100 ", "ActiveFeatures=" + LocalSlurm.feature(ticket));
-        long job = local.as(User.ALICE).submit("id -un; hostname", "--output=out-%j", "--mem=100");
+        long job = local.as(ClusterUser.ALICE).submit("id -un; hostname", "--output=out-%j", "--mem=100");
         local.root().succeed("scontrol", "update", "jobid=" + job, "features=" + LocalSlurm.feature(ticket));
         local.awaitState(job, "COMPLETED");
-        assertThat(local.as(User.ALICE).succeed("cat", "out-" + job).lines()).containsExactly("alice", node);
+        assertThat(local.as(ClusterUser.ALICE).succeed("cat", "out-" + job).lines())
+                .containsExactly("alice", node);
     }
 
     @Test
     void one_that_dies_while_it_boots_is_told_of_and_not_begun_again() throws Exception {
-        site.faults().next(Fault.diesBooting(1));
+        site.faults().add(WorkerFault.diesBooting(1));
         String ticket = ask(2, false);
         await("slot 1 has gone", event -> event instanceof NodeGone gone && gone.slot() == 1);
         awaitNodes(ticket, 1);
@@ -106,19 +107,19 @@ class NamespaceWorkersTest extends WorkersContract {
 
     @Test
     void one_that_is_late_can_be_withdrawn_before_it_boots() throws Exception {
-        site.faults().next(Fault.late(Duration.ofMinutes(10)));
+        site.faults().add(WorkerFault.late(Duration.ofMinutes(10)));
         String ticket = ask(1, false);
         await("allocated", WorkerEvent.Allocated.class::isInstance);
         assertThat(site.nodes()).isEmpty();
-        workers().withdraw(ticket);
+        workers().withdrawTicket(ticket);
         awaitEnd(ticket);
     }
 
     @Test
     void one_that_is_to_be_refused_is_refused_with_its_reason() throws Exception {
-        WorkerEvent.Trouble trouble =
-                new WorkerEvent.Trouble(Phase.QUEUE, "quota", "16 of 16 CPUs are used", "wait", true);
-        site.faults().next(Fault.refused(trouble));
+        WorkerEvent.EndReason trouble =
+                new WorkerEvent.EndReason(WorkerPhase.QUEUE, "quota", "16 of 16 CPUs are used", "wait", true);
+        site.faults().add(WorkerFault.refused(trouble));
         String ticket = ask(1, false);
         await("refused", event -> event.equals(new Refused(ticket, trouble)));
     }
@@ -129,7 +130,7 @@ class NamespaceWorkersTest extends WorkersContract {
         String node = awaitNodes(ticket, 1).get(0);
         site.faults().killSlurmd(node);
         assertThat(runs(node)).isTrue();
-        Command.Output ping = stage.local().root().run("scontrol", "ping");
+        LabCommand.Output ping = stage.local().root().run("scontrol", "ping");
         assertThat(ping.out()).contains("UP");
         assertThat(heard()).noneMatch(NodeGone.class::isInstance);
     }

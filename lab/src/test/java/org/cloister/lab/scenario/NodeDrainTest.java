@@ -11,17 +11,17 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.cloister.host.desk.Ending;
-import org.cloister.host.desk.Phase;
+import org.cloister.host.control.VmRunPhase;
+import org.cloister.host.control.VmRunResult;
+import org.cloister.host.daemon.AgentHostRootClient;
 import org.cloister.host.health.NodeHealth;
-import org.cloister.host.health.NodeState;
-import org.cloister.host.health.NodeWatch;
-import org.cloister.host.health.SlurmNode;
-import org.cloister.host.ledger.Round;
-import org.cloister.host.root.RootPart;
+import org.cloister.host.health.NodeHealthMonitor;
+import org.cloister.host.health.SlurmNodeClient;
+import org.cloister.host.health.SlurmNodeState;
+import org.cloister.host.reconcile.ReconcilePass;
 import org.cloister.lab.Poll;
-import org.cloister.lab.SlurmPrograms;
-import org.cloister.slurm.SlurmProgram;
+import org.cloister.lab.SlurmCommandWrappers;
+import org.cloister.slurm.SlurmCommand;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -38,50 +38,54 @@ import org.junit.jupiter.api.Timeout;
 class NodeDrainTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     /** Blanks, quotes, and what a shell takes for more. */
-    private static final Ending FAULT = new Ending(
-            Ending.Code.HOST, Phase.SCRATCH, "no \"space\" left; it's $(reboot) `x` | full state=down", "free some");
+    private static final VmRunResult FAULT = new VmRunResult(
+            VmRunResult.Code.HOST,
+            VmRunPhase.SCRATCH,
+            "no \"space\" left; it's $(reboot) `x` | full state=down",
+            "free some");
 
-    private static final Round.Outcome CLEAN =
-            new Round.Outcome(List.of(), Set.of(), List.of(), List.of(), List.of(), 1, OptionalLong.empty());
-    private static final Round.Outcome TROUBLE = Round.Outcome.failed("VM 1: its tap stays", 1);
+    private static final ReconcilePass.Outcome CLEAN =
+            new ReconcilePass.Outcome(List.of(), Set.of(), List.of(), List.of(), List.of(), 1, OptionalLong.empty());
+    private static final ReconcilePass.Outcome TROUBLE = ReconcilePass.Outcome.failed("VM 1: its tap stays", 1);
 
     private static CgroupSlurm slurm;
     private static RootSocket socket;
 
     private final AtomicInteger looks = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
-    private SlurmNode node;
-    private NodeWatch watch;
+    private SlurmNodeClient node;
+    private NodeHealthMonitor watch;
 
     @BeforeAll
-    static void begin() throws IOException {
+    static void setUp() throws IOException {
         slurm = CgroupSlurm.start();
         socket = RootSocket.forSlurm(slurm);
     }
 
     @AfterAll
-    static void end() throws IOException {
+    static void tearDown() throws IOException {
         socket.close();
         slurm.close();
     }
 
     @BeforeEach
     void watch() throws IOException {
-        node = new SlurmNode(
-                new SlurmProgram(
-                        Optional.of(SlurmPrograms.lay(slurm.machine()).folder()),
+        node = new SlurmNodeClient(
+                new SlurmCommand(
+                        Optional.of(
+                                SlurmCommandWrappers.install(slurm.machine()).folder()),
                         Optional.empty(),
                         Duration.ofSeconds(3)),
                 slurm.node());
         watch = start();
     }
 
-    private NodeWatch start() {
-        NodeWatch started = new NodeWatch(
+    private NodeHealthMonitor start() {
+        NodeHealthMonitor started = new NodeHealthMonitor(
                 new NodeHealth(
-                        new NodeHealth.Times(Duration.ofMillis(300), Duration.ofSeconds(2), Duration.ofHours(1))),
+                        new NodeHealth.Delays(Duration.ofMillis(300), Duration.ofSeconds(2), Duration.ofHours(1))),
                 this::look,
-                new RootPart(socket.path(), Duration.ofSeconds(30)),
+                new AgentHostRootClient(socket.path(), Duration.ofSeconds(30)),
                 List::of,
                 InstantSource.system(),
                 Duration.ofMillis(200));
@@ -89,10 +93,10 @@ class NodeDrainTest {
         return started;
     }
 
-    private NodeState look() throws IOException {
+    private SlurmNodeState look() throws IOException {
         boolean answered = false;
         try {
-            NodeState seen = node.look();
+            SlurmNodeState seen = node.readState();
             answered = true;
             looks.incrementAndGet();
             return seen;
@@ -106,7 +110,7 @@ class NodeDrainTest {
     @AfterEach
     void leave_it_in_service() throws IOException {
         watch.close();
-        if (node.look().isOut()) {
+        if (node.readState().isOutOfService()) {
             administrator("state=resume");
         }
         Poll.until("an idle node", LIMIT, "read slurmctld's log", () -> sinfo().equals("idle none"));
@@ -123,9 +127,9 @@ class NodeDrainTest {
     }
 
     /** Rounds of one kind go on until Slurm has it. */
-    private void await(Round.Outcome outcome, String pattern) throws IOException {
+    private void await(ReconcilePass.Outcome outcome, String pattern) throws IOException {
         Poll.until("sinfo: " + pattern, LIMIT, "read slurmctld's log", Duration.ofMillis(100), () -> {
-            watch.rounded(outcome);
+            watch.onPass(outcome);
             return sinfo().matches(pattern);
         });
     }
@@ -133,21 +137,21 @@ class NodeDrainTest {
     private void awaitLooks(int more) throws IOException {
         int until = looks.get() + more;
         Poll.until("looks", LIMIT, "read the test's output", Duration.ofMillis(100), () -> {
-            watch.rounded(CLEAN);
+            watch.onPass(CLEAN);
             return looks.get() >= until;
         });
     }
 
     @Test
     void a_fault_of_the_host_drains_the_node_until_it_was_clean_for_a_while() throws IOException {
-        watch.rounded(CLEAN);
-        watch.ended(FAULT);
+        watch.onPass(CLEAN);
+        watch.onVmEnded(FAULT);
         await(
                 CLEAN,
                 "drained cloister: scratch failed: no _space_ left; it_s __reboot_ _x_ _ full state=down; free some"
                         + " \\([0-9TZ]{16} until clean [0-9a-f]{8}\\)");
         await(CLEAN, "idle\\*? none");
-        watch.ended(FAULT);
+        watch.onVmEnded(FAULT);
         await(CLEAN, "drained cloister: scratch failed: .* until resumed [0-9a-f]{8}\\)");
         administrator("state=resume");
         awaitLooks(1);
@@ -165,8 +169,8 @@ class NodeDrainTest {
     @Test
     void what_an_administrator_has_drained_is_his() throws IOException {
         administrator("state=drain", "reason=disk \"swap\" | ann\nsince 9");
-        watch.rounded(CLEAN);
-        watch.ended(FAULT);
+        watch.onPass(CLEAN);
+        watch.onVmEnded(FAULT);
         awaitLooks(3);
         assertThat(slurm.machine()
                         .command("scontrol", "show", "node", slurm.node())
@@ -176,15 +180,15 @@ class NodeDrainTest {
 
     @Test
     void a_reason_that_an_administrator_has_changed_is_his() throws IOException {
-        watch.rounded(CLEAN);
-        watch.ended(FAULT);
+        watch.onPass(CLEAN);
+        watch.onVmEnded(FAULT);
         await(CLEAN, "drained cloister: .*");
-        String changed = node.look().reason() + " - looked at by ann";
+        String changed = node.readState().reason() + " - looked at by ann";
         administrator("reason=" + changed);
         long sinceMs = System.currentTimeMillis();
         // Longer than what would be enough.
         Poll.until("three seconds of looks", LIMIT, "read the test's output", Duration.ofMillis(100), () -> {
-            watch.rounded(CLEAN);
+            watch.onPass(CLEAN);
             return System.currentTimeMillis() - sinceMs > 3000;
         });
         assertThat(sinfo()).isEqualTo("drained " + changed);
@@ -195,7 +199,7 @@ class NodeDrainTest {
         Poll.until("a look", LIMIT, "read the test's output", () -> looks.get() >= 1);
         slurm.machine().signal("slurmctld", "STOP");
         try {
-            watch.ended(FAULT);
+            watch.onVmEnded(FAULT);
             Poll.until("failed looks", LIMIT, "read the test's output", () -> failures.get() >= 2);
         } finally {
             slurm.machine().signal("slurmctld", "CONT");

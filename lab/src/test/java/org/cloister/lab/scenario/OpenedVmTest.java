@@ -20,16 +20,16 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.cloister.host.drive.DriveName;
-import org.cloister.host.drive.Drives;
-import org.cloister.host.drive.Holder;
-import org.cloister.host.drive.Patience;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Host;
+import org.cloister.host.drive.LeaseHolder;
+import org.cloister.host.drive.LeaseWait;
+import org.cloister.host.drive.SharedDrives;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 import org.cloister.lab.host.AgentHostFiles;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.site.HostEyes;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.site.HostInventory;
 import org.cloister.lab.site.SiteHosts;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.Ticket;
@@ -50,7 +50,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("host")
 @Timeout(600)
-@InTurn(4)
+@RotatedScenario(4)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings({"NullAway.Init", "FutureReturnValueIgnored"}) // set before all; the loop ends with the process
 class OpenedVmTest {
@@ -67,32 +67,32 @@ class OpenedVmTest {
 
     private static Lab lab;
     private static AgentHosts agents;
-    private static TicketStage stage;
-    private static TicketPerson person;
+    private static RelayTicketFixture stage;
+    private static ScriptedOpenerDevice person;
     private static long epoch;
     private static Path drives;
     private static final EventLoopGroup LOOPS = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
 
     @BeforeAll
-    static void begin(Lab of) throws Exception {
+    static void setUp(Lab of) throws Exception {
         lab = of;
         drives = Files.createDirectories(lab.slurm().programs().folder().resolve("drives"));
-        Files.createFile(drives.resolve(Drives.MARK));
+        Files.createFile(drives.resolve(SharedDrives.MARK));
         agents = new AgentHosts(lab, folder, Optional.of(drives));
         stage = agents.stage;
-        person = new TicketPerson(stage.site);
+        person = new ScriptedOpenerDevice(stage.site);
         person.enter(LOOPS, stage.port());
     }
 
     @AfterAll
-    static void end() throws IOException {
+    static void tearDown() throws IOException {
         agents.close();
         LOOPS.shutdownGracefully();
     }
 
     @AfterEach
     void nothing_is_left_but_the_drive() throws IOException {
-        for (Host host : lab.hosts()) {
+        for (LabHost host : lab.hosts()) {
             lab.onSite("scontrol", "update", "nodename=" + host.name(), "state=resume")
                     .run();
         }
@@ -132,11 +132,11 @@ class OpenedVmTest {
         return lab.hosts().get(agent).name() + ".host.site.cloister.internal";
     }
 
-    private static VmOwner owner(int agent) throws IOException {
+    private static ResourceOwner owner(int agent) throws IOException {
         return SiteHosts.owner(agents.all.vms(agent).get(0));
     }
 
-    private static void cancel(VmOwner owner) throws IOException {
+    private static void cancel(ResourceOwner owner) throws IOException {
         lab.slurm().client("scancel", Long.toString(owner.globalJob()));
     }
 
@@ -152,7 +152,7 @@ class OpenedVmTest {
     }
 
     private static Set<String> whole() {
-        Set<String> whole = new TreeSet<>(HostEyes.whole());
+        Set<String> whole = new TreeSet<>(HostInventory.completeVm());
         whole.remove("scratch");
         return whole;
     }
@@ -169,16 +169,16 @@ class OpenedVmTest {
     void an_opening_becomes_a_vm_with_its_drive_and_the_next_host_has_it_when_its_job_is_cancelled() throws Exception {
         String first = open();
         int there = agents.all.awaitRunning(first);
-        Host host = lab.hosts().get(there);
-        VmOwner owner = owner(there);
-        assertThat(new HostEyes(host).of(owner)).isEqualTo(whole());
+        LabHost host = lab.hosts().get(there);
+        ResourceOwner owner = owner(there);
+        assertThat(new HostInventory(host).of(owner)).isEqualTo(whole());
         assertHeld(first, there);
         JsonNode vm = agents.all.vms(there).get(0);
         // The first of a network of 28 bits.
         String address = vm.path("address").asText();
         assertThat(Integer.parseInt(address.substring(address.lastIndexOf('.') + 1)) % 16)
                 .isOne();
-        JsonNode rendering = agents.all.agent(there).answer("render", first);
+        JsonNode rendering = agents.all.agent(there).hostAnswer("render", first);
         assertThat(rendering.path("xml").asText())
                 .contains("<serial>drive</serial>")
                 .contains(drive(".img").toString());
@@ -195,7 +195,7 @@ class OpenedVmTest {
         cancel(owner(other));
         assertThat(person.awaitEnd(second)).isEqualTo(TicketEnd.CANCELLED);
         // Controlling VMs are in no receipt.
-        for (Host each : lab.hosts()) {
+        for (LabHost each : lab.hosts()) {
             try (Stream<Path> parts = Files.list(AgentHostFiles.state(each).resolve("receipts"))) {
                 assertThat(parts).isEmpty();
             }
@@ -207,7 +207,7 @@ class OpenedVmTest {
         String first = open();
         int there = agents.all.awaitRunning(first);
         drain(there);
-        assertThat(new HostEyes(lab.hosts().get(there)).of(owner(there))).isEqualTo(whole());
+        assertThat(new HostInventory(lab.hosts().get(there)).of(owner(there))).isEqualTo(whole());
         String second = open();
         assertThat(person.awaitEnd(first)).isEqualTo(TicketEnd.SUPERSEDED);
         int other = agents.all.awaitRunning(second);
@@ -221,9 +221,9 @@ class OpenedVmTest {
     void an_agent_that_is_killed_goes_on_holding_the_drive_of_its_vm_when_it_is_started() throws Exception {
         String opening = open();
         int there = agents.all.awaitRunning(opening);
-        VmOwner owner = owner(there);
+        ResourceOwner owner = owner(there);
         agents.all.agent(there).kill();
-        assertThat(new HostEyes(lab.hosts().get(there)).of(owner)).isEqualTo(whole());
+        assertThat(new HostInventory(lab.hosts().get(there)).of(owner)).isEqualTo(whole());
         agents.all.agent(there).start();
         agents.all.agent(there).awaitReady();
         assertThat(owner(there)).isEqualTo(owner);
@@ -236,7 +236,7 @@ class OpenedVmTest {
     void a_host_whose_agent_is_dead_keeps_its_lease_until_it_has_aged() throws Exception {
         String first = open();
         int there = agents.all.awaitRunning(first);
-        VmOwner owner = owner(there);
+        ResourceOwner owner = owner(there);
         agents.all.agent(there).kill();
         drain(there);
         // Slurm takes the step away, and QEMU with it.
@@ -286,7 +286,7 @@ class OpenedVmTest {
         cancel(owner(agents.all.awaitRunning(first)));
         person.awaitEnd(first);
         Poll.until("a drive that nobody has", LIMIT, "read agent-host's logs", () -> !lease().has("host"));
-        Program lost = Program.start(
+        ChildProcess lost = ChildProcess.start(
                 "qemu",
                 folder,
                 List.of(
@@ -315,12 +315,12 @@ class OpenedVmTest {
     void a_storage_that_is_gone_ends_the_vm_and_drains_no_host() throws Exception {
         String opening = open();
         int there = agents.all.awaitRunning(opening);
-        Files.delete(drives.resolve(Drives.MARK));
+        Files.delete(drives.resolve(SharedDrives.MARK));
         assertThat(person.awaitEnd(opening)).isEqualTo(TicketEnd.FAILED);
         assertThat(Files.readString(agents.all.agent(there).log())).contains("DRIVE_SILENT");
         assertThat(lease().path("host").asText()).isEqualTo(name(there));
         assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
-        Files.createFile(drives.resolve(Drives.MARK));
+        Files.createFile(drives.resolve(SharedDrives.MARK));
     }
 
     /** A host that this relay does not know, by an opening that it did not take. */
@@ -328,27 +328,27 @@ class OpenedVmTest {
     void a_vm_ends_whose_drive_another_host_was_given() throws Exception {
         String opening = open();
         int there = agents.all.awaitRunning(opening);
-        VmOwner owner = owner(there);
-        Drives elsewhere = new Drives(drives, "h9.host.site.cloister.internal", AgentHostFiles.DRIVE);
+        ResourceOwner owner = owner(there);
+        SharedDrives elsewhere = new SharedDrives(drives, "h9.host.site.cloister.internal", AgentHostFiles.DRIVE);
         DriveName drive = new DriveName(stage.site.opener().project(), DRIVE);
         epoch++;
-        Holder taker = elsewhere.holder(epoch, Ticket.newId(new SecureRandom()));
+        LeaseHolder taker = elsewhere.holder(epoch, Ticket.newId(new SecureRandom()));
         try {
-            assertThat(elsewhere.take(drive, taker, 0, patience())).isTrue();
-            assertThat(new HostEyes(lab.hosts().get(there)).of(owner))
+            assertThat(elsewhere.acquire(drive, taker, 0, patience())).isTrue();
+            assertThat(new HostInventory(lab.hosts().get(there)).of(owner))
                     .as("of the VM, when the other one may write")
                     .isEmpty();
         } finally {
-            elsewhere.letGo(drive, taker);
+            elsewhere.release(drive, taker);
         }
         assertThat(person.awaitEnd(opening)).isEqualTo(TicketEnd.FAILED);
         assertThat(Files.readString(agents.all.agent(there).log())).contains("DRIVE_TAKEN");
         assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
     }
 
-    private static Patience patience() {
+    private static LeaseWait patience() {
         long endNs = System.nanoTime() + LIMIT.toNanos();
-        return new Patience() {
+        return new LeaseWait() {
             @Override
             public long nowNs() {
                 return System.nanoTime();

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
-import org.cloister.protocol.ImageLayer;
-import org.cloister.protocol.ImageManifest;
+import org.cloister.protocol.image.ImageLayer;
+import org.cloister.protocol.image.ImageManifest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +36,7 @@ class ProductionImageTest {
     private static String listing(Path image) throws IOException {
         StringBuilder listing = new StringBuilder();
         for (ImageLayer layer : ImageManifest.load(image).layers()) {
-            listing.append(Command.of(
+            listing.append(LabCommand.of(
                             "unsquashfs",
                             "-l",
                             image.resolve(layer.file().name()).toString())

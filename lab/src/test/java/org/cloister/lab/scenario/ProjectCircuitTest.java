@@ -20,16 +20,16 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.cloister.lab.Command;
-import org.cloister.lab.relay.Program;
-import org.cloister.lab.relay.RelaySite;
-import org.cloister.lab.relay.Shell;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.relay.RelaySiteFiles;
+import org.cloister.lab.relay.ShellHostProgram;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.Authority;
+import org.cloister.protocol.identity.CertificateAuthority;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRequest;
-import org.cloister.protocol.identity.Name;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.SubjectKey;
+import org.cloister.protocol.identity.SubjectPublicKey;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -61,20 +61,20 @@ class ProjectCircuitTest {
     @BeforeEach
     void memory() throws IOException {
         memory = Files.createTempDirectory(Path.of("/dev/shm"), "cloister-lab");
-        port = Program.port();
-        sshd = Program.port();
+        port = ChildProcess.port();
+        sshd = ChildProcess.port();
     }
 
     @AfterEach
     void forget() throws IOException {
-        Command.of("rm", "-rf", memory.toString()).succeed();
+        LabCommand.of("rm", "-rf", memory.toString()).succeed();
     }
 
     private String at(String name) {
         return folder.resolve(name).toString();
     }
 
-    private Command command(String... words) {
+    private LabCommand command(String... words) {
         List<String> argv = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -83,7 +83,7 @@ class ProjectCircuitTest {
                 "org.cloister.ctl.Agentctl"));
         argv.addAll(List.of(words));
         // What a device keeps as a witness is the test's, not the machine's.
-        return Command.of(argv).with(Map.of("XDG_STATE_HOME", at("kept"))).within(PATIENCE);
+        return LabCommand.of(argv).with(Map.of("XDG_STATE_HOME", at("kept"))).within(PATIENCE);
     }
 
     private String agentctl(String... words) throws IOException {
@@ -140,7 +140,7 @@ class ProjectCircuitTest {
                 "--out",
                 at("genesis.json"));
         withSecret("project", "sign", "--key", at("ben.json"), at("genesis.json"));
-        String id = ProjectHistory.begin(Files.readAllBytes(folder.resolve("genesis.json")))
+        String id = ProjectHistory.fromGenesis(Files.readAllBytes(folder.resolve("genesis.json")))
                 .id();
         String[] roles = {"--role", "member", "--role", "opener"};
         withSecret(of("request", roles, "--key", at("cat.json"), "--out", at("cat.request"), "cat"));
@@ -184,7 +184,7 @@ class ProjectCircuitTest {
     /** A controlling VM's boot key, certified by an owner, and its own leaf of the day. */
     private void controller(String project) throws Exception {
         SigningKey boot = SigningKey.of(pair("secp384r1"));
-        Name name = new Name("c1", "controller", project);
+        CertificateName name = new CertificateName("c1", "controller", project);
         pem(
                 "c1.request",
                 "CERTIFICATE REQUEST",
@@ -193,8 +193,12 @@ class ProjectCircuitTest {
         byte[] authority = Base64.getMimeDecoder()
                 .decode(Files.readString(folder.resolve("c1.authority")).replaceAll("-----[A-Z ]+-----", ""));
         KeyPair leaf = pair("secp384r1");
-        byte[] certificate = Authority.load(authority, boot::sign, new SecureRandom())
-                .issue(name, SubjectKey.of(SigningKey.of(leaf).verificationKey()), Instant.now(), Authority.LEAF);
+        byte[] certificate = CertificateAuthority.load(authority, boot::sign, new SecureRandom())
+                .issue(
+                        name,
+                        SubjectPublicKey.of(SigningKey.of(leaf).verificationKey()),
+                        Instant.now(),
+                        CertificateAuthority.LEAF);
         pem("c1.pem", "CERTIFICATE", certificate, authority);
         pem("c1.key", "PRIVATE KEY", leaf.getPrivate().getEncoded());
     }
@@ -231,9 +235,9 @@ class ProjectCircuitTest {
     }
 
     /** An sshd that root alone may enter with the key of the test; /run is its own, and the machine's stays as it is. */
-    private Program sshd() throws IOException {
+    private ChildProcess sshd() throws IOException {
         for (String key : List.of("host", "user")) {
-            Command.of("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at("ssh-" + key))
+            LabCommand.of("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at("ssh-" + key))
                     .succeed();
         }
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
@@ -251,7 +255,7 @@ class ProjectCircuitTest {
                         "PidFile none",
                         ""));
         String start = "mount -t tmpfs none /run && mkdir /run/sshd && exec /usr/sbin/sshd -D -e -f " + config;
-        return Program.start("sshd", folder, List.of("unshare", "--mount", "sh", "-c", start))
+        return ChildProcess.start("sshd", folder, List.of("unshare", "--mount", "sh", "-c", start))
                 .listening(sshd);
     }
 
@@ -263,7 +267,7 @@ class ProjectCircuitTest {
                 .containsPattern("tickets +0 of 64")
                 .contains("account");
         // This relay has no Global Slurm.
-        Command.Output opened = command(
+        LabCommand.Output opened = command(
                         of("open", reach, "main", "--no-unlock", "--cpus", "1", "--memory", "1G", "--minutes", "10"))
                 .run();
         assertThat(opened.exit()).isNotZero();
@@ -282,7 +286,7 @@ class ProjectCircuitTest {
         assertThat(agentctl(verify.toArray(String[]::new))).contains("is that of record");
     }
 
-    private Command ssh(String target, String... words) throws IOException {
+    private LabCommand ssh(String target, String... words) throws IOException {
         Path script = folder.resolve("proxy");
         String proxy = String.join(
                 " ",
@@ -311,12 +315,12 @@ class ProjectCircuitTest {
         }
         argv.add("root@" + target);
         argv.addAll(List.of(words));
-        return new Command(argv, Map.of(), "", PATIENCE);
+        return new LabCommand(argv, Map.of(), "", PATIENCE);
     }
 
     @Test
     @SuppressWarnings("try") // the relay is there to be used by others
-    @InTurn(9)
+    @RotatedScenario(9)
     void a_member_reaches_a_shell_through_a_relay_until_an_owner_revokes() throws Exception {
         site();
         String id = project();
@@ -346,12 +350,19 @@ class ProjectCircuitTest {
                 "--out",
                 at("approval.json"),
                 at("genesis.json"));
-        try (Program relay = Program.relay(folder, relayConfig(), port);
-                Program shell = sshd()) {
-            RelaySite.awaitOperators(folder.resolve("s"));
+        try (ChildProcess relay = ChildProcess.relay(folder, relayConfig(), port);
+                ChildProcess shell = sshd()) {
+            RelaySiteFiles.awaitOperators(folder.resolve("s"));
             deliver("genesis.json", "approval.json", "ca/revocations.crl", "ann.crl");
-            try (Program vm = Program.java(
-                    Shell.class, folder, port, sshd, at("ca/authority.pem"), at("genesis.json"), at("h1"), at("c1"))) {
+            try (ChildProcess vm = ChildProcess.java(
+                    ShellHostProgram.class,
+                    folder,
+                    port,
+                    sshd,
+                    at("ca/authority.pem"),
+                    at("genesis.json"),
+                    at("h1"),
+                    at("c1"))) {
                 vm.await("served", PATIENCE);
                 String target = "c1.controller." + id + ".cloister.internal";
                 assertThat(ssh(target, "echo", "inside").succeed()).isEqualTo("inside\n");
@@ -368,7 +379,7 @@ class ProjectCircuitTest {
                 operate(id);
                 withSecret(of("revoke", "--key", at("ann.json"), "--list", at("ann.crl"), at("cat.pem")));
                 deliver("ann.crl");
-                Command.Output out = ssh(target, "echo", "inside").run();
+                LabCommand.Output out = ssh(target, "echo", "inside").run();
                 assertThat(out.exit()).isNotZero();
                 assertThat(out.out()).isEmpty();
                 assertThat(out.err()).contains("relay: ");

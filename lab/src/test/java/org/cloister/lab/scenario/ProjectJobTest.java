@@ -12,18 +12,18 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Command;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.project.MemberDevice;
-import org.cloister.lab.project.ProjectStage;
-import org.cloister.lab.relay.RelaySite;
-import org.cloister.lab.site.Search;
+import org.cloister.lab.project.ProjectFixture;
+import org.cloister.lab.relay.RelaySiteFiles;
+import org.cloister.lab.site.MarkerSearch;
 import org.cloister.lab.site.SecretSearch;
 import org.cloister.lab.site.WorkingSite;
 import org.cloister.lab.wire.FrameSocket;
 import org.cloister.lab.wire.Wiretap;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.CertificateName;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 @Tag("vm")
 @Timeout(2400)
-@InTurn({1, 2, 3, 5})
+@RotatedScenario({1, 2, 3, 5})
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class ProjectJobTest {
@@ -65,12 +65,12 @@ class ProjectJobTest {
     private static Path folder;
 
     private static Lab lab;
-    private static ProjectStage project;
+    private static ProjectFixture project;
     private static MemberDevice member;
     private static MemberDevice bob;
-    private static ProjectStage.Opened opened;
+    private static ProjectFixture.OpenedVm opened;
     private static JsonNode answer;
-    private static KillSweep kills;
+    private static JobPhaseKillSweep kills;
     private static Wiretap loopback;
     private static Wiretap trunk;
     // Each runs from one test into a later one: limits are whole minutes, and a script has many things to try.
@@ -78,15 +78,15 @@ class ProjectJobTest {
     private static HostileJob hostile;
 
     @BeforeAll
-    static void begin(Lab of) throws Exception {
+    static void setUp(Lab of) throws Exception {
         lab = of;
         // Between devices, the relay and the way to it.
         loopback = new Wiretap(List.of(FrameSocket.open(Path.of("/proc/self/ns/net"), "lo")));
         trunk = Wiretap.trunk(lab);
-        project = ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder);
-        opened = project.make();
+        project = ProjectFixture.first(WorkingSite.start(lab, folder.resolve("site")), folder);
+        opened = project.openNewDrive();
         answer = project.awaitWork(opened);
-        kills = new KillSweep(project, opened);
+        kills = new JobPhaseKillSweep(project, opened);
         member = project.member;
         bob = project.bob;
         member.configure();
@@ -94,7 +94,7 @@ class ProjectJobTest {
     }
 
     @AfterAll
-    static void end() throws IOException {
+    static void tearDown() throws IOException {
         opened.close();
         loopback.close();
         trunk.close();
@@ -109,7 +109,7 @@ class ProjectJobTest {
         project.explained(() -> {
             assertThat(answer.path("vm").asText()).isEqualTo("open");
             assertThat(answer.path("found").asText()).isEqualTo("made");
-            Looks.of(project.said(opened)).assertWorks();
+            ControllerInspection.of(project.readConsole(opened)).assertWorks();
         });
     }
 
@@ -117,31 +117,31 @@ class ProjectJobTest {
     @Order(1)
     void a_job_reads_and_writes_its_projects_storage_and_ends_with_its_status() throws Exception {
         project.explained(() -> {
-            assertThat(member.said("id -un")).isEqualTo(ProjectStage.LOGIN + "\n");
+            assertThat(member.runSsh("id -un")).isEqualTo(ProjectFixture.LOGIN + "\n");
             member.put(Files.writeString(folder.resolve("job.sh"), SCRIPT));
             member.put(Files.writeString(folder.resolve("input"), MARKER + "-input\n"));
             String line = "mkdir @-path; PLACE=$HOME/@-path sbatch --wait --job-name=@-name --comment=@-comment"
                     + " --export=ALL,OTHER=@-environment job.sh 3 @-argument";
-            Command.Output waited = member.ssh(line.replace("@", MARKER)).run();
+            LabCommand.Output waited = member.ssh(line.replace("@", MARKER)).run();
             assertThat(waited.exit()).isEqualTo(3);
             assertThat(member.state("1")).isEqualTo("FAILED|3:0");
             Path out = folder.resolve("out.txt");
             member.get("out.txt", out).succeed();
             assertThat(Files.readString(out))
-                    .matches("host (\\S+) user " + ProjectStage.LOGIN + " input " + MARKER
+                    .matches("host (\\S+) user " + ProjectFixture.LOGIN + " input " + MARKER
                             + "-input\nstep on \\1 node \\1\n");
             project.awaitNoWorker();
-            project.site().guests().tell(opened.owner(), "keys");
+            project.site().guests().writeConsole(opened.owner(), "keys");
         });
     }
 
     @Test
     @Order(2)
-    @InTurn(5)
+    @RotatedScenario(5)
     void an_mpi_program_runs_over_two_vms() throws Exception {
         project.explained(() -> {
             Path program = folder.resolve("mpi-hello");
-            Command.of(
+            LabCommand.of(
                             "cc",
                             "-I" + DEMO,
                             "-o",
@@ -154,8 +154,8 @@ class ProjectJobTest {
             String submit =
                     "chmod +x mpi-hello; sbatch --wait --nodes=2 --ntasks-per-node=1 --output=mpi.txt mpi-hello.sh"
                             + " $HOME/mpi-hello";
-            Command.Output waited = member.ssh(submit).run();
-            String said = member.said("cat mpi.txt");
+            LabCommand.Output waited = member.ssh(submit).run();
+            String said = member.runSsh("cat mpi.txt");
             assertThat(waited.exit()).as(said).isZero();
             assertThat(said.lines())
                     .hasSize(3)
@@ -172,18 +172,18 @@ class ProjectJobTest {
     /** Its logs say so, in the home of the job's user; the next worker has the right one. */
     @Test
     @Order(3)
-    @InTurn(5)
+    @RotatedScenario(5)
     void a_worker_with_another_munge_key_joins_nothing() throws Exception {
         project.explained(() -> {
             member.put(JOBS.resolve("phase.sh"));
-            OtherMungeKey.assertJoinsNothing(project);
+            ForeignMungeKeyWorker.assertJoinsNothing(project);
             project.awaitNoWorker();
         });
     }
 
     @Test
     @Order(3)
-    @InTurn(1)
+    @RotatedScenario(1)
     void a_job_reaches_nothing_of_anothers_and_when_it_is_cancelled_says_so() throws Exception {
         project.explained(() -> {
             bob.put(DEMO.resolve("reach.sh"));
@@ -196,14 +196,14 @@ class ProjectJobTest {
             String beside = member.submit("--wrap='sleep 1800'");
             member.awaitRunning(cancelled);
             member.awaitRunning(beside);
-            Reach reach = new Reach(project);
+            OutsideAccessAttempts reach = new OutsideAccessAttempts(project);
             reach.assertNothingOfAnothers(beside, cancelled);
             reach.assertNoMoreOfTheStorage(project.worker(cancelled));
             reach.assertItsNodeIsTheVm(beside);
-            project.site().guests().tell(project.worker(cancelled), "keys");
+            project.site().guests().writeConsole(project.worker(cancelled), "keys");
             assertThat(keys(project.worker(cancelled))).containsExactly(MUNGE_KEY);
-            member.said("scancel " + beside);
-            bob.said("scancel " + cancelled);
+            member.runSsh("scancel " + beside);
+            bob.runSsh("scancel " + cancelled);
             member.awaitEnd(beside);
             member.awaitEnd(cancelled);
             assertThat(member.state(cancelled)).startsWith("CANCELLED");
@@ -214,18 +214,18 @@ class ProjectJobTest {
     @Test
     @Order(4)
     @Timeout(4 * 3600)
-    @InTurn(2)
+    @RotatedScenario(2)
     void a_job_ends_as_documented_whatever_is_killed() throws Exception {
         project.explained(() -> {
             member.put(JOBS.resolve("go.sh"), JOBS.resolve("phase.sh"));
             hostile = HostileJob.submit(project, opened);
-            assertAll(Kill.draw().stream().map(kill -> () -> kills.assertEnds(kill)));
+            assertAll(JobPhaseKill.draw().stream().map(kill -> () -> kills.assertEnds(kill)));
         });
     }
 
     @Test
     @Order(5)
-    @InTurn(3)
+    @RotatedScenario(3)
     void what_a_script_tries_against_its_worker_is_refused() throws Exception {
         project.explained(() -> {
             hostile.assertRefused();
@@ -235,7 +235,7 @@ class ProjectJobTest {
 
     @Test
     @Order(6)
-    @InTurn(1)
+    @RotatedScenario(1)
     void a_job_over_its_time_limit_ends_as_on_a_plain_cluster_and_its_global_job_is_over() throws Exception {
         project.explained(() -> {
             member.awaitEnd(limited.id());
@@ -250,20 +250,20 @@ class ProjectJobTest {
 
     @Test
     @Order(7)
-    @InTurn(3)
+    @RotatedScenario(3)
     void another_project_reaches_nothing_of_this_one() throws Exception {
         project.explained(() -> {
             String job = member.submit("--wrap='sleep 3600'");
-            ProjectStage other = project.beside(folder.resolve("other"));
-            try (ProjectStage.Opened beside = other.make()) {
+            ProjectFixture other = project.beside(folder.resolve("other"));
+            try (ProjectFixture.OpenedVm beside = other.openNewDrive()) {
                 other.awaitWork(beside);
                 other.member.configure();
                 member.awaitRunning(job);
-                new Reach(project).assertNothingFrom(other, job);
+                new OutsideAccessAttempts(project).assertNothingFrom(other, job);
                 other.first.close(beside.owner().ticket());
                 other.awaitGone(beside);
             }
-            member.said("scancel " + job);
+            member.runSsh("scancel " + job);
             member.awaitEnd(job);
             project.awaitNoWorker();
         });
@@ -273,14 +273,14 @@ class ProjectJobTest {
     @Order(8)
     void each_ticket_has_a_receipt_that_holds() throws Exception {
         project.explained(() -> {
-            for (String job : member.said("sacct -n -X -P -S now-1days -s COMPLETED -o JobID")
+            for (String job : member.runSsh("sacct -n -X -P -S now-1days -s COMPLETED -o JobID")
                     .lines()
                     .toList()) {
                 // It comes when its hosts have said that all is gone.
-                member.said("until [ -e /project/receipts/" + member.ticket(job) + ".json ]; do sleep 1; done");
+                member.runSsh("until [ -e /project/receipts/" + member.ticket(job) + ".json ]; do sleep 1; done");
             }
-            for (String name : member.said("ls /project/receipts").lines().toList()) {
-                Command.Output verified = receipt(name);
+            for (String name : member.runSsh("ls /project/receipts").lines().toList()) {
+                LabCommand.Output verified = receipt(name);
                 if (kills.silent().contains(name.replace(".json", ""))) {
                     assertThat(verified.out()).contains("ticket " + name.replace(".json", ""));
                     assertThat(verified.out().lines().filter(line -> line.startsWith("wrong ")))
@@ -304,8 +304,8 @@ class ProjectJobTest {
                 .toList();
     }
 
-    private static Command.Output receipt(String name) throws IOException {
-        return project.verify(Files.writeString(folder.resolve(name), member.said("cat /project/receipts/" + name)));
+    private static LabCommand.Output receipt(String name) throws IOException {
+        return project.verify(Files.writeString(folder.resolve(name), member.runSsh("cat /project/receipts/" + name)));
     }
 
     /** Whose certificates lie beside it. Any member may look. */
@@ -313,7 +313,7 @@ class ProjectJobTest {
     @Order(9)
     void what_was_taken_out_is_in_a_log_that_holds() throws Exception {
         project.explained(() -> {
-            new TakenOut(project, bob).assertHolds(Files.createDirectory(folder.resolve("taken-out")));
+            new ExportLogView(project, bob).assertHolds(Files.createDirectory(folder.resolve("taken-out")));
         });
     }
 
@@ -325,8 +325,9 @@ class ProjectJobTest {
     }
 
     /** Where a VM's own search, which was told to begin, finds the munge key. */
-    private static List<String> keys(VmOwner vm) throws IOException {
-        List<String> said = Looks.await(project, vm, "over after ").at("/usr/lib/cloister-lab/keys");
+    private static List<String> keys(ResourceOwner vm) throws IOException {
+        List<String> said =
+                ControllerInspection.await(project, vm, "over after ").at("/usr/lib/cloister-lab/keys");
         return said.subList(0, said.size() - 1);
     }
 
@@ -336,8 +337,9 @@ class ProjectJobTest {
     void keys_of_relay_and_hosts_are_in_their_files_alone() throws Exception {
         SecretSearch search = new SecretSearch();
         Set<String> files = new TreeSet<>();
-        for (Name name : List.of(RelaySite.RELAY, RelaySite.NODES.get(0), RelaySite.NODES.get(1))) {
-            RelaySite parties = project.site().parties();
+        for (CertificateName name :
+                List.of(RelaySiteFiles.RELAY, RelaySiteFiles.NODES.get(0), RelaySiteFiles.NODES.get(1))) {
+            RelaySiteFiles parties = project.site().parties();
             search.add(name.id(), (ECPrivateKey) parties.credential(name).key());
             files.add(parties.key(name).getFileName().toString());
         }
@@ -345,7 +347,7 @@ class ProjectJobTest {
                 .extracting(file -> file.getFileName().toString())
                 .hasSameElementsAs(files);
         ProcessBuilder told = new ProcessBuilder("sleep", "300");
-        told.environment().put("KEY", Files.readString(project.site().parties().key(RelaySite.RELAY)));
+        told.environment().put("KEY", Files.readString(project.site().parties().key(RelaySiteFiles.RELAY)));
         Process there = told.start();
         try {
             assertThat(search.processes()).isNotEmpty();
@@ -360,15 +362,15 @@ class ProjectJobTest {
     void no_word_of_a_job_is_anywhere_outside_of_the_projects_vms() throws Exception {
         project.explained(() -> {
             // The search does find: where they belong.
-            assertThat(member.said("grep -r -h -o -e '" + MARKER + "[a-z-]*' . | sort -u")
+            assertThat(member.runSsh("grep -r -h -o -e '" + MARKER + "[a-z-]*' . | sort -u")
                             .lines())
                     .contains(MARKER + "-script", MARKER + "-output", MARKER + "-input");
-            assertThat(member.said("sacct -n -X -P -j 1 -o JobName").strip()).isEqualTo(MARKER + "-name");
-            Search search = new Search(MARKER);
+            assertThat(member.runSsh("sacct -n -X -P -j 1 -o JobName").strip()).isEqualTo(MARKER + "-name");
+            MarkerSearch search = new MarkerSearch(MARKER);
             assertThat(search.files(List.of(folder.resolve("job.sh")))).isNotEmpty();
             String ticket =
-                    member.said("ls /project/receipts").lines().findFirst().orElseThrow();
-            Search known = new Search(ticket.replace(".json", ""));
+                    member.runSsh("ls /project/receipts").lines().findFirst().orElseThrow();
+            MarkerSearch known = new MarkerSearch(ticket.replace(".json", ""));
             assertThat(known.files(lab.slurm().folders())).isNotEmpty();
             assertThat(known.memory(WorkingSite.DAEMONS)).isNotEmpty();
 

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.cloister.host.vm.VmOwner;
-import org.cloister.lab.Command;
+import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.project.MemberDevice;
-import org.cloister.lab.project.ProjectStage;
-import org.cloister.lab.site.Search;
+import org.cloister.lab.project.ProjectFixture;
+import org.cloister.lab.site.MarkerSearch;
 import org.cloister.lab.site.WorkingSite;
 import org.cloister.lab.wire.Wiretap;
 import org.junit.jupiter.api.AfterAll;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("scenario")
 @Tag("vm")
 @Timeout(2400)
-@InTurn(0)
+@RotatedScenario(0)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith(SharedLab.class)
 @SuppressWarnings("NullAway.Init") // set before all
@@ -85,17 +85,17 @@ class ProjectReopenedTest {
      */
     private record Loss(How how, String phase) {}
 
-    private static ProjectStage project;
+    private static ProjectFixture project;
     /** The VM that runs, and the drive's epoch that it has. */
-    private static ProjectStage.Opened opened;
+    private static ProjectFixture.OpenedVm opened;
 
     private static long epoch;
 
     @BeforeAll
-    static void begin(Lab of) throws Exception {
+    static void setUp(Lab of) throws Exception {
         lab = of;
-        project = ProjectStage.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"));
-        opened = project.make();
+        project = ProjectFixture.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"));
+        opened = project.openNewDrive();
         epoch = project.awaitWork(opened).path("epoch").asLong();
         project.member.configure();
         project.member.put(Files.writeString(folder.resolve("job.sh"), SCRIPT));
@@ -109,7 +109,7 @@ class ProjectReopenedTest {
             all.add(new Loss(How.AGENT_KILLED, phase));
             all.add(new Loss(How.QEMU_KILLED, phase));
         }
-        Collections.shuffle(all, new Random(Seed.of("loss")));
+        Collections.shuffle(all, new Random(ScenarioSeed.of("loss")));
         return Boolean.getBoolean("cloister.sweep.all") ? all : all.subList(0, 1);
     }
 
@@ -119,7 +119,7 @@ class ProjectReopenedTest {
     void two_jobs_live_on_and_end_well(Loss loss) throws Exception {
         System.out.println(loss);
         project.explained(() -> {
-            List<String> jobs = begin(loss.phase());
+            List<String> jobs = setUp(loss.phase());
             String node = project.member.node(jobs.get(0));
             String since = project.member.slurmdSince(node);
             lose(loss);
@@ -127,12 +127,12 @@ class ProjectReopenedTest {
             reopen(loss, jobs);
             // It does not wait to be asked.
             project.member.awaitSlurmd(node, since);
-            project.member.said("touch go");
+            project.member.runSsh("touch go");
             for (String job : jobs) {
                 project.member.awaitEnd(job);
                 assertThat(project.member.state(job)).isEqualTo("COMPLETED|0:0");
                 // srun may say, too, that it waited for slurmctld.
-                assertThat(project.member.said("grep -v ^srun: " + job + ".txt"))
+                assertThat(project.member.runSsh("grep -v ^srun: " + job + ".txt"))
                         .matches("begun\nstep on \\S+-0\nover\n");
             }
             project.awaitNoWorker();
@@ -141,7 +141,7 @@ class ProjectReopenedTest {
 
     /** What a person who may open it is told, and the drive's epoch. */
     private static void assertLost() throws IOException {
-        assertThat(project.second.standing())
+        assertThat(project.second.projectStatus())
                 .containsPattern("state +(lost|closed): ")
                 .containsPattern("you +as p2 until ")
                 .containsPattern("epoch +" + epoch);
@@ -151,7 +151,7 @@ class ProjectReopenedTest {
         switch (loss.how()) {
             case QEMU_KILLED -> project.site().guests().kill(opened.owner());
             case AGENT_KILLED -> project.site().guests().killAgent(opened.owner());
-            case DRIVE_GIVEN -> project.site().giveDrive(opened.owner().project(), ProjectStage.DRIVE, epoch + 1);
+            case DRIVE_GIVEN -> project.site().createDrive(opened.owner().project(), ProjectFixture.DRIVE, epoch + 1);
         }
         project.awaitGone(opened);
         opened.close();
@@ -159,26 +159,26 @@ class ProjectReopenedTest {
 
     /** By the second owner, whose first try would take an older drive for this one; and its host has the wrong time. */
     private static void reopen(Loss loss, List<String> jobs) throws IOException {
-        Command.Output older = project.opening(
-                        project.second, ProjectStage.words("--epoch", Long.toString(epoch)), project.shared())
+        LabCommand.Output older = project.opening(
+                        project.second, ProjectFixture.words("--epoch", Long.toString(epoch)), project.shared())
                 .run();
         assertThat(older.exit()).as(older.out()).isNotZero();
         assertThat(older.err()).contains("epoch");
 
         long had = loss.how() == How.DRIVE_GIVEN ? epoch + 1 : epoch;
         epoch = had + 1;
-        opened = project.open(project.second, ProjectStage.words("--epoch", Long.toString(epoch)), project.shared());
-        project.site().guests().tell(opened.owner(), "clock + 3 hours");
+        opened = project.open(project.second, ProjectFixture.words("--epoch", Long.toString(epoch)), project.shared());
+        project.site().guests().writeConsole(opened.owner(), "clock + 3 hours");
         assertThat(project.awaitWork(opened).path("found").asText()).isEqualTo("epoch " + had);
-        Looks.of(project.said(opened)).assertWorks();
-        assertThat(project.said(opened)).containsPattern("clock: was \\d{5} s from the opener's");
+        ControllerInspection.of(project.readConsole(opened)).assertWorks();
+        assertThat(project.readConsole(opened)).containsPattern("clock: was \\d{5} s from the opener's");
         if (loss.how() != How.AGENT_KILLED) {
             // The VM before ended at once, and its database says so at this opening.
-            assertThat(project.said(opened)).contains("crash recovery");
+            assertThat(project.readConsole(opened)).contains("crash recovery");
         }
         // To a relay that three busy VMs leave no time for, a host may not answer at the first call.
         project.member.awaitLogin();
-        String running = project.member.said("squeue -h -t running -o %A");
+        String running = project.member.runSsh("squeue -h -t running -o %A");
         assertThat(running.lines()).containsAll(loss.phase().equals(RUNNING) ? jobs : jobs.subList(0, 1));
     }
 
@@ -193,12 +193,12 @@ class ProjectReopenedTest {
             member.awaitRunning(job);
             String node = member.node(job);
             String since = member.slurmdSince(node);
-            project.site().guests().tell(project.worker(job), "kill slurmd");
+            project.site().guests().writeConsole(project.worker(job), "kill slurmd");
             member.awaitSlurmd(node, since);
-            member.said("touch back");
+            member.runSsh("touch back");
             member.awaitEnd(job);
             assertThat(member.state(job)).isEqualTo("COMPLETED|0:0");
-            assertThat(member.said("grep -v ^srun: slurmd.txt")).isEqualTo("first\nnext\n");
+            assertThat(member.runSsh("grep -v ^srun: slurmd.txt")).isEqualTo("first\nnext\n");
             project.awaitNoWorker();
         });
     }
@@ -212,13 +212,13 @@ class ProjectReopenedTest {
             String job = member.submit("--no-requeue --output=taken.txt --wrap='srun sleep 600; echo status $?'");
             member.awaitRunning(job);
             String node = member.node(job);
-            VmOwner worker = project.worker(job);
+            ResourceOwner worker = project.worker(job);
             lab.slurm().client("scancel", Long.toString(worker.globalJob()));
             member.awaitEnd(job);
             assertThat(member.state(job)).startsWith("NODE_FAIL");
-            VmEnd.of(project.site().hosts(), worker).assertOrderly();
-            assertThat(member.said("cat cloister-" + node + "-*/journal")).contains("the host ends this VM within ");
-            assertThat(member.said("cat taken.txt")).doesNotContain("status");
+            VmShutdownResult.of(project.site().hosts(), worker).assertOrderly();
+            assertThat(member.runSsh("cat cloister-" + node + "-*/journal")).contains("the host ends this VM within ");
+            assertThat(member.runSsh("cat taken.txt")).doesNotContain("status");
             project.awaitNoWorker();
         });
     }
@@ -232,7 +232,7 @@ class ProjectReopenedTest {
             String job = member.submit("--no-requeue --tmp=40 --output=dead.txt"
                     + " --wrap='while echo on | tee -a /scratch/file; do sleep 0.1; done'");
             member.awaitRunning(job);
-            VmOwner worker = project.worker(job);
+            ResourceOwner worker = project.worker(job);
             CompletableFuture<Void> cut = CompletableFuture.runAsync(() -> {
                 try {
                     project.site().guests().unplug(opened.owner(), AgentHostFiles.ORDERLY.multipliedBy(4));
@@ -243,16 +243,16 @@ class ProjectReopenedTest {
             // What it has written waits for the storage.
             TimeUnit.SECONDS.sleep(DEAD_S);
             lab.slurm().client("scancel", Long.toString(worker.globalJob()));
-            VmEnd.of(project.site().hosts(), worker).assertOrderly();
+            VmShutdownResult.of(project.site().hosts(), worker).assertOrderly();
             assertThat(cut).as("the cable").isNotDone();
-            assertThat(project.site().consoles().of(worker.name().domain())).contains("storage: does not answer");
+            assertThat(project.site().consoles().of(worker.names().domain())).contains("storage: does not answer");
             cut.join();
             member.awaitEnd(job);
             assertThat(member.state(job)).startsWith("NODE_FAIL");
             String receipt = "/project/receipts/" + worker.ticket() + ".json";
-            Command.Output verified = project.verify(Files.writeString(
+            LabCommand.Output verified = project.verify(Files.writeString(
                     folder.resolve("dead.json"),
-                    member.said("until [ -e " + receipt + " ]; do sleep 1; done; cat " + receipt)));
+                    member.runSsh("until [ -e " + receipt + " ]; do sleep 1; done; cat " + receipt)));
             assertThat(verified.exit()).as(verified.toString()).isZero();
             assertThat(verified.out()).contains("volume erased ").doesNotContain("NOT known to be erased");
             project.awaitNoWorker();
@@ -264,11 +264,11 @@ class ProjectReopenedTest {
     void a_project_that_is_closed_ends_in_good_order() throws Exception {
         project.explained(() -> {
             assertThat(opened.wire().clear()).isZero();
-            assertThat(project.member.said("cat job.sh")).contains(Wiretap.MARKER);
+            assertThat(project.member.runSsh("cat job.sh")).contains(Wiretap.MARKER);
             assertThat(marker().memory(QEMU)).as("what its host can see").isNotEmpty();
             project.second.close(opened.owner().ticket());
-            VmEnd.of(project.site().hosts(), opened.owner()).assertOrderly();
-            assertThat(project.said(opened))
+            VmShutdownResult.of(project.site().hosts(), opened.owner()).assertOrderly();
+            assertThat(project.readConsole(opened))
                     .contains("slurmctld: Saving all slurm state", "mariadbd: Shutdown complete")
                     .doesNotContain("not ended in good order", "closed under");
             opened.close();
@@ -282,7 +282,7 @@ class ProjectReopenedTest {
     void a_host_that_the_owners_do_not_name_has_nothing_of_their_project() throws Exception {
         project.explained(() -> {
             opened = project.openUnnamed(
-                    project.first, ProjectStage.words("--epoch", Long.toString(epoch + 1)), project.shared());
+                    project.first, ProjectFixture.words("--epoch", Long.toString(epoch + 1)), project.shared());
             assertThat(project.awaitDenied(opened)).contains("denied by host: ");
             assertThat(marker().memory(QEMU)).isEmpty();
             assertThat(marker().memory(WorkingSite.DAEMONS)).isEmpty();
@@ -293,26 +293,26 @@ class ProjectReopenedTest {
         project.awaitNothing();
     }
 
-    private static Search marker() {
-        return new Search(Wiretap.MARKER);
+    private static MarkerSearch marker() {
+        return new MarkerSearch(Wiretap.MARKER);
     }
 
     @AfterAll
-    static void end() throws IOException {
+    static void tearDown() throws IOException {
         project.close();
     }
 
     /** One job that runs, and one in that phase, when slurmctld has written down what it knows of them. */
-    private static List<String> begin(String phase) throws Exception {
+    private static List<String> setUp(String phase) throws Exception {
         MemberDevice member = project.member;
         // Of a loss that ended otherwise.
-        member.said("scancel --user=$USER; rm -f go");
+        member.runSsh("scancel --user=$USER; rm -f go");
         project.awaitNoWorker();
         // Of one that waits the time comes when the first has been written down.
         String later = phase.equals(RUNNING) ? "" : "--begin=now+" + SAVED_S + "seconds ";
         List<String> jobs = List.of(member.submit("job.sh"), member.submit(later + "job.sh"));
         member.awaitRunning(jobs.get(0));
-        System.out.println(member.said("bash phase.sh " + jobs.get(1) + " " + phase));
+        System.out.println(member.runSsh("bash phase.sh " + jobs.get(1) + " " + phase));
         if (phase.equals(RUNNING)) {
             TimeUnit.SECONDS.sleep(SAVED_S);
         }

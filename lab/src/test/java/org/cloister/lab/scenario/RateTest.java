@@ -1,10 +1,10 @@
 package org.cloister.lab.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.cloister.lab.scenario.Frames.ip;
-import static org.cloister.lab.scenario.Frames.ipv4;
-import static org.cloister.lab.scenario.Frames.mac;
-import static org.cloister.lab.scenario.Frames.udp;
+import static org.cloister.lab.scenario.NumberedFrames.ip;
+import static org.cloister.lab.scenario.NumberedFrames.ipv4;
+import static org.cloister.lab.scenario.NumberedFrames.mac;
+import static org.cloister.lab.scenario.NumberedFrames.udp;
 
 import com.codahale.metrics.MetricRegistry;
 import java.io.IOException;
@@ -12,14 +12,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.cloister.lab.Host;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.MacAddress;
 import org.cloister.lab.Lab;
+import org.cloister.lab.LabHost;
 import org.cloister.ovs.Endpoint;
-import org.cloister.ovs.Ipv4;
-import org.cloister.ovs.Mac;
 import org.cloister.ovs.PortPlan;
-import org.cloister.ovs.Rate;
-import org.cloister.ovs.Role;
+import org.cloister.ovs.PortRate;
+import org.cloister.ovs.PortRole;
 import org.cloister.ovs.SecureBridge;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedLab.class)
 class RateTest {
     private static final int VLAN = 313;
-    private static final Rate RATE = new Rate(2000, 200);
+    private static final PortRate RATE = new PortRate(2000, 200);
     private static final int FRAME_BYTES = 1000;
     /** Five times the rate. */
     private static final int FRAMES_A_SECOND = 1250;
@@ -58,7 +58,7 @@ class RateTest {
 
     @Test
     void a_rate_holds_what_a_port_sends_and_not_what_it_receives() throws IOException {
-        try (Machines machines = new Machines(lab);
+        try (NamespaceMachines machines = new NamespaceMachines(lab);
                 SecureBridge one = open(lab.host(1));
                 SecureBridge two = open(lab.host(2))) {
             machines.enter("slow", lab.host(1));
@@ -83,7 +83,7 @@ class RateTest {
                 two.replace(List.of());
             }
         } finally {
-            for (Host host : lab.hosts()) {
+            for (LabHost host : lab.hosts()) {
                 host.ovs().ofctl("del-flows", "br-secure");
             }
         }
@@ -91,7 +91,7 @@ class RateTest {
 
     private record Burst(int arrived, double seconds) {}
 
-    private static Burst burst(Machines machines, String from, Endpoint sender, String to, Endpoint target)
+    private static Burst burst(NamespaceMachines machines, String from, Endpoint sender, String to, Endpoint target)
             throws IOException {
         byte[] datagram = Arrays.copyOf(udp(4000, 4000), FRAME_BYTES - 12 - 14 - 20);
         byte[] frame = ipv4(
@@ -110,10 +110,10 @@ class RateTest {
                 last = machines.send(from, frame);
             }
             machines.receive();
-            Stage.sleep(1);
+            BridgeFixture.sleep(1);
         }
         double seconds = (System.nanoTime() - start) / 1e9;
-        Stage.sleep(ON_THE_WAY_MILLIS);
+        BridgeFixture.sleep(ON_THE_WAY_MILLIS);
         machines.receive();
         int arrived = machines.count(to, first, last);
         System.out.printf(
@@ -122,16 +122,24 @@ class RateTest {
         return new Burst(arrived, seconds);
     }
 
-    private static SecureBridge open(Host host) {
+    private static SecureBridge open(LabHost host) {
         return SecureBridge.open(host.bridge(), new MetricRegistry());
     }
 
-    private static PortPlan plan(String name, Endpoint self, @Nullable Rate rate, Endpoint... peers) {
+    private static PortPlan plan(String name, Endpoint self, @Nullable PortRate rate, Endpoint... peers) {
         return new PortPlan(
-                Machines.device(name), VLAN, self, "rate", Role.WORKER, Set.of(peers), null, rate, "scenario/rate");
+                NamespaceMachines.device(name),
+                VLAN,
+                self,
+                "rate",
+                PortRole.WORKER,
+                Set.of(peers),
+                null,
+                rate,
+                "scenario/rate");
     }
 
     private static Endpoint endpoint(int number) {
-        return Endpoint.of(new Mac("02:00:00:00:79:0" + number), new Ipv4("10.79.0." + number));
+        return Endpoint.of(new MacAddress("02:00:00:00:79:0" + number), new Ipv4Address("10.79.0." + number));
     }
 }

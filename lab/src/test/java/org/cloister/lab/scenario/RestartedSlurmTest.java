@@ -9,11 +9,11 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.ControllerProcess;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.Login;
-import org.cloister.lab.local.User;
+import org.cloister.lab.localslurm.ClusterLogin;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.ControllerProcess;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.SlurmPairFixture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -25,21 +25,21 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(240)
-@ExtendWith(SharedStage.class)
+@ExtendWith(SharedLocalSlurm.class)
 class RestartedSlurmTest {
     private static final Duration LIMIT = Duration.ofSeconds(90);
     /** MinJobAge, and what agent-vm and a machine that is busy may take after that. */
     private static final Duration FORGOTTEN = Duration.ofMinutes(8);
 
-    private final LocalStage stage;
-    private final Cluster local;
-    private final Login alice;
+    private final SlurmPairFixture stage;
+    private final LabCluster local;
+    private final ClusterLogin alice;
     private ControllerProcess controller;
 
-    RestartedSlurmTest(LocalStage stage) {
+    RestartedSlurmTest(SlurmPairFixture stage) {
         this.stage = stage;
         this.local = stage.local();
-        this.alice = local.as(User.ALICE);
+        this.alice = local.as(ClusterUser.ALICE);
     }
 
     @BeforeEach
@@ -48,7 +48,7 @@ class RestartedSlurmTest {
     }
 
     @AfterEach
-    void end() throws IOException {
+    void tearDown() throws IOException {
         try {
             alice.run("scancel", "--me");
             stage.awaitNoTickets();
@@ -97,7 +97,7 @@ class RestartedSlurmTest {
 
     /** The real slurmctld overwrites what accounting has; see "AdminComment" in docs/slurm.md. */
     @Test
-    @InTurn(9)
+    @RotatedScenario(9)
     @Timeout(600)
     void a_statement_is_made_again_when_slurmctld_has_forgotten_the_job() throws IOException {
         long over = alice.submit("true", "--output=/dev/null");

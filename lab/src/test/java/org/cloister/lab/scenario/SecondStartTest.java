@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.ControllerProcess;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.Login;
-import org.cloister.lab.local.User;
+import org.cloister.lab.localslurm.ClusterLogin;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.ControllerProcess;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.SlurmPairFixture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,18 +20,18 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(300)
-@ExtendWith(SharedStage.class)
+@ExtendWith(SharedLocalSlurm.class)
 class SecondStartTest {
     private static final Duration LIMIT = Duration.ofSeconds(90);
 
-    private final LocalStage stage;
-    private final Cluster local;
-    private final Login alice;
+    private final SlurmPairFixture stage;
+    private final LabCluster local;
+    private final ClusterLogin alice;
 
-    SecondStartTest(LocalStage stage) {
+    SecondStartTest(SlurmPairFixture stage) {
         this.stage = stage;
         this.local = stage.local();
-        this.alice = local.as(User.ALICE);
+        this.alice = local.as(ClusterUser.ALICE);
     }
 
     @AfterEach

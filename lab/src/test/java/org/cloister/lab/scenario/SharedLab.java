@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
-import org.cloister.lab.Steps;
+import org.cloister.lab.ProgressLog;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
@@ -35,7 +35,7 @@ public final class SharedLab implements ParameterResolver {
         LabHome home = LabHome.fromEnvironment();
         try {
             LabName name = TestLabs.name(home, PREFIX);
-            return new Shared(home, Lab.up(home, name, new Steps(System.out)));
+            return new Shared(home, Lab.up(home, name, new ProgressLog(System.out)));
         } catch (IOException e) {
             throw new IllegalStateException("the lab that scenarios share did not come up", e);
         }

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.cloister.lab.Command;
+import org.cloister.lab.LabCommand;
 import org.cloister.lab.Sandbox;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.ControllerProcess;
-import org.cloister.lab.local.FilterProcess;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.Login;
-import org.cloister.lab.local.User;
+import org.cloister.lab.localslurm.ClusterLogin;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.ControllerProcess;
+import org.cloister.lab.localslurm.FilterProcess;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.SlurmPairFixture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("boundary")
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(SharedStage.class)
+@ExtendWith(SharedLocalSlurm.class)
 class SlurmFilterTest {
     /**
      * What slurmctld's log has of an order that was taken. A node that comes has Slurm's plugins read their configuration again, which
@@ -51,18 +51,18 @@ class SlurmFilterTest {
     /** root, Slurm's own account, and the job's user. */
     private static final List<String> UIDS = List.of("root", "slurm", "alice");
 
-    private final LocalStage stage;
-    private final Cluster local;
-    private final Login alice;
+    private final SlurmPairFixture stage;
+    private final LabCluster local;
+    private final ClusterLogin alice;
     private final FilterProcess filter;
     private ControllerProcess controller;
     private long job;
     private Sandbox worker;
 
-    SlurmFilterTest(LocalStage stage) {
+    SlurmFilterTest(SlurmPairFixture stage) {
         this.stage = stage;
         this.local = stage.local();
-        this.alice = local.as(User.ALICE);
+        this.alice = local.as(ClusterUser.ALICE);
         this.filter = stage.filter();
     }
 
@@ -91,7 +91,7 @@ class SlurmFilterTest {
         controller.close();
     }
 
-    private Command.Output asRootOfTheWorker(String uid, List<String> argv) throws IOException {
+    private LabCommand.Output asRootOfTheWorker(String uid, List<String> argv) throws IOException {
         List<String> whole =
                 new ArrayList<>(List.of("timeout", "25", "setpriv", "--reuid=" + uid, "--clear-groups", "--"));
         whole.addAll(argv);
@@ -175,7 +175,7 @@ class SlurmFilterTest {
                 "the filter's counts",
                 LIMIT,
                 () -> filter.state()
-                        .refused()
+                        .readRefusals()
                         .filter(all -> all.getOrDefault("request_trigger_set", 0L) >= 6
                                 && all.getOrDefault("request_shutdown", 0L) >= 3)
                         .isPresent());
@@ -286,7 +286,7 @@ class SlurmFilterTest {
     /** A port that anybody may take, while nobody of ours has it. */
     @Test
     void nobody_answers_workers_in_the_place_of_a_filter_that_is_dead() throws IOException {
-        filter.end();
+        filter.stop();
         try {
             String listen = "use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => '10.90.0.1:16817',"
                     + " Listen => 5, ReuseAddr => 1) or die 'not bound'; open(my $f, '>', \"$ENV{HOME}/bound\"); close $f;"
@@ -308,7 +308,7 @@ class SlurmFilterTest {
 
     @Test
     void without_a_filter_nothing_passes_and_a_new_node_waits_and_why_says_so() throws IOException {
-        filter.end();
+        filter.stop();
         try {
             for (String uid : UIDS) {
                 assertThat(asRootOfTheWorker(uid, List.of("scontrol", "reconfigure"))

@@ -3,9 +3,9 @@ package org.cloister.lab.scenario;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.cloister.host.root.RootPart;
-import org.cloister.host.step.Entrance;
-import org.cloister.host.step.StepCgroup;
+import org.cloister.host.daemon.AgentHostRootClient;
+import org.cloister.host.slurmstep.CgroupAttacher;
+import org.cloister.host.slurmstep.StepCgroup;
 
 /** What of a host's agent moves a VM into its step, as a process of a user without rights. */
 final class StepProgram {
@@ -15,14 +15,14 @@ final class StepProgram {
     public static void main(String[] args) throws IOException {
         StepCgroup step = StepCgroup.of(Long.parseLong(args[1]));
         long pid = Long.parseLong(args[3]);
-        say("itself", step, Entrance.DIRECT, args[2], pid);
-        say("root part", step, new RootPart(Path.of(args[0]), Duration.ofSeconds(20)), args[2], pid);
+        say("itself", step, CgroupAttacher.DIRECT, args[2], pid);
+        say("root part", step, new AgentHostRootClient(Path.of(args[0]), Duration.ofSeconds(20)), args[2], pid);
     }
 
-    private static void say(String how, StepCgroup step, Entrance entrance, String domain, long pid) {
+    private static void say(String how, StepCgroup step, CgroupAttacher entrance, String domain, long pid) {
         long before = System.nanoTime();
         try {
-            step.take(entrance, domain, pid);
+            step.attach(entrance, domain, pid);
             System.out.println(how + ": taken after " + (System.nanoTime() - before) / 1_000_000 + " ms");
         } catch (IOException e) {
             System.out.println(how + ": " + e.getMessage());

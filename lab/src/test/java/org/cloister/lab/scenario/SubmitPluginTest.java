@@ -11,14 +11,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.cloister.lab.Command;
-import org.cloister.lab.local.Cluster;
-import org.cloister.lab.local.LocalStage;
-import org.cloister.lab.local.Login;
-import org.cloister.lab.local.User;
-import org.cloister.slurm.SlurmProgram;
-import org.cloister.vm.plugin.PluginData;
-import org.cloister.vm.plugin.SubmitPluginContract;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.localslurm.ClusterLogin;
+import org.cloister.lab.localslurm.ClusterUser;
+import org.cloister.lab.localslurm.LabCluster;
+import org.cloister.lab.localslurm.SlurmPairFixture;
+import org.cloister.slurm.SlurmCommand;
+import org.cloister.vm.controller.jobsubmit.JobSubmitPluginContract;
+import org.cloister.vm.controller.jobsubmit.SubmitPluginData;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,22 +28,22 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("slurm")
 @Timeout(180)
-@ExtendWith(SharedStage.class)
-class SubmitPluginTest extends SubmitPluginContract {
+@ExtendWith(SharedLocalSlurm.class)
+class SubmitPluginTest extends JobSubmitPluginContract {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final String NODES_OF_ITS_OWN = "a job's nodes are made for it alone when its turn comes";
     private static final String SHAPE_WORDS = "Requested node configuration is not available";
 
-    private final LocalStage stage;
-    private final Cluster local;
-    private final Login alice;
-    private final Login bob;
+    private final SlurmPairFixture stage;
+    private final LabCluster local;
+    private final ClusterLogin alice;
+    private final ClusterLogin bob;
 
-    SubmitPluginTest(LocalStage stage) throws IOException {
+    SubmitPluginTest(SlurmPairFixture stage) throws IOException {
         this.stage = stage;
         this.local = stage.local();
-        this.alice = local.as(User.ALICE);
-        this.bob = local.as(User.BOB);
+        this.alice = local.as(ClusterUser.ALICE);
+        this.bob = local.as(ClusterUser.BOB);
     }
 
     @Override
@@ -52,18 +52,18 @@ class SubmitPluginTest extends SubmitPluginContract {
     }
 
     @Override
-    protected SlurmProgram slurm() throws IOException {
-        return new SlurmProgram(Optional.of(local.programs()), Optional.empty(), LIMIT);
+    protected SlurmCommand slurm() throws IOException {
+        return new SlurmCommand(Optional.of(local.programs()), Optional.empty(), LIMIT);
     }
 
     @Override
-    protected PluginData data(int release) throws IOException {
+    protected SubmitPluginData data(int release) throws IOException {
         return stage.pluginData(release);
     }
 
     @Override
     protected void stopController() throws IOException {
-        local.endController();
+        local.terminateController();
     }
 
     @Override
@@ -106,8 +106,8 @@ class SubmitPluginTest extends SubmitPluginContract {
         refused.put("--tmp=4001", "4001 MiB of disk on a node: the site's largest host has 4000 MiB; ask for less ");
         for (Map.Entry<String, String> each : refused.entrySet()) {
             assertRefused(each.getKey(), each.getValue());
-            Command.Output plain = sbatch(stage.plain().as(User.ALICE), each.getKey());
-            Command.Output ours = sbatch(alice, each.getKey());
+            LabCommand.Output plain = sbatch(stage.plain().as(ClusterUser.ALICE), each.getKey());
+            LabCommand.Output ours = sbatch(alice, each.getKey());
             assertThat(ours.exit()).as(each.getKey()).isEqualTo(plain.exit());
             assertThat(last(ours)).as(each.getKey()).isEqualTo(last(plain)).endsWith(SHAPE_WORDS);
         }
@@ -124,7 +124,7 @@ class SubmitPluginTest extends SubmitPluginContract {
                 "--ntasks=9 --mem-per-cpu=100",
                 "9 CPUs in all: the site's hosts hold 8 for such tasks; ask for fewer ");
         for (String each : List.of("--nodes=5", "--ntasks=9")) {
-            Login user = stage.plain().as(User.ALICE);
+            ClusterLogin user = stage.plain().as(ClusterUser.ALICE);
             long job = user.submit("true", each);
             assertThat(stage.plain().state(Long.toString(job))).as(each).isEqualTo("PENDING");
             user.succeed("scancel", Long.toString(job));
@@ -133,10 +133,10 @@ class SubmitPluginTest extends SubmitPluginContract {
 
     @Test
     void each_component_of_a_set_and_every_array_is_looked_at() throws IOException {
-        Command.Output set = alice.sbatch("--ntasks=1", ":", "--constraint=slow", "--wrap=true");
+        LabCommand.Output set = alice.sbatch("--ntasks=1", ":", "--constraint=slow", "--wrap=true");
         assertThat(set.exit()).isEqualTo(1);
         assertThat(set.err()).startsWith("sbatch: error: 1: --constraint=slow: slow is no feature of this project, ");
-        Command.Output array = sbatch(alice, "--array=1-4", "--exclude=p1");
+        LabCommand.Output array = sbatch(alice, "--array=1-4", "--exclude=p1");
         assertThat(array.exit()).isEqualTo(1);
         assertThat(array.err()).contains("--exclude=p1: " + NODES_OF_ITS_OWN);
         assertThat(queue()).isEmpty();
@@ -156,7 +156,7 @@ class SubmitPluginTest extends SubmitPluginContract {
 
     @Test
     void root_submits_nothing() throws IOException {
-        Command.Output output = local.root().sbatch("--wrap=true");
+        LabCommand.Output output = local.root().sbatch("--wrap=true");
         assertThat(output.exit()).isEqualTo(1);
         assertThat(output.err()).contains("root runs no jobs here", "submit as a member of the project");
         assertThat(local.root().sbatch("--uid=root", "--wrap=true").exit()).isEqualTo(1);
@@ -187,7 +187,7 @@ class SubmitPluginTest extends SubmitPluginContract {
             refused.put("minmemorynode=2001", SHAPE_WORDS);
             refused.put("mintmpdisknode=4001", SHAPE_WORDS);
             for (Map.Entry<String, String> each : refused.entrySet()) {
-                Command.Output output = update(alice, job, each.getKey());
+                LabCommand.Output output = update(alice, job, each.getKey());
                 assertThat(output.exit()).as(each.getKey()).isEqualTo(1);
                 assertThat(output.err().strip()).as(each.getKey()).isEqualTo(each.getValue() + " for job " + job);
             }
@@ -215,7 +215,7 @@ class SubmitPluginTest extends SubmitPluginContract {
                     "numnodes=4",
                     "numnodes=1",
                     "partition=secure")) {
-                assertThat(update(alice, job, each)).as(each).isEqualTo(new Command.Output(0, "", ""));
+                assertThat(update(alice, job, each)).as(each).isEqualTo(new LabCommand.Output(0, "", ""));
             }
             alice.succeed("scontrol", "hold", Long.toString(job));
             alice.succeed("scontrol", "release", Long.toString(job));
@@ -232,24 +232,24 @@ class SubmitPluginTest extends SubmitPluginContract {
             List<String> argv = new ArrayList<>(List.of(program));
             argv.addAll(List.of(option.split(" ", -1)));
             argv.add(program.equals("sbatch") ? "--wrap=true" : "true");
-            Command.Output output = alice.command(argv).run();
+            LabCommand.Output output = alice.command(argv).run();
             assertThat(output.exit()).as(program + " " + option).isEqualTo(1);
             assertThat(output.err()).as(program + " " + option).startsWith(program + ": error: " + sentence);
         }
         assertThat(queue()).as(option).isEmpty();
     }
 
-    private static Command.Output sbatch(Login user, String... options) throws IOException {
+    private static LabCommand.Output sbatch(ClusterLogin user, String... options) throws IOException {
         List<String> argv = new ArrayList<>(List.of(options));
         argv.add("--wrap=true");
         return user.sbatch(argv.toArray(String[]::new));
     }
 
-    private static Command.Output update(Login user, long job, String change) throws IOException {
+    private static LabCommand.Output update(ClusterLogin user, long job, String change) throws IOException {
         return user.run("scontrol", "update", "jobid=" + job, change);
     }
 
-    private static String last(Command.Output output) {
+    private static String last(LabCommand.Output output) {
         return output.err().lines().reduce("", (first, line) -> line);
     }
 

@@ -18,7 +18,7 @@ record TicketSteps(Path folder) {
         }
     }
 
-    static TicketSteps lay(Path folder) throws IOException {
+    static TicketSteps create(Path folder) throws IOException {
         Files.createDirectories(folder);
         Path script = folder.resolve("step");
         Files.writeString(script, """
@@ -38,12 +38,12 @@ record TicketSteps(Path folder) {
         return folder.resolve("step");
     }
 
-    List<Step> begun(String node) throws IOException {
+    List<Step> started(String node) throws IOException {
         return of("begun", node);
     }
 
     /** Of their own accord or by Slurm's signal; a step whose node broke says nothing any more. */
-    List<Step> over(String node) throws IOException {
+    List<Step> ended(String node) throws IOException {
         return of("over", node);
     }
 
@@ -58,7 +58,7 @@ record TicketSteps(Path folder) {
         return starts;
     }
 
-    void end(String ticket, int exit) throws IOException {
+    void finish(String ticket, int exit) throws IOException {
         Path next = Files.writeString(folder.resolve("." + ticket), exit + "\n");
         Files.move(next, folder.resolve("end." + ticket), StandardCopyOption.ATOMIC_MOVE);
     }

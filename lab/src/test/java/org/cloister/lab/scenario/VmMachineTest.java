@@ -10,13 +10,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.cloister.ipsec.Identity;
+import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.lab.GuestJava;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
-import org.cloister.lab.ProjectKeys;
-import org.cloister.lab.Vm;
-import org.cloister.lab.VmSpec;
+import org.cloister.lab.LabProjectKeys;
+import org.cloister.lab.LabVm;
+import org.cloister.lab.LabVmSpec;
 import org.cloister.lab.guest.MachineScript;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("scenario")
 @Tag("vm")
-@InTurn({7, 9, 10})
+@RotatedScenario({7, 9, 10})
 @ExtendWith(SharedLab.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class VmMachineTest {
@@ -44,7 +44,7 @@ class VmMachineTest {
     private static final long DRIVE = 160 << 20;
 
     @SuppressWarnings("NullAway.Init") // boot sets them before any test
-    private Vm vm;
+    private LabVm vm;
 
     @SuppressWarnings("NullAway.Init")
     private GuestJava java;
@@ -62,7 +62,7 @@ class VmMachineTest {
         Path folder = lab.host(1).folder("vm-machine");
         scratch = disk(folder.resolve("scratch"), DISK);
         drive = disk(folder.resolve("drive"), DRIVE);
-        VmSpec spec = VmSpec.of("vm-machine", LabHome.fromEnvironment().image("lab"))
+        LabVmSpec spec = LabVmSpec.of("vm-machine", LabHome.fromEnvironment().image("lab"))
                 .withShape(1, 1024)
                 .withDisk(scratch)
                 .withDisk(disk(folder.resolve("swap"), DISK))
@@ -78,7 +78,7 @@ class VmMachineTest {
     }
 
     @Test
-    @InTurn(7)
+    @RotatedScenario(7)
     void scratch_is_noise_below_and_erased_after() throws IOException {
         vm.succeed("sh", "-c", "mkswap \"$1\" && swapon \"$1\"", "swap", device(1));
         assertThat(run("swap", device(0)).get(0)).startsWith("swap refused: swap: want none");
@@ -127,7 +127,7 @@ class VmMachineTest {
     }
 
     @Test
-    @InTurn(9)
+    @RotatedScenario(9)
     void storage_is_one_users_through_the_tunnel_and_gone_after(@TempDir Path folder) throws IOException {
         putWorker(folder);
         vm.succeed("sh", "-c", """
@@ -155,7 +155,7 @@ class VmMachineTest {
     }
 
     @Test
-    @InTurn(10)
+    @RotatedScenario(10)
     void slurmctlds_port_is_reached_through_tunnel_and_filter_and_sees_the_workers_address(@TempDir Path folder)
             throws IOException {
         putWorker(folder);
@@ -166,8 +166,11 @@ class VmMachineTest {
 
     /** A network namespace of the same guest. */
     private void putWorker(Path folder) throws IOException {
-        MachineScript.FOLDER.put(
-                vm, ProjectKeys.make("a"), List.of(Identity.controller("c", "a"), Identity.worker("w1", "a")), folder);
+        MachineScript.FOLDER.copyTo(
+                vm,
+                LabProjectKeys.create("a"),
+                List.of(TunnelIdentity.controller("c", "a"), TunnelIdentity.worker("w1", "a")),
+                folder);
         vm.succeed("sh", "-c", """
                 [ -e /run/netns/w ] && exit 0
                 ip netns add w

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
-import org.cloister.luks.leak.Traces;
+import org.cloister.luks.leak.SecretTraces;
 
 /** Where on this machine private keys stand, or halves of them, in whatever form, alone or within something. */
 public final class SecretSearch {
-    private final Traces traces = new Traces();
+    private final SecretTraces traces = new SecretTraces();
 
     /** @param name of whose it is */
     public void add(String name, ECPrivateKey key) {

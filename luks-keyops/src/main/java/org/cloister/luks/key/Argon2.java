@@ -15,9 +15,9 @@ public final class Argon2 {
     private static final String LIBRARY = "libargon2.so.1";
 
     private final LibArgon2 lib;
-    private final Crypto crypto;
+    private final LibCryptoCalls crypto;
 
-    private Argon2(LibArgon2 lib, Crypto crypto) {
+    private Argon2(LibArgon2 lib, LibCryptoCalls crypto) {
         this.lib = lib;
         this.crypto = crypto;
     }
@@ -25,11 +25,11 @@ public final class Argon2 {
     /**
      * @throws SecretException when the library is missing
      */
-    public static Argon2 load(Crypto crypto) throws SecretException {
+    public static Argon2 load(LibCryptoCalls crypto) throws SecretException {
         return load(crypto, LIBRARY);
     }
 
-    static Argon2 load(Crypto crypto, String library) throws SecretException {
+    static Argon2 load(LibCryptoCalls crypto, String library) throws SecretException {
         try {
             LibArgon2 lib =
                     LibraryLoader.create(LibArgon2.class).failImmediately().load(library);

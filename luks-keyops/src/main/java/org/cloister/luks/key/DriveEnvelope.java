@@ -37,7 +37,7 @@ public final class DriveEnvelope {
     private static final String SUBJECT = "drive envelope";
     private static final int VERSION = 1;
     private static final int MAX_KEYSLOTS = 32;
-    private static final int SEALED = SealingPublicKey.LENGTH + KEY_LENGTH + Gcm.TAG;
+    private static final int SEALED = SealingPublicKey.LENGTH + KEY_LENGTH + AesGcm.TAG;
     private static final byte[] INFO = "cloister drive envelope 1".getBytes(StandardCharsets.US_ASCII);
     private static final Pattern NAME = Pattern.compile("[0-9A-Za-z._-]{1,64}");
 
@@ -99,14 +99,14 @@ public final class DriveEnvelope {
 
     /** Reads an envelope from beside a drive or from its header's token. */
     public static DriveEnvelope read(byte[] json) throws KeyException.Malformed {
-        StrictJson envelope =
-                StrictJson.read(SUBJECT, json).object("type", "keyslots", "version", "drive", "recipients");
-        envelope.member("type").is(TYPE);
+        KeyFormatJson envelope =
+                KeyFormatJson.read(SUBJECT, json).object("type", "keyslots", "version", "drive", "recipients");
+        envelope.member("type").requireText(TYPE);
         if (envelope.member("version").number() != VERSION) {
             throw envelope.malformed("version " + VERSION, "another one");
         }
         TreeSet<Integer> keyslots = new TreeSet<>();
-        for (StrictJson keyslot : envelope.member("keyslots").array(0, MAX_KEYSLOTS)) {
+        for (KeyFormatJson keyslot : envelope.member("keyslots").array(0, MAX_KEYSLOTS)) {
             String text = keyslot.text();
             if (!text.matches("[0-9]|[12][0-9]|3[01]") || !keyslots.add(Integer.valueOf(text))) {
                 throw keyslot.malformed("key slots from 0 to 31, once each", "another");
@@ -117,7 +117,7 @@ public final class DriveEnvelope {
             throw envelope.malformed("a drive's name or UUID", "another text");
         }
         List<Entry> entries = new ArrayList<>();
-        for (StrictJson recipient : envelope.member("recipients").array(MIN_RECIPIENTS, MAX_RECIPIENTS)) {
+        for (KeyFormatJson recipient : envelope.member("recipients").array(MIN_RECIPIENTS, MAX_RECIPIENTS)) {
             entries.add(readEntry(recipient.object("name", "role", "key", "sealed")));
         }
         return checked(drive, List.copyOf(keyslots), entries);
@@ -186,7 +186,7 @@ public final class DriveEnvelope {
 
     /** What {@link #read} reads. */
     public byte[] json() {
-        ObjectNode envelope = StrictJson.MAPPER.createObjectNode().put("type", TYPE);
+        ObjectNode envelope = KeyFormatJson.MAPPER.createObjectNode().put("type", TYPE);
         var slots = envelope.putArray("keyslots");
         keyslots.forEach(slot -> slots.add(String.valueOf(slot)));
         envelope.put("version", VERSION).put("drive", drive);
@@ -205,7 +205,7 @@ public final class DriveEnvelope {
         return envelope.toString().getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static Entry readEntry(StrictJson entry) throws KeyException.Malformed {
+    private static Entry readEntry(KeyFormatJson entry) throws KeyException.Malformed {
         String name = entry.member("name").text();
         if (!NAME.matcher(name).matches()) {
             throw entry.malformed("a recipient's name", "another text");
@@ -233,10 +233,10 @@ public final class DriveEnvelope {
 
     /** Binds an entry to its drive, and to what is said of the recipient. */
     private static byte[] additionalData(String drive, Recipient recipient) {
-        return Fields.encode(
-                Fields.text(drive),
-                Fields.text(recipient.name()),
-                Fields.text(recipient.role().text()));
+        return LengthPrefixedFields.encode(
+                LengthPrefixedFields.text(drive),
+                LengthPrefixedFields.text(recipient.name()),
+                LengthPrefixedFields.text(recipient.role().text()));
     }
 
     private static DriveEnvelope checked(String drive, List<Integer> keyslots, List<Entry> entries)

@@ -2,7 +2,7 @@ package org.cloister.luks.key;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import org.cloister.luks.key.Crypto.Native;
+import org.cloister.luks.key.LibCryptoCalls.Native;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;
@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 final class Hkdf {
     private static final byte[] VERSION = ascii("HPKE-v1");
 
-    private final Crypto crypto;
+    private final LibCryptoCalls crypto;
     private final LibCrypto lib;
     private final String hash;
     private final int hashLength;
     private final byte[] suiteId;
 
     /** @param suiteId what the labelled forms name: the KEM or the whole suite */
-    Hkdf(Crypto crypto, String hash, int hashLength, byte[] suiteId) {
+    Hkdf(LibCryptoCalls crypto, String hash, int hashLength, byte[] suiteId) {
         this.crypto = crypto;
         this.lib = crypto.lib();
         this.hash = hash;
@@ -30,7 +30,7 @@ final class Hkdf {
     SecretMemory extract(@Nullable SecretMemory salt, SecretMemory ikm) throws KeyException, SecretException {
         try (Loan key = ikm.lend();
                 Loan saltLoan = (salt == null ? ikm : salt).lend()) {
-            Parameters parameters = parameters("EXTRACT_ONLY").octets("key", key.pointer(), key.length());
+            OsslParameters parameters = parameters("EXTRACT_ONLY").octets("key", key.pointer(), key.length());
             if (salt != null) {
                 parameters.octets("salt", saltLoan.pointer(), saltLoan.length());
             }
@@ -40,7 +40,7 @@ final class Hkdf {
 
     SecretMemory expand(SecretMemory prk, byte[] info, int length) throws KeyException, SecretException {
         try (Loan key = prk.lend()) {
-            Parameters parameters = parameters("EXPAND_ONLY").octets("key", key.pointer(), key.length());
+            OsslParameters parameters = parameters("EXPAND_ONLY").octets("key", key.pointer(), key.length());
             if (info.length > 0) {
                 parameters.octets("info", crypto.publicBytes(info), info.length);
             }
@@ -96,17 +96,17 @@ final class Hkdf {
         }
     }
 
-    private Parameters parameters(String mode) {
-        return new Parameters(crypto.runtime()).text("mode", mode).text("digest", hash);
+    private OsslParameters parameters(String mode) {
+        return new OsslParameters(crypto.runtime()).text("mode", mode).text("digest", hash);
     }
 
-    private SecretMemory derive(Parameters parameters, int length) throws KeyException, SecretException {
+    private SecretMemory derive(OsslParameters parameters, int length) throws KeyException, SecretException {
         SecretMemory derived = crypto.secrets().allocate(length);
         try (Native kdf = crypto.own("EVP_KDF_fetch", lib.EVP_KDF_fetch(null, "HKDF", null), lib::EVP_KDF_free);
                 Native context =
                         crypto.own("EVP_KDF_CTX_new", lib.EVP_KDF_CTX_new(kdf.pointer()), lib::EVP_KDF_CTX_free);
                 Loan target = derived.lend()) {
-            int result = parameters.given(
+            int result = parameters.callWith(
                     array -> lib.EVP_KDF_derive(context.pointer(), target.pointer(), target.length(), array));
             crypto.check("EVP_KDF_derive", result);
             return derived;

@@ -20,21 +20,21 @@ public final class Hpke {
     private static final byte AUTH = 2;
     private static final int MAX_CANDIDATES = 256;
 
-    private final Crypto crypto;
-    private final Suite suite;
-    private final Curve curve;
+    private final LibCryptoCalls crypto;
+    private final HpkeSuite suite;
+    private final EcdhCurve curve;
     private final Hkdf kem;
     private final Hkdf schedule;
-    private final Gcm gcm;
+    private final AesGcm gcm;
 
-    public Hpke(Crypto crypto) {
-        this(crypto, Suite.P384);
+    public Hpke(LibCryptoCalls crypto) {
+        this(crypto, HpkeSuite.P384);
     }
 
-    Hpke(Crypto crypto, Suite suite) {
+    Hpke(LibCryptoCalls crypto, HpkeSuite suite) {
         this.crypto = crypto;
         this.suite = suite;
-        this.curve = new Curve(crypto, suite);
+        this.curve = new EcdhCurve(crypto, suite);
         this.kem =
                 new Hkdf(crypto, suite.kemHash(), suite.secretLength(), Hkdf.join(Hkdf.ascii("KEM"), two(suite.kem())));
         this.schedule = new Hkdf(
@@ -42,7 +42,7 @@ public final class Hpke {
                 suite.hash(),
                 suite.hashLength(),
                 Hkdf.join(Hkdf.ascii("HPKE"), two(suite.kem()), two(suite.kdf()), two(suite.aead())));
-        this.gcm = new Gcm(crypto);
+        this.gcm = new AesGcm(crypto);
     }
 
     /** A key pair from getrandom(2). */
@@ -98,13 +98,13 @@ public final class Hpke {
     }
 
     /** Seals a key to a VM of this boot, for one use. Who sealed, the circuit says that it comes by. */
-    public byte[] seal(SealingPublicKey receiver, BootContext context, SecretMemory secret)
+    public byte[] seal(SealingPublicKey receiver, BootKeyContext context, SecretMemory secret)
             throws KeyException, SecretException {
         return seal(receiver, context.info(), NO_DATA, secret);
     }
 
     /** Opens what was sealed to this VM of this boot, for this use and no other; otherwise as {@link #open} does. */
-    public SecretMemory open(SealingKey receiver, BootContext context, byte[] sealed)
+    public SecretMemory open(SealingKey receiver, BootKeyContext context, byte[] sealed)
             throws KeyException, SecretException {
         return open(receiver, null, context.info(), NO_DATA, sealed);
     }
@@ -158,7 +158,7 @@ public final class Hpke {
             SealingKey receiver, @Nullable SealingPublicKey sender, byte[] info, byte[] aad, byte[] sealed)
             throws KeyException, SecretException {
         int enc = suite.pointLength();
-        int overhead = enc + Gcm.TAG;
+        int overhead = enc + AesGcm.TAG;
         if (sealed.length <= overhead || sealed.length > overhead + MAX_SECRET) {
             throw new KeyException.Malformed(
                     "sealed key",
@@ -216,7 +216,7 @@ public final class Hpke {
         try (SecretMemory secret = schedule.labeledExtract(shared, "secret", new byte[0])) {
             SecretMemory key = schedule.labeledExpand(secret, "key", context, suite.keyLength());
             try {
-                return new Keys(key, schedule.labeledExpand(secret, "base_nonce", context, Gcm.NONCE));
+                return new Keys(key, schedule.labeledExpand(secret, "base_nonce", context, AesGcm.NONCE));
             } catch (KeyException | SecretException e) {
                 key.close();
                 throw e;

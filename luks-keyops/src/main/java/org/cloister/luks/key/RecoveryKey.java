@@ -15,8 +15,8 @@ public final class RecoveryKey {
     private static final int MAX_TEXT = 512;
 
     private static final String SUBJECT = "recovery key";
-    private static final byte[] CHECK_LABEL = Fields.text("cloister recovery key 1");
-    private static final int SCALAR = Suite.P384.scalarLength();
+    private static final byte[] CHECK_LABEL = LengthPrefixedFields.text("cloister recovery key 1");
+    private static final int SCALAR = HpkeSuite.P384.scalarLength();
     private static final int CHECK = 4;
     private static final int DIGITS = 2 * (SCALAR + CHECK);
     private static final int GROUP = 8;
@@ -24,10 +24,10 @@ public final class RecoveryKey {
     private static final int SHA384 = 48;
     private static final byte NO_SEPARATOR = 0;
 
-    private final Crypto crypto;
+    private final LibCryptoCalls crypto;
     private final LibCrypto lib;
 
-    public RecoveryKey(Crypto crypto) {
+    public RecoveryKey(LibCryptoCalls crypto) {
         this.crypto = crypto;
         this.lib = crypto.lib();
     }

@@ -42,14 +42,14 @@ public record SealedKeyContext(
 
     /** HPKE's additional data: each field behind its length, in the order of the record. */
     public byte[] encode() {
-        return Fields.encode(
-                Fields.text(project),
-                Fields.text(ticket),
-                Fields.number(slot),
-                Fields.text(vm),
-                Fields.text(image),
-                Fields.text(purpose),
-                Fields.number(expires));
+        return LengthPrefixedFields.encode(
+                LengthPrefixedFields.text(project),
+                LengthPrefixedFields.text(ticket),
+                LengthPrefixedFields.number(slot),
+                LengthPrefixedFields.text(vm),
+                LengthPrefixedFields.text(image),
+                LengthPrefixedFields.text(purpose),
+                LengthPrefixedFields.number(expires));
     }
 
     private static void require(boolean holds, String wanted, String had) {

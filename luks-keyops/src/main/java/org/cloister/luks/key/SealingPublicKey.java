@@ -6,7 +6,7 @@ import java.util.HexFormat;
 /** Whom a key is sealed to: a point of P-384, uncompressed (SEC 1: 4, x, y), of the right length and prefix. */
 public final class SealingPublicKey {
     /** In bytes. */
-    public static final int LENGTH = Suite.P384.pointLength();
+    public static final int LENGTH = HpkeSuite.P384.pointLength();
 
     private static final byte UNCOMPRESSED = 4;
 
@@ -18,10 +18,10 @@ public final class SealingPublicKey {
 
     /** That the point is on the curve shows when something is sealed to it, or sealed by it is opened. */
     public static SealingPublicKey of(byte[] point) throws KeyException.Malformed {
-        return of(Suite.P384, point);
+        return of(HpkeSuite.P384, point);
     }
 
-    static SealingPublicKey of(Suite suite, byte[] point) throws KeyException.Malformed {
+    static SealingPublicKey of(HpkeSuite suite, byte[] point) throws KeyException.Malformed {
         if (point.length != suite.pointLength() || point[0] != UNCOMPRESSED) {
             throw new KeyException.Malformed(
                     "public key",

@@ -21,12 +21,12 @@ final class GuardedPages {
     private static final String LIMIT =
             "raise the limit of locked memory (ulimit -l, LimitMEMLOCK=) or give CAP_IPC_LOCK";
 
-    private final SystemCalls system;
+    private final MemorySystemCalls system;
     private final long start;
     private final long total;
     private final Pointer bytes;
 
-    private GuardedPages(SystemCalls system, long start, long total, Pointer bytes) {
+    private GuardedPages(MemorySystemCalls system, long start, long total, Pointer bytes) {
         this.system = system;
         this.start = start;
         this.total = total;
@@ -42,7 +42,7 @@ final class GuardedPages {
         UNLOCKED
     }
 
-    static GuardedPages map(SystemCalls system, int length, Kind kind) throws SecretException {
+    static GuardedPages map(MemorySystemCalls system, int length, Kind kind) throws SecretException {
         long page = system.libc().getpagesize();
         long inner = (length + page - 1) / page * page;
         long total = inner + 2 * page;

@@ -6,18 +6,18 @@ import jnr.ffi.Pointer;
  * A secret outside the Java heap: in locked pages that no dump and no fork carries, zeroed on close. Nothing gives its
  * bytes away but a copy into another secret, a write to a descriptor, and a {@link Loan} for a native call.
  *
- * <p>Made by {@link Secrets}. Safe for use by several threads; a secret closed while it is lent is zeroed when the last
- * loan ends. Two secrets are never {@code equals}: see {@link #sameAs}.
+ * <p>Made by {@link SecretAllocator}. Safe for use by several threads; a secret closed while it is lent is zeroed when
+ * the last loan ends. Two secrets are never {@code equals}: see {@link #sameAs}.
  */
 public final class SecretMemory implements AutoCloseable {
-    private final SystemCalls system;
+    private final MemorySystemCalls system;
     private final GuardedPages pages;
     private final int length;
     private final Runnable onWiped;
     private int loans;
     private boolean closed;
 
-    SecretMemory(SystemCalls system, GuardedPages pages, int length, Runnable onWiped) {
+    SecretMemory(MemorySystemCalls system, GuardedPages pages, int length, Runnable onWiped) {
         this.system = system;
         this.pages = pages;
         this.length = length;

@@ -15,9 +15,9 @@ import org.cloister.luks.secret.SecretMemory;
  * for use by several threads, which wait for each other: the library's device-mapper context and log are global.
  */
 public final class Cryptsetup {
-    private final Library library;
+    private final CryptsetupLibrary library;
 
-    private Cryptsetup(Library library) {
+    private Cryptsetup(CryptsetupLibrary library) {
         this.library = library;
     }
 
@@ -26,30 +26,30 @@ public final class Cryptsetup {
      * is put into the process's environment first: libdevmapper then makes device nodes itself, and waits for nobody.
      */
     public static Cryptsetup load() throws VolumeException {
-        return new Cryptsetup(Library.load("libcryptsetup.so.12"));
+        return new Cryptsetup(CryptsetupLibrary.load("libcryptsetup.so.12"));
     }
 
-    Library library() {
+    CryptsetupLibrary library() {
         return library;
     }
 
     /**
-     * Makes a LUKS2 volume without key slots on a device that has no LUKS header. Until the first slot is added only {@code
-     * volumeKey} opens it. A failure leaves no header.
+     * Makes a LUKS2 volume without key slots on a device that has no LUKS header. Until the first slot is added only
+     * {@code volumeKey} opens it. A failure leaves no header.
      *
-     * @param volumeKey {@link Integrity#volumeKeyLength} random bytes; stays the caller's
+     * @param volumeKey {@link VolumeIntegrity#volumeKeyLength} random bytes; stays the caller's
      */
-    public Volume create(Path device, Format format, SecretMemory volumeKey) throws VolumeException {
-        return new Creation(this, device, format).run(volumeKey);
+    public LuksVolume create(Path device, VolumeFormat format, SecretMemory volumeKey) throws VolumeException {
+        return new VolumeCreation(this, device, format).run(volumeKey);
     }
 
     /** Reads the header. Nothing is mapped yet. A damaged copy of the header is repaired from the other one. */
-    public Volume open(Path device) throws VolumeException {
-        return open(device, Integrity.NONE);
+    public LuksVolume open(Path device) throws VolumeException {
+        return open(device, VolumeIntegrity.NONE);
     }
 
     /** As {@link #open(Path)}; it is mapped only if it has this integrity. */
-    public Volume open(Path device, Integrity integrity) throws VolumeException {
+    public LuksVolume open(Path device, VolumeIntegrity integrity) throws VolumeException {
         return load(
                 device,
                 context("crypt_init", device, cd -> library.lib().crypt_init(cd, device.toString())),
@@ -57,18 +57,18 @@ public final class Cryptsetup {
     }
 
     /** As {@link #open(Path)}, for a volume whose header is a file of its own. */
-    public Volume open(Path header, Path data) throws VolumeException {
+    public LuksVolume open(Path header, Path data) throws VolumeException {
         return load(
                 header,
                 context(
                         "crypt_init_data_device",
                         header,
                         cd -> library.lib().crypt_init_data_device(cd, header.toString(), data.toString())),
-                Integrity.NONE);
+                VolumeIntegrity.NONE);
     }
 
-    private Volume load(Path device, Pointer cd, Integrity integrity) throws VolumeException {
-        Volume volume = new Volume(library, device, cd, integrity);
+    private LuksVolume load(Path device, Pointer cd, VolumeIntegrity integrity) throws VolumeException {
+        LuksVolume volume = new LuksVolume(library, device, cd, integrity);
         boolean loaded = false;
         try {
             library.call("crypt_load", device, () -> library.lib().crypt_load(cd, LibCryptsetup.CRYPT_LUKS2, null));
@@ -84,16 +84,16 @@ public final class Cryptsetup {
     /**
      * The mapping of that name, if there is one.
      *
-     * @throws VolumeException.Unanswered when the kernel does not say
+     * @throws VolumeException.MappingUnknown when the kernel does not say
      */
-    public Optional<Mapping> status(MappingName name) throws VolumeException {
+    public Optional<VolumeMapping> status(MappingName name) throws VolumeException {
         int status = state(name);
         if (status == CRYPT_INACTIVE) {
             return Optional.empty();
         }
         Pointer cd =
                 context("crypt_init_by_name", name.text(), ref -> library.lib().crypt_init_by_name(ref, name.text()));
-        try (Volume volume = new Volume(library, Path.of(name.text()), cd, Integrity.NONE)) {
+        try (LuksVolume volume = new LuksVolume(library, Path.of(name.text()), cd, VolumeIntegrity.NONE)) {
             return Optional.of(volume.mapping(name, status == CRYPT_BUSY));
         }
     }
@@ -103,7 +103,7 @@ public final class Cryptsetup {
      *
      * @return whether there was one
      * @throws VolumeException.DeviceBusy when it is mounted or open
-     * @throws VolumeException.Unanswered when the kernel does not say whether there is one
+     * @throws VolumeException.MappingUnknown when the kernel does not say whether there is one
      */
     public boolean close(MappingName name) throws VolumeException {
         if (state(name) == CRYPT_INACTIVE) {
@@ -119,7 +119,7 @@ public final class Cryptsetup {
     private int state(MappingName name) throws VolumeException {
         int status =
                 library.call("crypt_status", name.text(), () -> library.lib().crypt_status(null, name.text()));
-        return state(name, status, Library.isDeviceMapperThere());
+        return state(name, status, CryptsetupLibrary.isDeviceMapperThere());
     }
 
     /** Without device-mapper, where the library says CRYPT_INVALID as well, nothing can be mapped. */
@@ -129,7 +129,7 @@ public final class Cryptsetup {
             default -> {
                 if (deviceMapper) {
                     // Its key may be in the kernel all the same.
-                    throw new VolumeException.Unanswered(
+                    throw new VolumeException.MappingUnknown(
                             VolumeException.Fault.own("crypt_status", name.text()), status);
                 }
                 yield CRYPT_INACTIVE;
@@ -142,8 +142,8 @@ public final class Cryptsetup {
      * left. It can be called again after a kill at any point, and on a device whose header is damaged or gone. What a copy
      * of the header that was made before can still do: README, "Erase".
      */
-    public void erase(Path device, Erasure.Scope scope) throws VolumeException {
-        new Erasure(this, device).run(scope);
+    public void erase(Path device, DeviceErasure.Scope scope) throws VolumeException {
+        new DeviceErasure(this, device).run(scope);
     }
 
     Pointer context(String function, Object subject, Initialisation init) throws VolumeException {

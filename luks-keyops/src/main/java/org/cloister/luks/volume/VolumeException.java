@@ -199,10 +199,10 @@ public abstract sealed class VolumeException extends IOException {
     }
 
     /** Whether a mapping is there is unknown: device-mapper refused to say, or failed. */
-    public static final class Unanswered extends VolumeException {
+    public static final class MappingUnknown extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        Unanswered(Fault fault, int had) {
+        MappingUnknown(Fault fault, int had) {
             super(
                     fault,
                     "device-mapper's word on whether it is mapped",

@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.Set;
 import org.cloister.luks.key.DriveEnvelope.Recipient;
 import org.cloister.luks.key.DriveEnvelope.Role;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class DriveEnvelopeTest {
     private static final String DRIVE = "0d6e1cf2-9bb3-4f2f-8a4a-6a6d5a5e0c11";
 
-    private final Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
-    private final Hpke hpke = new Hpke(Crypto.load(secrets));
+    private final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.REQUIRED);
+    private final Hpke hpke = new Hpke(LibCryptoCalls.load(secrets));
     private final SealingKey first = hpke.generate();
     private final SealingKey second = hpke.generate();
     private final SealingKey safe = hpke.generate();
@@ -39,7 +39,7 @@ class DriveEnvelopeTest {
     void no_secret_is_left_behind() {
         List.of(first, second, safe).forEach(SealingKey::close);
         driveKey.close();
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test
@@ -102,7 +102,7 @@ class DriveEnvelopeTest {
             }
         }
         byte[] json = DriveEnvelope.seal(hpke, DRIVE, recipients, driveKey).json();
-        assertThat(json.length).isLessThan(StrictJson.MAX_DOCUMENT * 3 / 4);
+        assertThat(json.length).isLessThan(KeyFormatJson.MAX_DOCUMENT * 3 / 4);
         assertThat(DriveEnvelope.read(json).recipients()).hasSize(16);
     }
 
@@ -134,7 +134,7 @@ class DriveEnvelopeTest {
                 json.replaceFirst("\"sealed\":\"....", "\"sealed\":\""),
                 json.replaceFirst("\"key\":\"....", "\"key\":\"B*AA"),
                 json.replaceFirst("\"name\":\"first\",", "")));
-        bad.add(json.replace("\"drive\"", " ".repeat(StrictJson.MAX_DOCUMENT) + "\"drive\""));
+        bad.add(json.replace("\"drive\"", " ".repeat(KeyFormatJson.MAX_DOCUMENT) + "\"drive\""));
         for (String text : bad) {
             assertThat(text).isNotEqualTo(json);
             assertThatThrownBy(() -> read(text)).as(text).isInstanceOf(KeyException.Malformed.class);

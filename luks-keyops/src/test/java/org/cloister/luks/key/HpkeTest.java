@@ -14,10 +14,10 @@ import org.bouncycastle.crypto.InvalidCipherTextException;
 import org.bouncycastle.crypto.hpke.HPKE;
 import org.bouncycastle.crypto.params.AsymmetricKeyParameter;
 import org.bouncycastle.jce.ECNamedCurveTable;
-import org.cloister.luks.secret.Known;
+import org.cloister.luks.secret.KnownSecrets;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,14 +30,14 @@ class HpkeTest {
     private static final BigInteger ORDER =
             ECNamedCurveTable.getParameterSpec("secp384r1").getN();
 
-    private final Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
-    private final Hpke hpke = new Hpke(Crypto.load(secrets));
+    private final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.REQUIRED);
+    private final Hpke hpke = new Hpke(LibCryptoCalls.load(secrets));
 
     HpkeTest() throws IOException {}
 
     @AfterEach
     void no_secret_is_left_behind() {
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test
@@ -51,13 +51,13 @@ class HpkeTest {
                 HPKE base = oracle(HPKE.mode_base);
                 byte[][] sealed = base.seal(theirs(base, receiver), INFO, aad, plain, null, null, null);
                 try (SecretMemory opened = hpke.open(receiver, INFO, aad, Hkdf.join(sealed[1], sealed[0]))) {
-                    assertThat(Known.bytes(opened)).isEqualTo(plain);
+                    assertThat(KnownSecrets.bytes(opened)).isEqualTo(plain);
                 }
                 HPKE auth = oracle(HPKE.mode_auth);
                 sealed = auth.seal(theirs(auth, receiver), INFO, aad, plain, null, null, pair(auth, sender));
                 try (SecretMemory opened =
                         hpke.openFrom(sender.publicKey(), receiver, INFO, aad, Hkdf.join(sealed[1], sealed[0]))) {
-                    assertThat(Known.bytes(opened)).isEqualTo(plain);
+                    assertThat(KnownSecrets.bytes(opened)).isEqualTo(plain);
                 }
             }
         }
@@ -71,7 +71,7 @@ class HpkeTest {
             byte[] aad = bytes(random, length % 50);
             try (SealingKey receiver = hpke.generate();
                     SealingKey sender = hpke.generate();
-                    SecretMemory secret = Known.secret(secrets, plain)) {
+                    SecretMemory secret = KnownSecrets.secret(secrets, plain)) {
                 byte[] sealed = hpke.seal(receiver.publicKey(), INFO, aad, secret);
                 assertThat(open(HPKE.mode_base, receiver, null, aad, sealed)).isEqualTo(plain);
                 sealed = hpke.sealAs(sender, receiver.publicKey(), INFO, aad, secret);
@@ -85,10 +85,10 @@ class HpkeTest {
         byte[] seed = bytes(new Random(3), 48);
         HPKE base = oracle(HPKE.mode_base);
         AsymmetricCipherKeyPair expected = base.deriveKeyPair(seed);
-        try (SecretMemory secret = Known.secret(secrets, seed);
+        try (SecretMemory secret = KnownSecrets.secret(secrets, seed);
                 SealingKey pair = hpke.derive(secret)) {
             assertThat(pair.publicKey().bytes()).isEqualTo(base.serializePublicKey(expected.getPublic()));
-            assertThat(Known.bytes(pair.scalar())).isEqualTo(base.serializePrivateKey(expected.getPrivate()));
+            assertThat(KnownSecrets.bytes(pair.scalar())).isEqualTo(base.serializePrivateKey(expected.getPrivate()));
         }
     }
 
@@ -119,7 +119,7 @@ class HpkeTest {
     @Test
     void refuses_lengths_that_cannot_be() throws IOException {
         try (SealingKey receiver = hpke.generate()) {
-            int overhead = SealingPublicKey.LENGTH + Gcm.TAG;
+            int overhead = SealingPublicKey.LENGTH + AesGcm.TAG;
             for (int length : new int[] {0, 1, 96, 97, overhead, overhead + Hpke.MAX_SECRET + 1}) {
                 assertThatThrownBy(() -> hpke.open(receiver, INFO, AAD, new byte[length]))
                         .isInstanceOf(KeyException.Malformed.class)
@@ -172,10 +172,10 @@ class HpkeTest {
     @Test
     void takes_private_keys_from_one_to_the_order_less_one() throws IOException {
         for (BigInteger good : List.of(BigInteger.ONE, ORDER.subtract(BigInteger.ONE))) {
-            hpke.key(Known.secret(secrets, scalar(good))).close();
+            hpke.key(KnownSecrets.secret(secrets, scalar(good))).close();
         }
         for (BigInteger bad : List.of(BigInteger.ZERO, ORDER, ORDER.add(BigInteger.ONE))) {
-            SecretMemory scalar = Known.secret(secrets, scalar(bad));
+            SecretMemory scalar = KnownSecrets.secret(secrets, scalar(bad));
             assertThatThrownBy(() -> hpke.key(scalar)).isInstanceOf(KeyException.Malformed.class);
         }
     }
@@ -218,7 +218,7 @@ class HpkeTest {
 
     private static AsymmetricCipherKeyPair pair(HPKE hpke, SealingKey key) {
         return hpke.deserializePrivateKey(
-                Known.bytes(key.scalar()), key.publicKey().bytes());
+                KnownSecrets.bytes(key.scalar()), key.publicKey().bytes());
     }
 
     private static byte[] bytes(Random random, int length) {

@@ -7,10 +7,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
-import org.cloister.luks.secret.Known;
+import org.cloister.luks.secret.KnownSecrets;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 class PersonalKeyTest {
     private static final Argon2.Cost CHEAP = new Argon2.Cost(1, 1 << 13, 1);
 
-    private final Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
-    private final Crypto crypto = Crypto.load(secrets);
+    private final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.REQUIRED);
+    private final LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
     private final Argon2 argon2 = Argon2.load(crypto);
     private final SealingKey key = new Hpke(crypto).generate();
 
@@ -28,15 +28,15 @@ class PersonalKeyTest {
     @AfterEach
     void no_secret_is_left_behind() {
         key.close();
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test
     void a_key_file_opens_with_its_passphrase_alone() throws IOException {
         try (SecretMemory passphrase = text("correct horse");
                 SecretMemory other = text("correct horsf")) {
-            KeyFile file = KeyFile.read(
-                    KeyFile.seal(crypto, argon2, CHEAP, key, passphrase).json());
+            SealingKeyFile file = SealingKeyFile.read(
+                    SealingKeyFile.seal(crypto, argon2, CHEAP, key, passphrase).json());
             assertThat(file.publicKey()).isEqualTo(key.publicKey());
             try (SealingKey opened = file.open(crypto, argon2, passphrase)) {
                 assertThat(opened.scalar().sameAs(key.scalar())).isTrue();
@@ -49,10 +49,13 @@ class PersonalKeyTest {
     void each_change_of_a_key_file_is_refused() throws IOException {
         try (SecretMemory passphrase = text("p");
                 SealingKey other = new Hpke(crypto).generate()) {
-            byte[] json = KeyFile.seal(crypto, argon2, CHEAP, key, passphrase).json();
+            byte[] json =
+                    SealingKeyFile.seal(crypto, argon2, CHEAP, key, passphrase).json();
             String text = new String(json, StandardCharsets.US_ASCII);
             String foreign = new String(
-                    KeyFile.seal(crypto, argon2, CHEAP, other, passphrase).json(), StandardCharsets.US_ASCII);
+                    SealingKeyFile.seal(crypto, argon2, CHEAP, other, passphrase)
+                            .json(),
+                    StandardCharsets.US_ASCII);
             for (String changed : List.of(
                     text.replace("\"passes\":1", "\"passes\":2"),
                     text.replace("\"memory\":8192", "\"memory\":8193"),
@@ -61,7 +64,7 @@ class PersonalKeyTest {
                     text.replaceFirst("\"salt\":\"[^\"]*\"", member(foreign, "salt")),
                     text.replaceFirst("\"sealed\":\"[^\"]*\"", member(foreign, "sealed")))) {
                 assertThat(changed).isNotEqualTo(text);
-                KeyFile file = KeyFile.read(changed.getBytes(StandardCharsets.US_ASCII));
+                SealingKeyFile file = SealingKeyFile.read(changed.getBytes(StandardCharsets.US_ASCII));
                 assertThatThrownBy(() -> file.open(crypto, argon2, passphrase))
                         .isInstanceOf(KeyException.Refused.class);
             }
@@ -72,7 +75,7 @@ class PersonalKeyTest {
     void costs_beyond_reason_are_not_tried() throws IOException {
         try (SecretMemory passphrase = text("p")) {
             String text = new String(
-                    KeyFile.seal(crypto, argon2, CHEAP, key, passphrase).json(), StandardCharsets.US_ASCII);
+                    SealingKeyFile.seal(crypto, argon2, CHEAP, key, passphrase).json(), StandardCharsets.US_ASCII);
             for (String bad : List.of(
                     text.replace("\"passes\":1", "\"passes\":17"),
                     text.replace("\"passes\":1", "\"passes\":0"),
@@ -82,7 +85,7 @@ class PersonalKeyTest {
                     text.replace("argon2id", "argon2i"),
                     text.replace("\"version\":1", "\"version\":3"))) {
                 assertThat(bad).isNotEqualTo(text);
-                assertThatThrownBy(() -> KeyFile.read(bad.getBytes(StandardCharsets.US_ASCII)))
+                assertThatThrownBy(() -> SealingKeyFile.read(bad.getBytes(StandardCharsets.US_ASCII)))
                         .isInstanceOf(KeyException.Malformed.class);
             }
         }
@@ -92,7 +95,7 @@ class PersonalKeyTest {
     void a_recovery_key_is_read_however_it_was_typed() throws IOException {
         RecoveryKey paper = new RecoveryKey(crypto);
         try (SecretMemory printed = paper.print(key)) {
-            String text = new String(Known.bytes(printed), StandardCharsets.US_ASCII);
+            String text = new String(KnownSecrets.bytes(printed), StandardCharsets.US_ASCII);
             assertThat(text).matches("([0-9A-F]{8}-){12}[0-9A-F]{8}");
             for (String typed : List.of(
                     text, text.toLowerCase(Locale.ROOT), text.replace('-', ' ') + "\n", text.replace("-", "\r\n"))) {
@@ -109,7 +112,7 @@ class PersonalKeyTest {
     void one_wrong_digit_of_a_recovery_key_is_found() throws IOException {
         RecoveryKey paper = new RecoveryKey(crypto);
         try (SecretMemory printed = paper.print(key)) {
-            String text = new String(Known.bytes(printed), StandardCharsets.US_ASCII);
+            String text = new String(KnownSecrets.bytes(printed), StandardCharsets.US_ASCII);
             for (int at = 0; at < text.length(); at++) {
                 if (text.charAt(at) != '-') {
                     char other = text.charAt(at) == '0' ? '1' : '0';
@@ -140,7 +143,7 @@ class PersonalKeyTest {
     }
 
     private SecretMemory text(String text) throws SecretException {
-        return Known.secret(secrets, text.getBytes(StandardCharsets.US_ASCII));
+        return KnownSecrets.secret(secrets, text.getBytes(StandardCharsets.US_ASCII));
     }
 
     private static String member(String json, String name) {

@@ -12,23 +12,23 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.cloister.luks.secret.Known;
+import org.cloister.luks.secret.KnownSecrets;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /** The RFC's own vectors for P-256 and P-521, base and auth mode, through the code that P-384 runs. */
 class Rfc9180Test {
-    static final Suite P256 = new Suite(0x10, "prime256v1", 32, 0xff, "SHA256", 32, 1, "SHA256", 32, 1, 16);
-    static final Suite P521 = new Suite(0x12, "secp521r1", 66, 0x01, "SHA512", 64, 3, "SHA512", 64, 2, 32);
+    static final HpkeSuite P256 = new HpkeSuite(0x10, "prime256v1", 32, 0xff, "SHA256", 32, 1, "SHA256", 32, 1, 16);
+    static final HpkeSuite P521 = new HpkeSuite(0x12, "secp521r1", 66, 0x01, "SHA512", 64, 3, "SHA512", 64, 2, 32);
 
     private static final byte[] INFO = hex("4f6465206f6e2061204772656369616e2055726e");
     private static final byte[] PLAIN = hex("4265617574792069732074727574682c20747275746820626561757479");
     private static final byte[] AAD = hex("436f756e742d30");
 
-    private final Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
-    private final Crypto crypto = Crypto.load(secrets);
+    private final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.REQUIRED);
+    private final LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
 
     Rfc9180Test() throws IOException {}
 
@@ -48,7 +48,7 @@ class Rfc9180Test {
     }
 
     private void check(Map<String, String> vector) throws IOException {
-        Suite suite = field(vector, "kem_id").equals("16") ? P256 : P521;
+        HpkeSuite suite = field(vector, "kem_id").equals("16") ? P256 : P521;
         boolean auth = field(vector, "mode").equals("2");
         Hpke hpke = new Hpke(crypto, suite);
         byte[] sealed = Hkdf.join(hex(field(vector, "enc")), hex(field(vector, "ct")));
@@ -56,23 +56,23 @@ class Rfc9180Test {
         try (SealingKey receiver = pair(hpke, bytes, "R");
                 SealingKey ephemeral = pair(hpke, bytes, "E");
                 SealingKey sender = auth ? pair(hpke, bytes, "S") : null;
-                SecretMemory plain = Known.secret(secrets, PLAIN);
+                SecretMemory plain = KnownSecrets.secret(secrets, PLAIN);
                 SecretMemory opened = sender == null
                         ? hpke.open(receiver, INFO, AAD, sealed)
                         : hpke.openFrom(sender.publicKey(), receiver, INFO, AAD, sealed)) {
-            assertThat(Known.bytes(opened)).isEqualTo(PLAIN);
+            assertThat(KnownSecrets.bytes(opened)).isEqualTo(PLAIN);
             assertThat(receiver.publicKey().bytes()).isEqualTo(bytes.apply("pkRm"));
             assertThat(hpke.seal(receiver.publicKey(), ephemeral, sender, INFO, AAD, plain))
                     .isEqualTo(sealed);
         }
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     /** Derived from its seed, and the same as the private key that the RFC gives. */
     private SealingKey pair(Hpke hpke, Function<String, byte[]> bytes, String whose) {
-        try (SecretMemory seed = Known.secret(secrets, bytes.apply("ikm" + whose))) {
+        try (SecretMemory seed = KnownSecrets.secret(secrets, bytes.apply("ikm" + whose))) {
             SealingKey pair = hpke.derive(seed);
-            assertThat(Known.bytes(pair.scalar())).isEqualTo(bytes.apply("sk" + whose + "m"));
+            assertThat(KnownSecrets.bytes(pair.scalar())).isEqualTo(bytes.apply("sk" + whose + "m"));
             return pair;
         } catch (IOException e) {
             throw new AssertionError(e);

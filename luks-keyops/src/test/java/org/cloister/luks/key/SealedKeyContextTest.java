@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.HexFormat;
 import java.util.List;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
 import org.junit.jupiter.api.Test;
 
 class SealedKeyContextTest {
@@ -35,8 +35,8 @@ class SealedKeyContextTest {
 
     @Test
     void a_key_sealed_for_one_use_opens_for_no_other() throws IOException {
-        Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
-        Hpke hpke = new Hpke(Crypto.load(secrets));
+        SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.REQUIRED);
+        Hpke hpke = new Hpke(LibCryptoCalls.load(secrets));
         try (SealingKey worker = hpke.generate();
                 SealingKey controller = hpke.generate();
                 SecretMemory munge = secrets.random(1024)) {
@@ -52,7 +52,7 @@ class SealedKeyContextTest {
                         .isInstanceOf(KeyException.Refused.class);
             }
         }
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test

@@ -8,10 +8,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
-import org.cloister.luks.secret.Known;
+import org.cloister.luks.secret.KnownSecrets;
+import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.luks.secret.Secrets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -22,29 +22,29 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
  */
 @EnabledIfSystemProperty(named = "wycheproof", matches = ".+")
 class WycheproofTest {
-    private final Secrets secrets = Secrets.open(Secrets.Locking.REQUIRED);
-    private final Crypto crypto = Crypto.load(secrets);
+    private final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.REQUIRED);
+    private final LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
     private int run;
 
     WycheproofTest() throws IOException {}
 
     @AfterEach
     void no_secret_is_left_behind_and_something_ran() {
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
         assertThat(run).isGreaterThan(50);
     }
 
     @Test
     void ecdh() throws IOException {
-        Curve curve = new Curve(crypto, Suite.P384);
+        EcdhCurve curve = new EcdhCurve(crypto, HpkeSuite.P384);
         for (JsonNode group : read("ecdh_secp384r1_ecpoint_test.json").get("testGroups")) {
             for (JsonNode test : group.get("tests")) {
                 byte[] point = hex(test, "public");
                 boolean valid = test.get("result").asText().equals("valid") && point.length == SealingPublicKey.LENGTH;
-                try (SecretMemory scalar = Known.secret(secrets, padded(hex(test, "private"), 48));
+                try (SecretMemory scalar = KnownSecrets.secret(secrets, padded(hex(test, "private"), 48));
                         SecretMemory shared = secrets.allocate(48)) {
                     curve.agree(scalar, SealingPublicKey.of(point), shared, 0);
-                    assertThat(Known.bytes(shared)).as(test.toString()).isEqualTo(hex(test, "shared"));
+                    assertThat(KnownSecrets.bytes(shared)).as(test.toString()).isEqualTo(hex(test, "shared"));
                     assertThat(valid).as(test.toString()).isTrue();
                 } catch (KeyException.Malformed e) {
                     assertThat(valid).as(test.toString()).isFalse();
@@ -65,11 +65,11 @@ class WycheproofTest {
                 if (!test.get("result").asText().equals("valid") || hex(test, "ikm").length == 0) {
                     continue;
                 }
-                try (SecretMemory ikm = Known.secret(secrets, hex(test, "ikm"));
-                        SecretMemory saltSecret = salt.length == 0 ? null : Known.secret(secrets, salt);
+                try (SecretMemory ikm = KnownSecrets.secret(secrets, hex(test, "ikm"));
+                        SecretMemory saltSecret = salt.length == 0 ? null : KnownSecrets.secret(secrets, salt);
                         SecretMemory prk = hkdf.extract(saltSecret, ikm);
                         SecretMemory okm = hkdf.expand(prk, hex(test, "info"), size)) {
-                    assertThat(Known.bytes(okm)).as(test.toString()).isEqualTo(hex(test, "okm"));
+                    assertThat(KnownSecrets.bytes(okm)).as(test.toString()).isEqualTo(hex(test, "okm"));
                 }
                 run++;
             }
@@ -78,7 +78,7 @@ class WycheproofTest {
 
     @Test
     void aesGcm() throws IOException {
-        Gcm gcm = new Gcm(crypto);
+        AesGcm gcm = new AesGcm(crypto);
         for (JsonNode group : read("aes_gcm_test.json").get("testGroups")) {
             boolean ours = group.get("ivSize").asInt() == 96
                     && group.get("tagSize").asInt() == 128
@@ -92,13 +92,13 @@ class WycheproofTest {
         }
     }
 
-    private void check(Gcm gcm, JsonNode test) throws SecretException, KeyException {
+    private void check(AesGcm gcm, JsonNode test) throws SecretException, KeyException {
         boolean valid = test.get("result").asText().equals("valid");
         byte[] aad = hex(test, "aad");
         byte[] sealed = Hkdf.join(hex(test, "ct"), hex(test, "tag"));
-        try (SecretMemory key = Known.secret(secrets, hex(test, "key"));
-                SecretMemory nonce = Known.secret(secrets, hex(test, "iv"));
-                SecretMemory plain = Known.secret(secrets, hex(test, "msg"))) {
+        try (SecretMemory key = KnownSecrets.secret(secrets, hex(test, "key"));
+                SecretMemory nonce = KnownSecrets.secret(secrets, hex(test, "iv"));
+                SecretMemory plain = KnownSecrets.secret(secrets, hex(test, "msg"))) {
             if (valid) {
                 assertThat(gcm.seal(key, nonce, aad, plain)).isEqualTo(sealed);
             }

@@ -21,35 +21,35 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class SecretMemoryTest {
-    private final Secrets secrets;
+    private final SecretAllocator secrets;
 
     @TempDir
     private Path folder;
 
     SecretMemoryTest() throws SecretException {
-        secrets = Secrets.open(Secrets.Locking.REQUIRED);
+        secrets = SecretAllocator.open(SecretAllocator.Locking.REQUIRED);
     }
 
     @ParameterizedTest
     @MethodSource("kinds")
     void lies_between_guard_pages_and_ends_where_the_upper_one_begins(GuardedPages.Kind kind) throws IOException {
-        try (SecretMemory secret = Secrets.of(kind).random(5000);
+        try (SecretMemory secret = SecretAllocator.of(kind).random(5000);
                 SecretMemory.Loan loan = secret.lend()) {
             long end = loan.pointer().address() + 5000;
             assertThat(end % 4096).isZero();
-            assertThat(Mapping.around(end).permissions()).isEqualTo("---p");
-            assertThat(Mapping.around(end - 1).permissions()).startsWith("rw-");
-            assertThat(Mapping.around(end - 2 * 4096).permissions()).startsWith("rw-");
-            assertThat(Mapping.around(end - 2 * 4096 - 1).permissions()).isEqualTo("---p");
+            assertThat(MemoryMapping.around(end).permissions()).isEqualTo("---p");
+            assertThat(MemoryMapping.around(end - 1).permissions()).startsWith("rw-");
+            assertThat(MemoryMapping.around(end - 2 * 4096).permissions()).startsWith("rw-");
+            assertThat(MemoryMapping.around(end - 2 * 4096 - 1).permissions()).isEqualTo("---p");
         }
     }
 
     @ParameterizedTest
     @MethodSource("kinds")
     void is_locked_and_in_no_dump_and_no_child(GuardedPages.Kind kind) throws IOException {
-        try (SecretMemory secret = Secrets.of(kind).random(32);
+        try (SecretMemory secret = SecretAllocator.of(kind).random(32);
                 SecretMemory.Loan loan = secret.lend()) {
-            List<String> flags = Mapping.around(loan.pointer().address()).flags();
+            List<String> flags = MemoryMapping.around(loan.pointer().address()).flags();
             assertThat(flags).contains("dd");
             switch (kind) {
                 case SECRET_FILE -> assertThat(flags).contains("lo", "dc");
@@ -66,7 +66,7 @@ class SecretMemoryTest {
 
     @Test
     void a_byte_too_far_ends_the_process() throws Exception {
-        Child child = Child.run(List.of(), ReadsTooFar.class);
+        ChildJvm child = ChildJvm.run(List.of(), ReadsTooFar.class);
         assertThat(child.output()).contains("last byte read", "SIGSEGV").doesNotContain("guard page read");
         assertThat(child.exit()).isNotZero();
     }
@@ -75,12 +75,12 @@ class SecretMemoryTest {
     void begins_as_zeroes_and_wipes_to_zeroes() throws IOException {
         try (SecretMemory zero = secrets.allocate(40);
                 SecretMemory secret = secrets.random(40)) {
-            assertThat(Known.bytes(zero)).containsOnly(0);
+            assertThat(KnownSecrets.bytes(zero)).containsOnly(0);
             assertThat(secret.sameAs(zero)).isFalse();
             secret.wipe();
             assertThat(secret.sameAs(zero)).isTrue();
         }
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test
@@ -92,8 +92,8 @@ class SecretMemoryTest {
         }
         secret.close();
         secret.close();
-        assertThat(secrets.live()).isZero();
-        assertThat(Mapping.exists(address)).isFalse();
+        assertThat(secrets.liveCount()).isZero();
+        assertThat(MemoryMapping.exists(address)).isFalse();
         assertThatThrownBy(secret::lend)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("secret of 32 bytes: want an open one, have a closed one");
@@ -101,18 +101,18 @@ class SecretMemoryTest {
 
     @Test
     void a_lent_secret_lives_until_the_last_loan_ends_and_is_lent_no_more() throws IOException {
-        SecretMemory secret = Known.secret(secrets, new byte[] {1, 2, 3});
+        SecretMemory secret = KnownSecrets.secret(secrets, new byte[] {1, 2, 3});
         SecretMemory.Loan first = secret.lend();
         SecretMemory.Loan second = secret.lend();
         secret.close();
         first.close();
         first.close();
         assertThat(second.pointer().getByte(2)).isEqualTo((byte) 3);
-        assertThat(secrets.live()).isEqualTo(1);
+        assertThat(secrets.liveCount()).isEqualTo(1);
         assertThatThrownBy(secret::lend).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(first::pointer).isInstanceOf(IllegalStateException.class);
         second.close();
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test
@@ -120,7 +120,7 @@ class SecretMemoryTest {
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try {
             for (int round = 0; round < 300; round++) {
-                SecretMemory secret = Known.secret(secrets, new byte[] {7, 7, 7, 7});
+                SecretMemory secret = KnownSecrets.secret(secrets, new byte[] {7, 7, 7, 7});
                 CountDownLatch go = new CountDownLatch(1);
                 List<Future<Integer>> readers = List.of(
                         threads.submit(() -> readUntilClosed(secret, go)),
@@ -139,7 +139,7 @@ class SecretMemoryTest {
         } finally {
             threads.shutdownNow();
         }
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test
@@ -148,7 +148,7 @@ class SecretMemoryTest {
         for (String text : List.of("abc", "abc\n")) {
             Files.writeString(file, text);
             try (SecretMemory line = secrets.readLine(file, 3)) {
-                assertThat(Known.bytes(line)).containsExactly('a', 'b', 'c');
+                assertThat(KnownSecrets.bytes(line)).containsExactly('a', 'b', 'c');
             }
         }
         for (String text : List.of("\n", "abcd", "abcd\n", "abcdefgh")) {
@@ -156,19 +156,19 @@ class SecretMemoryTest {
             assertThatThrownBy(() -> secrets.readLine(file, 3)).isInstanceOf(SecretException.class);
         }
         byte[] typed = {1, 2, 3};
-        try (SecretMemory taken = secrets.take(typed)) {
-            assertThat(Known.bytes(taken)).containsExactly(1, 2, 3);
+        try (SecretMemory taken = secrets.moveFrom(typed)) {
+            assertThat(KnownSecrets.bytes(taken)).containsExactly(1, 2, 3);
             assertThat(typed).containsOnly(0);
         }
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test
     void compares_by_bytes_and_never_as_objects() throws IOException {
-        try (SecretMemory one = Known.secret(secrets, new byte[] {1, 2, 3});
-                SecretMemory same = Known.secret(secrets, new byte[] {1, 2, 3});
-                SecretMemory other = Known.secret(secrets, new byte[] {1, 2, 4});
-                SecretMemory shorter = Known.secret(secrets, new byte[] {1, 2})) {
+        try (SecretMemory one = KnownSecrets.secret(secrets, new byte[] {1, 2, 3});
+                SecretMemory same = KnownSecrets.secret(secrets, new byte[] {1, 2, 3});
+                SecretMemory other = KnownSecrets.secret(secrets, new byte[] {1, 2, 4});
+                SecretMemory shorter = KnownSecrets.secret(secrets, new byte[] {1, 2})) {
             assertThat(one.sameAs(same)).isTrue();
             assertThat(one.sameAs(other)).isFalse();
             assertThat(one.sameAs(shorter)).isFalse();
@@ -179,7 +179,7 @@ class SecretMemoryTest {
     @Test
     void prints_its_length_alone() throws IOException {
         byte[] bytes = HexFormat.of().parseHex("00112233445566778899aabbccddeeff");
-        SecretMemory secret = Known.secret(secrets, bytes);
+        SecretMemory secret = KnownSecrets.secret(secrets, bytes);
         assertThat(secret).hasToString("SecretMemory[16 bytes]");
         secret.close();
         assertThat(secret).hasToString("SecretMemory[16 bytes]");
@@ -187,12 +187,12 @@ class SecretMemoryTest {
 
     @Test
     void copies_parts_within_both_ends() throws IOException {
-        try (SecretMemory secret = Known.secret(secrets, new byte[] {1, 2, 3, 4});
+        try (SecretMemory secret = KnownSecrets.secret(secrets, new byte[] {1, 2, 3, 4});
                 SecretMemory part = secrets.part(secret, 1, 2);
                 SecretMemory target = secrets.allocate(4)) {
-            assertThat(Known.bytes(part)).containsExactly(2, 3);
+            assertThat(KnownSecrets.bytes(part)).containsExactly(2, 3);
             part.copyTo(target, 0, 2, 2);
-            assertThat(Known.bytes(target)).containsExactly(0, 0, 2, 3);
+            assertThat(KnownSecrets.bytes(target)).containsExactly(0, 0, 2, 3);
             for (int[] bad : new int[][] {{-1, 0, 1}, {0, 3, 2}, {1, 0, 2}, {0, 0, -1}, {2, 0, Integer.MAX_VALUE}}) {
                 assertThatThrownBy(() -> part.copyTo(target, bad[0], bad[1], bad[2]))
                         .isInstanceOf(IllegalArgumentException.class);
@@ -202,7 +202,7 @@ class SecretMemoryTest {
 
     @Test
     void refuses_lengths_out_of_range() {
-        for (int length : new int[] {-1, 0, Secrets.MAX_LENGTH + 1}) {
+        for (int length : new int[] {-1, 0, SecretAllocator.MAX_LENGTH + 1}) {
             assertThatThrownBy(() -> secrets.allocate(length)).isInstanceOf(IllegalArgumentException.class);
         }
     }
@@ -212,7 +212,9 @@ class SecretMemoryTest {
         Path file = folder.resolve("key");
         Files.write(file, "0123456789".getBytes(StandardCharsets.US_ASCII));
         try (SecretMemory secret = secrets.readFile(file, 10)) {
-            assertThat(Known.bytes(secret)).asString(StandardCharsets.US_ASCII).isEqualTo("0123456789");
+            assertThat(KnownSecrets.bytes(secret))
+                    .asString(StandardCharsets.US_ASCII)
+                    .isEqualTo("0123456789");
         }
         assertThatThrownBy(() -> secrets.readFile(file, 9))
                 .isInstanceOf(SecretException.class)
@@ -225,7 +227,7 @@ class SecretMemoryTest {
                     assertThat(e.errno()).isEqualTo(2);
                     assertThat(e).hasMessageContaining("No such file");
                 });
-        assertThat(secrets.live()).isZero();
+        assertThat(secrets.liveCount()).isZero();
     }
 
     @Test
@@ -233,7 +235,7 @@ class SecretMemoryTest {
         try (SecretMemory one = secrets.random(1 << 16);
                 SecretMemory other = secrets.random(1 << 16)) {
             assertThat(one.sameAs(other)).isFalse();
-            byte[] bytes = Known.bytes(one);
+            byte[] bytes = KnownSecrets.bytes(one);
             for (int from = 0; from < bytes.length; from += 64) {
                 assertThat(Arrays.copyOfRange(bytes, from, from + 64)).isNotEqualTo(new byte[64]);
             }
@@ -248,7 +250,7 @@ class SecretMemoryTest {
 
     /** Before Linux 6.5 only when booted with secretmem.enable=1. */
     private static boolean hasSecretFiles() throws SecretException {
-        LibC libc = SystemCalls.load().libc();
+        MemoryLibC libc = MemorySystemCalls.load().libc();
         int fd = (int) libc.syscall(447, 0);
         return fd >= 0 && libc.close(fd) == 0;
     }
@@ -269,7 +271,8 @@ class SecretMemoryTest {
         private ReadsTooFar() {}
 
         public static void main(String[] arguments) throws IOException {
-            SecretMemory secret = Secrets.harden(Secrets.Locking.REQUIRED).random(32);
+            SecretMemory secret =
+                    SecretAllocator.harden(SecretAllocator.Locking.REQUIRED).random(32);
             jnr.ffi.Pointer pointer = secret.lend().pointer();
             long address = pointer.address();
             jnr.ffi.Runtime runtime = jnr.ffi.Runtime.getSystemRuntime();

@@ -17,8 +17,8 @@ class EpochTokenFuzz {
 
     @FuzzTest(maxDuration = "60s")
     void reads_headers(byte[] bytes) {
-        if (HeaderTraces.wanted(bytes) < 2 * 0x4000) {
-            throw new IllegalStateException("a header of " + HeaderTraces.wanted(bytes) + " bytes");
+        if (LuksHeaderProbe.wanted(bytes) < 2 * 0x4000) {
+            throw new IllegalStateException("a header of " + LuksHeaderProbe.wanted(bytes) + " bytes");
         }
     }
 }

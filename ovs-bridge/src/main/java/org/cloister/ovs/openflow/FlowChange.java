@@ -9,24 +9,28 @@ import java.util.Set;
 
 /** How to come from the flows and meters of a switch to those it should have. */
 public record FlowChange(
-        String operation, List<Flow> added, List<Flow.Key> gone, List<Meter> meters, List<Integer> goneMeters) {
+        String operation,
+        List<FlowEntry> added,
+        List<FlowEntry.Key> gone,
+        List<FlowMeter> meters,
+        List<Integer> goneMeters) {
 
     /** Flows of the same key are replaced, which needs no removal. */
     public static FlowChange between(
-            Collection<Flow> had,
-            Collection<Flow> wanted,
-            Collection<Meter> hadMeters,
-            Collection<Meter> wantedMeters) {
-        Map<Flow.Key, Flow> before = new HashMap<>();
+            Collection<FlowEntry> had,
+            Collection<FlowEntry> wanted,
+            Collection<FlowMeter> hadMeters,
+            Collection<FlowMeter> wantedMeters) {
+        Map<FlowEntry.Key, FlowEntry> before = new HashMap<>();
         had.forEach(flow -> before.put(flow.key(), flow));
-        Set<Flow.Key> after = new HashSet<>();
+        Set<FlowEntry.Key> after = new HashSet<>();
         wanted.forEach(flow -> after.add(flow.key()));
-        List<Flow> added = wanted.stream()
+        List<FlowEntry> added = wanted.stream()
                 .filter(flow -> !flow.equals(before.get(flow.key())))
                 .toList();
-        List<Flow.Key> gone =
+        List<FlowEntry.Key> gone =
                 before.keySet().stream().filter(key -> !after.contains(key)).toList();
-        Set<Meter> meters = new HashSet<>(wantedMeters);
+        Set<FlowMeter> meters = new HashSet<>(wantedMeters);
         Set<Integer> keptMeters = new HashSet<>();
         wantedMeters.forEach(meter -> keptMeters.add(meter.id()));
         return new FlowChange(
@@ -35,7 +39,7 @@ public record FlowChange(
                 gone,
                 meters.stream().filter(meter -> !hadMeters.contains(meter)).toList(),
                 hadMeters.stream()
-                        .map(Meter::id)
+                        .map(FlowMeter::id)
                         .filter(id -> !keptMeters.contains(id))
                         .toList());
     }

@@ -10,11 +10,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.cloister.ovs.link.LocalLink;
-import org.cloister.ovs.link.OvsException;
-import org.cloister.ovs.link.OvsException.Disconnected;
-import org.cloister.ovs.link.OvsException.FlowRefused;
-import org.cloister.ovs.link.OvsException.Malformed;
+import org.cloister.ovs.io.OvsException;
+import org.cloister.ovs.io.OvsException.Disconnected;
+import org.cloister.ovs.io.OvsException.FlowRefused;
+import org.cloister.ovs.io.OvsException.Malformed;
+import org.cloister.ovs.io.ReconnectingSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,9 +25,9 @@ public final class OpenFlowClient {
     /** Far above a host's flows, of which there are some 7 of 150 bytes for a port; an answer that never ends is cut off. */
     static final int MAX_ANSWER_BYTES = 32 << 20;
 
-    private final LocalLink link;
+    private final ReconnectingSocket link;
     private final Listener listener;
-    private @Nullable Question question;
+    private @Nullable PendingRequest question;
     private boolean greeted;
     private int lastXid;
     private long answerBytes;
@@ -44,24 +44,24 @@ public final class OpenFlowClient {
     }
 
     /** Where an answer goes: exactly one of both is called, once. */
-    public interface Answer<T> {
+    public interface ReplyCallback<T> {
         void onResult(T result);
 
         void onFailure(OvsException why);
     }
 
     /** What was asked: knows which message completes it. */
-    private abstract static class Question {
+    private abstract static class PendingRequest {
         final String operation;
         final int xid;
 
-        Question(String operation, int xid) {
+        PendingRequest(String operation, int xid) {
             this.operation = operation;
             this.xid = xid;
         }
 
         /** @return whether this was the last message of the answer */
-        abstract boolean take(Message message) throws Malformed;
+        abstract boolean accept(OpenFlowMessage message) throws Malformed;
 
         /** Called after the question is forgotten, so that the next can be asked. */
         abstract void complete();
@@ -70,7 +70,7 @@ public final class OpenFlowClient {
     }
 
     public OpenFlowClient(EventLoop loop, Path socket, Listener listener) {
-        this.link = new LocalLink(loop, socket, new Protocol());
+        this.link = new ReconnectingSocket(loop, socket, new Protocol());
         this.listener = listener;
     }
 
@@ -91,25 +91,42 @@ public final class OpenFlowClient {
     }
 
     /** The connection did what it is for; the next loss is tried again at once. */
-    public void useful() {
-        link.useful();
+    public void markUseful() {
+        link.markUseful();
     }
 
     /** Numbers of the ports by the names of their devices, as this very switch has them. */
-    public void ports(Answer<Map<String, Integer>> answer) {
+    public void ports(ReplyCallback<Map<String, Integer>> answer) {
         Map<String, Integer> ports = new HashMap<>();
-        multipart("read ports", Wire.PORTS, Message.Ports.class, part -> ports.putAll(part.ports()), ports, answer);
-    }
-
-    public void flows(Answer<List<FlowCount>> answer) {
-        List<FlowCount> flows = new ArrayList<>();
-        multipart("read flows", Wire.FLOWS, Message.Flows.class, part -> flows.addAll(part.flows()), flows, answer);
-    }
-
-    public void meters(Answer<List<Meter>> answer) {
-        List<Meter> meters = new ArrayList<>();
         multipart(
-                "read meters", Wire.METERS, Message.Meters.class, part -> meters.addAll(part.meters()), meters, answer);
+                "read ports",
+                OpenFlowCodec.PORTS,
+                OpenFlowMessage.Ports.class,
+                part -> ports.putAll(part.ports()),
+                ports,
+                answer);
+    }
+
+    public void flows(ReplyCallback<List<FlowStats>> answer) {
+        List<FlowStats> flows = new ArrayList<>();
+        multipart(
+                "read flows",
+                OpenFlowCodec.FLOWS,
+                OpenFlowMessage.Flows.class,
+                part -> flows.addAll(part.flows()),
+                flows,
+                answer);
+    }
+
+    public void meters(ReplyCallback<List<FlowMeter>> answer) {
+        List<FlowMeter> meters = new ArrayList<>();
+        multipart(
+                "read meters",
+                OpenFlowCodec.METERS,
+                OpenFlowMessage.Meters.class,
+                part -> meters.addAll(part.meters()),
+                meters,
+                answer);
     }
 
     /**
@@ -118,36 +135,37 @@ public final class OpenFlowClient {
      *
      * @param existing meters that are there now
      */
-    public void change(FlowChange change, Collection<Integer> existing, Answer<Boolean> answer) {
+    public void change(FlowChange change, Collection<Integer> existing, ReplyCallback<Boolean> answer) {
         int commit = nextXid();
-        change.meters().forEach(meter -> link.queue(Wire.meter(nextXid(), meter, existing.contains(meter.id()))));
+        change.meters()
+                .forEach(meter -> link.queue(OpenFlowCodec.meter(nextXid(), meter, existing.contains(meter.id()))));
         int bundle = commit;
-        link.queue(Wire.bundle(nextXid(), bundle, Wire.BUNDLE_OPEN));
-        for (Flow.Key key : change.gone()) {
+        link.queue(OpenFlowCodec.bundle(nextXid(), bundle, OpenFlowCodec.BUNDLE_OPEN));
+        for (FlowEntry.Key key : change.gone()) {
             int xid = nextXid();
-            link.queue(Wire.inBundle(xid, bundle, Wire.delete(xid, key)));
+            link.queue(OpenFlowCodec.inBundle(xid, bundle, OpenFlowCodec.delete(xid, key)));
         }
-        for (Flow flow : change.added()) {
+        for (FlowEntry flow : change.added()) {
             int xid = nextXid();
-            link.queue(Wire.inBundle(xid, bundle, Wire.add(xid, flow)));
+            link.queue(OpenFlowCodec.inBundle(xid, bundle, OpenFlowCodec.add(xid, flow)));
         }
-        link.queue(Wire.bundle(commit, bundle, Wire.BUNDLE_COMMIT));
-        change.goneMeters().forEach(id -> link.queue(Wire.deleteMeter(nextXid(), id)));
+        link.queue(OpenFlowCodec.bundle(commit, bundle, OpenFlowCodec.BUNDLE_COMMIT));
+        change.goneMeters().forEach(id -> link.queue(OpenFlowCodec.deleteMeter(nextXid(), id)));
         int barrier = nextXid();
         ask(
-                new Question(change.operation(), barrier) {
+                new PendingRequest(change.operation(), barrier) {
                     private boolean committed;
 
                     @Override
-                    boolean take(Message message) throws Malformed {
-                        if (message instanceof Message.BundleControl control) {
-                            committed |= control.kind() == Wire.BUNDLE_COMMITTED;
+                    boolean accept(OpenFlowMessage message) throws Malformed {
+                        if (message instanceof OpenFlowMessage.BundleControl control) {
+                            committed |= control.kind() == OpenFlowCodec.BUNDLE_COMMITTED;
                             return false;
                         }
-                        if (message instanceof Message.Barrier && !committed) {
+                        if (message instanceof OpenFlowMessage.Barrier && !committed) {
                             throw new Malformed(operation, "a bundle committed before the barrier", "a barrier alone");
                         }
-                        return message instanceof Message.Barrier;
+                        return message instanceof OpenFlowMessage.Barrier;
                     }
 
                     @Override
@@ -160,7 +178,7 @@ public final class OpenFlowClient {
                         answer.onFailure(why);
                     }
                 },
-                Wire.empty(Wire.BARRIER_REQUEST, barrier));
+                OpenFlowCodec.empty(OpenFlowCodec.BARRIER_REQUEST, barrier));
     }
 
     /** Ends this connection; what was asked fails. */
@@ -168,14 +186,14 @@ public final class OpenFlowClient {
         link.drop(why);
     }
 
-    private <M extends Message.Part, T> void multipart(
-            String operation, int kind, Class<M> parts, Consumer<M> taker, T result, Answer<T> answer) {
+    private <M extends OpenFlowMessage.MultipartReply, T> void multipart(
+            String operation, int kind, Class<M> parts, Consumer<M> taker, T result, ReplyCallback<T> answer) {
         int xid = nextXid();
         ask(
-                new Question(operation, xid) {
+                new PendingRequest(operation, xid) {
                     @Override
-                    boolean take(Message message) throws Malformed {
-                        if (!(message instanceof Message.Part part)) {
+                    boolean accept(OpenFlowMessage message) throws Malformed {
+                        if (!(message instanceof OpenFlowMessage.MultipartReply part)) {
                             return false;
                         }
                         if (!parts.isInstance(part)) {
@@ -198,10 +216,10 @@ public final class OpenFlowClient {
                         answer.onFailure(why);
                     }
                 },
-                Wire.multipart(xid, kind));
+                OpenFlowCodec.multipart(xid, kind));
     }
 
-    private void ask(Question asked, ByteBuf message) {
+    private void ask(PendingRequest asked, ByteBuf message) {
         if (question != null) {
             throw new IllegalStateException(asked.operation + " while " + question.operation + " is not answered");
         }
@@ -219,13 +237,13 @@ public final class OpenFlowClient {
         return ++lastXid;
     }
 
-    private void take(Message.Received received, int bytes) throws OvsException {
-        Question asked = question;
+    private void take(OpenFlowMessage.Received received, int bytes) throws OvsException {
+        PendingRequest asked = question;
         if (asked == null) {
             return;
         }
-        Message message = received.message();
-        if (message instanceof Message.Failure failure) {
+        OpenFlowMessage message = received.message();
+        if (message instanceof OpenFlowMessage.ErrorMessage failure) {
             // What else the question sent is still on its way: only a new connection is sure to have none of it.
             throw new FlowRefused(asked.operation, failure.type(), failure.code());
         }
@@ -233,8 +251,8 @@ public final class OpenFlowClient {
         if (answerBytes > MAX_ANSWER_BYTES) {
             throw new Malformed(asked.operation, "an answer of at most " + MAX_ANSWER_BYTES + " bytes", "no end of it");
         }
-        if (message instanceof Message.BundleControl || received.xid() == asked.xid) {
-            if (asked.take(message)) {
+        if (message instanceof OpenFlowMessage.BundleControl || received.xid() == asked.xid) {
+            if (asked.accept(message)) {
                 question = null;
                 asked.complete();
             }
@@ -242,15 +260,15 @@ public final class OpenFlowClient {
     }
 
     /** The protocol on the connection. */
-    private final class Protocol implements LocalLink.Peer {
+    private final class Protocol implements ReconnectingSocket.Peer {
         @Override
         public void initialise(Channel channel) {
-            channel.pipeline().addLast(Wire.frames());
+            channel.pipeline().addLast(OpenFlowCodec.frames());
         }
 
         @Override
         public void onConnected() {
-            link.send(Wire.hello(nextXid()));
+            link.send(OpenFlowCodec.hello(nextXid()));
         }
 
         @Override
@@ -258,12 +276,12 @@ public final class OpenFlowClient {
             ByteBuf in = (ByteBuf) message;
             try {
                 int bytes = in.readableBytes();
-                Message.Received received = Message.read(in);
-                if (received.message() instanceof Message.Hello hello) {
+                OpenFlowMessage.Received received = OpenFlowMessage.read(in);
+                if (received.message() instanceof OpenFlowMessage.Hello hello) {
                     greet(hello.version());
-                } else if (received.message() instanceof Message.Echo echo) {
-                    link.send(Wire.message(Wire.ECHO_REPLY, received.xid(), echo.contents()));
-                } else if (received.message() instanceof Message.PortTold told) {
+                } else if (received.message() instanceof OpenFlowMessage.Echo echo) {
+                    link.send(OpenFlowCodec.message(OpenFlowCodec.ECHO_REPLY, received.xid(), echo.contents()));
+                } else if (received.message() instanceof OpenFlowMessage.PortStatusMessage told) {
                     listener.onPort(told.status());
                 } else {
                     take(received, bytes);
@@ -274,19 +292,21 @@ public final class OpenFlowClient {
         }
 
         private void greet(int version) throws Malformed {
-            if (version < Wire.VERSION) {
+            if (version < OpenFlowCodec.VERSION) {
                 throw new Malformed(
-                        "OpenFlow hello", "version " + Wire.VERSION + " (OpenFlow 1.4) or above", "version " + version);
+                        "OpenFlow hello",
+                        "version " + OpenFlowCodec.VERSION + " (OpenFlow 1.4) or above",
+                        "version " + version);
             }
             greeted = true;
-            link.send(Wire.listen(nextXid()));
+            link.send(OpenFlowCodec.listen(nextXid()));
             listener.onSwitch();
         }
 
         @Override
         public void onDisconnected(OvsException why) {
             greeted = false;
-            Question asked = question;
+            PendingRequest asked = question;
             question = null;
             if (asked != null) {
                 asked.fail(why instanceof FlowRefused ? why : new Disconnected(asked.operation, why.getMessage() + ""));
@@ -296,7 +316,7 @@ public final class OpenFlowClient {
 
         @Override
         public void probe() {
-            link.send(Wire.empty(Wire.ECHO_REQUEST, nextXid()));
+            link.send(OpenFlowCodec.empty(OpenFlowCodec.ECHO_REQUEST, nextXid()));
         }
     }
 }

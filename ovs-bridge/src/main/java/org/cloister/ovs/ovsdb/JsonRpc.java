@@ -16,7 +16,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.handler.codec.json.JsonObjectDecoder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import org.cloister.ovs.link.OvsException.Malformed;
+import org.cloister.ovs.io.OvsException.Malformed;
 import org.jspecify.annotations.Nullable;
 
 /** The messages of JSON-RPC 1.0 as RFC 7047 section 4 uses it, read with limits. */

@@ -10,11 +10,11 @@ import io.netty.channel.EventLoop;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import org.cloister.ovs.link.LocalLink;
-import org.cloister.ovs.link.OvsException;
-import org.cloister.ovs.link.OvsException.Disconnected;
-import org.cloister.ovs.link.OvsException.Malformed;
-import org.cloister.ovs.link.OvsException.TransactionRefused;
+import org.cloister.ovs.io.OvsException;
+import org.cloister.ovs.io.OvsException.Disconnected;
+import org.cloister.ovs.io.OvsException.Malformed;
+import org.cloister.ovs.io.OvsException.TransactionRefused;
+import org.cloister.ovs.io.ReconnectingSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,33 +26,33 @@ public final class OvsdbClient {
     private static final String DATABASE = "Open_vSwitch";
     private static final String MONITOR = "rows";
 
-    private final LocalLink link;
-    private final Columns columns;
+    private final ReconnectingSocket link;
+    private final OvsdbColumns columns;
     private final Listener listener;
     private final Map<Long, Pending> pending = new HashMap<>();
-    private @Nullable Database database;
+    private @Nullable OvsdbReplica database;
     private long lastId;
 
     /** Hears of the copy; called on the event loop. */
     public interface Listener {
         /** The copy is complete or has changed. */
-        void onRows(Database database);
+        void onRows(OvsdbReplica database);
 
         /** There is no copy until {@link #onRows} comes again. */
         void onLost(OvsException why);
     }
 
     /** Where the answer to a request goes: exactly one of both is called, once. */
-    public interface Answer {
+    public interface ReplyCallback {
         void onResult(JsonNode result) throws Malformed;
 
         void onFailure(OvsException why);
     }
 
-    private record Pending(String operation, Answer answer) {}
+    private record Pending(String operation, ReplyCallback answer) {}
 
-    public OvsdbClient(EventLoop loop, Path socket, Columns columns, Listener listener) {
-        this.link = new LocalLink(loop, socket, new Wire());
+    public OvsdbClient(EventLoop loop, Path socket, OvsdbColumns columns, Listener listener) {
+        this.link = new ReconnectingSocket(loop, socket, new Connection());
         this.columns = columns;
         this.listener = listener;
     }
@@ -71,10 +71,10 @@ public final class OvsdbClient {
     }
 
     /** A result has one element an operation; an error inside it is a failure like one beside it. */
-    public void transact(String operation, Transaction transaction, Answer answer) {
+    public void transact(String operation, OvsdbTransaction transaction, ReplyCallback answer) {
         ArrayNode params = JsonRpc.NODES.arrayNode().add(DATABASE);
         params.addAll(transaction.operations());
-        call(operation, "transact", params, new Answer() {
+        call(operation, "transact", params, new ReplyCallback() {
             @Override
             public void onResult(JsonNode result) throws Malformed {
                 TransactionRefused refusal = refusal(operation, transaction, result);
@@ -93,7 +93,7 @@ public final class OvsdbClient {
     }
 
     /** RFC 7047 section 4.1.3: null for what was not done, an error in the place of what failed or after the last. */
-    static @Nullable TransactionRefused refusal(String operation, Transaction transaction, JsonNode result)
+    static @Nullable TransactionRefused refusal(String operation, OvsdbTransaction transaction, JsonNode result)
             throws Malformed {
         if (!result.isArray() || result.size() < transaction.size()) {
             throw new Malformed(operation, "a list of " + transaction.size() + " results", result.toString());
@@ -109,7 +109,7 @@ public final class OvsdbClient {
         return null;
     }
 
-    private void call(String operation, String method, ArrayNode params, Answer answer) {
+    private void call(String operation, String method, ArrayNode params, ReplyCallback answer) {
         if (!link.isConnected()) {
             answer.onFailure(new Disconnected(operation, "none to " + link.socket()));
             return;
@@ -122,17 +122,17 @@ public final class OvsdbClient {
     private void monitor(String method) {
         ArrayNode params = JsonRpc.NODES.arrayNode().add(DATABASE).add(MONITOR);
         params.add(columns.requests());
-        call("OVSDB " + method, method, params, new Answer() {
+        call("OVSDB " + method, method, params, new ReplyCallback() {
             @Override
             public void onResult(JsonNode result) throws Malformed {
-                Database copy = new Database(columns);
+                OvsdbReplica copy = new OvsdbReplica(columns);
                 if (method.equals("monitor_cond")) {
                     copy.update2(result);
                 } else {
                     copy.update(result);
                 }
                 database = copy;
-                link.useful();
+                link.markUseful();
                 listener.onRows(copy);
             }
 
@@ -171,7 +171,7 @@ public final class OvsdbClient {
 
     private void notified(JsonRpc.Message.Notification notification) throws Malformed {
         JsonNode params = notification.params();
-        Database copy = database;
+        OvsdbReplica copy = database;
         if (copy == null || params.size() != 2 || !MONITOR.equals(params.get(0).textValue())) {
             throw new Malformed("OVSDB notification", "an update of " + MONITOR, params.toString());
         }
@@ -184,7 +184,7 @@ public final class OvsdbClient {
     }
 
     /** The protocol on the connection. */
-    private final class Wire implements LocalLink.Peer {
+    private final class Connection implements ReconnectingSocket.Peer {
         @Override
         public void initialise(Channel channel) {
             channel.pipeline().addLast(JsonRpc.frames());

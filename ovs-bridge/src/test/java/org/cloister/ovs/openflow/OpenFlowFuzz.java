@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.DecoderException;
-import org.cloister.ovs.link.OvsException.Malformed;
+import org.cloister.ovs.io.OvsException.Malformed;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,44 +18,44 @@ class OpenFlowFuzz {
     @FuzzTest(maxDuration = "60s")
     void ends_in_messages_or_a_typed_error(byte[] bytes) {
         try {
-            EmbeddedChannel channel = new EmbeddedChannel(Wire.frames());
+            EmbeddedChannel channel = new EmbeddedChannel(OpenFlowCodec.frames());
             try {
                 channel.writeInbound(Unpooled.copiedBuffer(bytes));
                 for (ByteBuf frame = channel.readInbound(); frame != null; frame = channel.readInbound()) {
                     int length = frame.readableBytes();
-                    require(Message.read(frame).message(), length);
+                    require(OpenFlowMessage.read(frame).message(), length);
                     frame.release();
                 }
             } finally {
                 channel.finishAndReleaseAll();
             }
         } catch (DecoderException e) {
-            // A length below a header's: LocalLink makes it typed.
+            // A length below a header's: ReconnectingSocket makes it typed.
             require(e.getMessage(), 200);
         } catch (Malformed e) {
             require(e.getMessage(), 1000);
         }
     }
 
-    private static void require(Message message, int length) {
-        if (message instanceof Message.Flows flows) {
+    private static void require(OpenFlowMessage message, int length) {
+        if (message instanceof OpenFlowMessage.Flows flows) {
             requireFewer(flows.flows().size(), length);
             // Its text goes into logs and differences.
             flows.flows().forEach(each -> require(each.flow().toString(), 10 * length + 1000));
             flows.flows().forEach(each -> requireSame(each.flow()));
-        } else if (message instanceof Message.Ports ports) {
+        } else if (message instanceof OpenFlowMessage.Ports ports) {
             requireFewer(ports.ports().size(), length);
-        } else if (message instanceof Message.Meters meters) {
+        } else if (message instanceof OpenFlowMessage.Meters meters) {
             requireFewer(meters.meters().size(), length);
         }
     }
 
     /** What we would send to make this flow is read as this flow again. */
-    private static void requireSame(Flow flow) {
+    private static void requireSame(FlowEntry flow) {
         try {
             ByteBuf match = Unpooled.buffer();
             flow.key().match().write(match);
-            if (!Match.read(match).equals(flow.key().match()) || match.isReadable()) {
+            if (!FlowMatch.read(match).equals(flow.key().match()) || match.isReadable()) {
                 throw new IllegalStateException("another match: " + flow);
             }
         } catch (Malformed e) {

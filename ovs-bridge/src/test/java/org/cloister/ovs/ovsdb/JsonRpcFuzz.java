@@ -7,7 +7,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.DecoderException;
 import java.util.Arrays;
-import org.cloister.ovs.link.OvsException.Malformed;
+import org.cloister.ovs.io.OvsException.Malformed;
 
 /**
  * Whatever bytes a server sends, in whatever pieces, messages or a typed error: nothing else is thrown, nothing hangs, and

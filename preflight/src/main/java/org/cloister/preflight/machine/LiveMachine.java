@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 
 /** The machine that this process runs on. Programs get {@link #PATIENCE} each and no input; closing removes scratch files. */
-public final class LiveMachine implements Machine, AutoCloseable {
+public final class LiveMachine implements InspectedMachine, AutoCloseable {
     /** Every program asked answers at once or hangs; virsh waits for a daemon that hangs without end. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -44,7 +44,7 @@ public final class LiveMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public Optional<String> read(String path) throws UnknownException {
+    public Optional<String> read(String path) throws UndeterminedException {
         Path file = Path.of(path);
         if (Files.isDirectory(file)) {
             return Optional.empty();
@@ -60,7 +60,7 @@ public final class LiveMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public Optional<List<String>> list(String folder) throws UnknownException {
+    public Optional<List<String>> list(String folder) throws UndeterminedException {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(Path.of(folder))) {
             entries.forEach(entry -> names.add(entry.getFileName().toString()));
@@ -87,7 +87,7 @@ public final class LiveMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public Optional<Ran> run(List<String> words) throws UnknownException {
+    public Optional<ProgramResult> run(List<String> words) throws UndeterminedException {
         Optional<String> program = find(words.get(0));
         if (program.isEmpty()) {
             return Optional.empty();
@@ -104,17 +104,18 @@ public final class LiveMachine implements Machine, AutoCloseable {
                     .redirectError(err.toFile());
             builder.environment().putAll(variables);
             builder.environment().put("LC_ALL", "C.UTF-8");
-            return Optional.of(new Ran(await(builder.start(), words), head(out), head(err)));
+            return Optional.of(new ProgramResult(await(builder.start(), words), head(out), head(err)));
         } catch (IOException e) {
-            if (e instanceof UnknownException unknown) {
+            if (e instanceof UndeterminedException unknown) {
                 throw unknown;
             }
-            throw new UnknownException(words.get(0) + " cannot be run: " + e.getMessage(), String.join(" ", words), e);
+            throw new UndeterminedException(
+                    words.get(0) + " cannot be run: " + e.getMessage(), String.join(" ", words), e);
         }
     }
 
     @Override
-    public String scratch(String name, byte[] content) throws UnknownException {
+    public String writeTemporaryFile(String name, byte[] content) throws UndeterminedException {
         try {
             return scratchFile(name, content).toString();
         } catch (IOException e) {
@@ -140,7 +141,7 @@ public final class LiveMachine implements Machine, AutoCloseable {
         scratch.clear();
     }
 
-    private static int await(Process process, List<String> words) throws UnknownException {
+    private static int await(Process process, List<String> words) throws UndeterminedException {
         try {
             if (process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 return process.exitValue();
@@ -148,11 +149,11 @@ public final class LiveMachine implements Machine, AutoCloseable {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             // One in an uninterruptible sleep outlives its killing; it is the kernel's from then on.
             process.destroyForcibly().waitFor(1, TimeUnit.SECONDS);
-            throw new NoAnswerException(
+            throw new ProgramTimeoutException(
                     words.get(0) + " gave no answer within " + PATIENCE.toSeconds() + " s", String.join(" ", words));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new UnknownException(words.get(0) + " was interrupted", String.join(" ", words), e);
+            throw new UndeterminedException(words.get(0) + " was interrupted", String.join(" ", words), e);
         } finally {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();
@@ -173,9 +174,9 @@ public final class LiveMachine implements Machine, AutoCloseable {
         }
     }
 
-    private static UnknownException unreadable(String path, IOException e) {
+    private static UndeterminedException unreadable(String path, IOException e) {
         return e instanceof AccessDeniedException
-                ? new UnknownException(path + ": permission denied", "run agentctl as root", e)
-                : new UnknownException(path + ": " + e.getMessage(), "ls -ld " + path, e);
+                ? new UndeterminedException(path + ": permission denied", "run agentctl as root", e)
+                : new UndeterminedException(path + ": " + e.getMessage(), "ls -ld " + path, e);
     }
 }

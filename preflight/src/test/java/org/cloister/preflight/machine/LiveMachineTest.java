@@ -30,24 +30,24 @@ class LiveMachineTest {
 
     @Test
     void gives_status_output_and_errors_apart() throws Exception {
-        Optional<Ran> ran = machine.run("ls", "/proc/version", "/nowhere");
+        Optional<ProgramResult> ran = machine.run("ls", "/proc/version", "/nowhere");
         assertThat(ran).isPresent();
         assertThat(ran.get().status()).isEqualTo(2);
         assertThat(ran.get().out()).isEqualTo("/proc/version\n");
-        assertThat(ran.get().complaint()).contains("/nowhere");
+        assertThat(ran.get().firstErrorLine()).contains("/nowhere");
     }
 
     @Test
     void ends_a_program_that_does_not_answer_and_says_so() {
         assertThatThrownBy(() -> machine.run("sleep", "600"))
-                .isInstanceOf(UnknownException.class)
+                .isInstanceOf(UndeterminedException.class)
                 .hasMessage("sleep gave no answer within 5 s");
         assertThat(ProcessHandle.current().children()).isEmpty();
     }
 
     @Test
     void cuts_what_a_program_prints_without_end() throws Exception {
-        Optional<Ran> ran = machine.run("head", "-c", "1000000", "/dev/zero");
+        Optional<ProgramResult> ran = machine.run("head", "-c", "1000000", "/dev/zero");
         assertThat(ran).isPresent();
         assertThat(ran.get().out()).hasSize(LiveMachine.MAX_OUTPUT_BYTES);
     }
@@ -55,22 +55,22 @@ class LiveMachineTest {
     @Test
     void passes_each_word_as_it_is_and_gives_no_input() throws Exception {
         assertThat(machine.run(List.of("printf", "%s", "$(id); `id` *")))
-                .map(Ran::out)
+                .map(ProgramResult::out)
                 .contains("$(id); `id` *");
-        assertThat(machine.run("cat")).map(Ran::out).contains("");
+        assertThat(machine.run("cat")).map(ProgramResult::out).contains("");
     }
 
     @Test
     void takes_no_unreadable_file_for_an_absent_one(@TempDir Path folder) throws Exception {
         Path broken = Files.writeString(folder.resolve("config.gz"), "not packed");
         assertThatThrownBy(() -> machine.read(broken.toString()))
-                .isInstanceOf(UnknownException.class)
+                .isInstanceOf(UndeterminedException.class)
                 .hasMessageContaining("config.gz");
     }
 
     @Test
     void removes_its_scratch_files_when_closed() throws Exception {
-        Path file = Path.of(machine.scratch("probe", new byte[] {1}));
+        Path file = Path.of(machine.writeTemporaryFile("probe", new byte[] {1}));
         assertThat(file).exists();
         machine.close();
         assertThat(file).doesNotExist();

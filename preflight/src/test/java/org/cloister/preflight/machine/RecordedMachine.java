@@ -12,10 +12,10 @@ import java.util.Optional;
  * {@code <} before what it printed, {@code !} before its errors and {@code = STATUS}, {@code program NAME},
  * {@code environment NAME VALUE}, {@code property NAME VALUE}, {@code unknown PATH-OR-WORDS}.
  */
-public final class RecordedMachine implements Machine {
+public final class RecordedMachine implements InspectedMachine {
     private final Map<String, String> files = new HashMap<>();
     private final Map<String, List<String>> folders = new HashMap<>();
-    private final Map<String, Ran> runs = new HashMap<>();
+    private final Map<String, ProgramResult> runs = new HashMap<>();
     private final Map<String, String> programs = new HashMap<>();
     private final Map<String, String> environment = new HashMap<>();
     private final Map<String, String> properties = new HashMap<>();
@@ -38,7 +38,8 @@ public final class RecordedMachine implements Machine {
                 String status = after(lines, "=").strip();
                 runs.put(
                         head[1],
-                        new Ran(status.isEmpty() ? 0 : Integer.parseInt(status), after(lines, "<"), after(lines, "!")));
+                        new ProgramResult(
+                                status.isEmpty() ? 0 : Integer.parseInt(status), after(lines, "<"), after(lines, "!")));
                 programs.putIfAbsent(head[1].split(" ", 2)[0], head[1].split(" ", 2)[0]);
             }
             case "program" -> programs.put(head[1], "/usr/bin/" + head[1]);
@@ -58,20 +59,20 @@ public final class RecordedMachine implements Machine {
         return text.toString();
     }
 
-    private void requireKnown(String subject) throws UnknownException {
+    private void requireKnown(String subject) throws UndeterminedException {
         if (unknown.contains(subject)) {
-            throw new NoAnswerException(subject.split(" ", 2)[0] + " gave no answer within 5 s", subject);
+            throw new ProgramTimeoutException(subject.split(" ", 2)[0] + " gave no answer within 5 s", subject);
         }
     }
 
     @Override
-    public Optional<String> read(String path) throws UnknownException {
+    public Optional<String> read(String path) throws UndeterminedException {
         requireKnown(path);
         return Optional.ofNullable(files.get(path));
     }
 
     @Override
-    public Optional<List<String>> list(String folder) throws UnknownException {
+    public Optional<List<String>> list(String folder) throws UndeterminedException {
         requireKnown(folder);
         return Optional.ofNullable(folders.get(folder));
     }
@@ -82,13 +83,13 @@ public final class RecordedMachine implements Machine {
     }
 
     @Override
-    public Optional<Ran> run(List<String> words) throws UnknownException {
+    public Optional<ProgramResult> run(List<String> words) throws UndeterminedException {
         requireKnown(String.join(" ", words));
         return Optional.ofNullable(runs.get(String.join(" ", words)));
     }
 
     @Override
-    public String scratch(String name, byte[] content) {
+    public String writeTemporaryFile(String name, byte[] content) {
         return "/scratch/" + name;
     }
 

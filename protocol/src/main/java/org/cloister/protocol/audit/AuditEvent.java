@@ -7,8 +7,8 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 
 /**
  * What happened, before it has a number in the chain.
@@ -17,7 +17,7 @@ import org.cloister.protocol.StrictJson;
  * @param key id of the key that authorised it, if one did
  * @param facts a {@code String} or a {@code Long} each
  */
-public record AuditEvent(long event, Instant time, String kind, Optional<String> key, Map<Fact, Object> facts) {
+public record AuditEvent(long event, Instant time, String kind, Optional<String> key, Map<AuditField, Object> facts) {
 
     /** @throws IllegalArgumentException if a value is out of its range */
     public AuditEvent {
@@ -31,7 +31,7 @@ public record AuditEvent(long event, Instant time, String kind, Optional<String>
         if (key.isPresent() && !AuditRecord.KEY.matcher(key.get()).matches()) {
             throw new IllegalArgumentException("key: want the id of a key, have " + StrictJson.quoted(key.get()));
         }
-        Map<Fact, Object> sorted = new EnumMap<>(Fact.class);
+        Map<AuditField, Object> sorted = new EnumMap<>(AuditField.class);
         facts.forEach((fact, value) -> {
             fact.require(value);
             sorted.put(fact, value);
@@ -48,11 +48,11 @@ public record AuditEvent(long event, Instant time, String kind, Optional<String>
         return new AuditEvent(event, time, kind, Optional.of(id), facts);
     }
 
-    public AuditEvent with(Fact fact, String value) {
+    public AuditEvent with(AuditField fact, String value) {
         return withValue(fact, value);
     }
 
-    public AuditEvent with(Fact fact, long value) {
+    public AuditEvent with(AuditField fact, long value) {
         return withValue(fact, value);
     }
 
@@ -71,11 +71,11 @@ public record AuditEvent(long event, Instant time, String kind, Optional<String>
     /** @param event id in the outbox that {@link #json} was kept in */
     public static AuditEvent parse(byte[] json, long event) throws MalformedException {
         StrictJson document = StrictJson.read(json, AuditRecord.MAX_LINE);
-        Map<Fact, Object> facts = new EnumMap<>(Fact.class);
+        Map<AuditField, Object> facts = new EnumMap<>(AuditField.class);
         for (Map.Entry<String, Object> each : document.scalars("facts", AuditRecord.MAX_FACTS, AuditRecord.TEXT)
                 .entrySet()) {
             facts.put(
-                    Fact.of(each.getKey())
+                    AuditField.of(each.getKey())
                             .orElseThrow(() -> new MalformedException(
                                     "facts." + each.getKey() + ": unknown; take a version that knows it")),
                     each.getValue());
@@ -94,8 +94,8 @@ public record AuditEvent(long event, Instant time, String kind, Optional<String>
         }
     }
 
-    private AuditEvent withValue(Fact fact, Object value) {
-        Map<Fact, Object> more = new EnumMap<>(Fact.class);
+    private AuditEvent withValue(AuditField fact, Object value) {
+        Map<AuditField, Object> more = new EnumMap<>(AuditField.class);
         more.putAll(facts);
         more.put(fact, value);
         return new AuditEvent(event, time, kind, key, more);

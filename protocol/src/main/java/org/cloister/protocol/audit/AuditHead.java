@@ -8,10 +8,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.regex.Pattern;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 
@@ -50,13 +50,13 @@ public record AuditHead(String relay, String log, long count, Digest hash, Insta
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    public SignedHead sign(SigningKey key) throws GeneralSecurityException {
-        return new SignedHead(this, Envelope.sign(TYPE, payload(), key));
+    public SignedAuditHead sign(SigningKey key) throws GeneralSecurityException {
+        return new SignedAuditHead(this, DsseEnvelope.sign(TYPE, payload(), key));
     }
 
-    /** @throws org.cloister.protocol.dsse.EnvelopeRefused if none of the keys signed it */
-    public static SignedHead verify(Envelope envelope, Collection<VerificationKey> relay) throws IOException {
-        return new SignedHead(parse(envelope.verify(TYPE, relay, 1)), envelope);
+    /** @throws org.cloister.protocol.dsse.EnvelopeRefusedException if none of the keys signed it */
+    public static SignedAuditHead verify(DsseEnvelope envelope, Collection<VerificationKey> relay) throws IOException {
+        return new SignedAuditHead(parse(envelope.verify(TYPE, relay, 1)), envelope);
     }
 
     static AuditHead parse(byte[] payload) throws MalformedException {

@@ -2,10 +2,10 @@ package org.cloister.protocol.audit;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 
 /** What a line of a segment is: its first member says it. Each has one spelling. */
-public sealed interface AuditLine permits AuditRecord, SegmentStart, HeadLine {
+public sealed interface AuditLine permits AuditRecord, AuditSegmentHeader, AuditHeadLine {
 
     /** @param line without its end */
     static AuditLine parse(byte[] line) throws MalformedException {
@@ -13,10 +13,10 @@ public sealed interface AuditLine permits AuditRecord, SegmentStart, HeadLine {
             return AuditRecord.parse(line);
         }
         if (startsWith(line, "{\"payload\":")) {
-            return HeadLine.parse(line);
+            return AuditHeadLine.parse(line);
         }
         if (startsWith(line, "{\"format\":")) {
-            return SegmentStart.parse(line);
+            return AuditSegmentHeader.parse(line);
         }
         throw new MalformedException("line: want a record, a head or a segment's start, have none of them");
     }

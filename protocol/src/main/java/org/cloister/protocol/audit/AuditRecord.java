@@ -9,8 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 
 /**
  * One record of the chain as it is read: names of kinds and facts may be newer than this version.
@@ -70,7 +70,7 @@ public record AuditRecord(
         return kind.length() <= MAX_KIND && KIND.matcher(kind).matches();
     }
 
-    static Map<String, Object> named(Map<Fact, Object> facts) {
+    static Map<String, Object> named(Map<AuditField, Object> facts) {
         Map<String, Object> named = new LinkedHashMap<>();
         facts.forEach((fact, value) -> named.put(fact.member(), value));
         return named;

@@ -4,23 +4,20 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import java.util.HexFormat;
 import java.util.OptionalInt;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.circuit.wire.Hello;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.link.CircuitException;
-import org.cloister.protocol.link.Close;
-import org.cloister.protocol.link.CloseReason;
-import org.cloister.protocol.link.Critical;
-import org.cloister.protocol.link.Versions;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.link.CriticalFields;
+import org.cloister.protocol.link.ProtocolVersions;
 
 /**
  * What a circuit is for, as one end knows it from the relay or its own wish. Both ends repeat it inside.
  *
  * @param policy SHA-384 of the policy by which the opener judges
  */
-public record CircuitTerms(Name from, Name to, Digest policy) {
-    Hello hello(Versions ours) {
+public record CircuitTerms(CertificateName from, CertificateName to, Digest policy) {
+    public Hello hello(ProtocolVersions ours) {
         return Hello.newBuilder()
                 .setLowest(ours.lowest())
                 .setHighest(ours.highest())
@@ -30,10 +27,10 @@ public record CircuitTerms(Name from, Name to, Digest policy) {
                 .build();
     }
 
-    static Hello readHello(byte[] bytes) throws MalformedException {
+    public static Hello readHello(byte[] bytes) throws MalformedException {
         try {
             Hello hello = Hello.parseFrom(bytes);
-            Critical.require(hello.getCriticalList(), Hello.TO_FIELD_NUMBER);
+            CriticalFields.require(hello.getCriticalList(), Hello.TO_FIELD_NUMBER);
             return hello;
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("hello: " + e.getMessage(), e);
@@ -45,7 +42,7 @@ public record CircuitTerms(Name from, Name to, Digest policy) {
      * @return the version both speak
      * @throws CircuitException the other end has heard other terms, or speaks no version of ours
      */
-    int agree(Hello theirs, Versions ours, Close.Side own) throws CircuitException {
+    public int agree(Hello theirs, ProtocolVersions ours, CircuitClose.Side own) throws CircuitException {
         Hello expected = hello(ours);
         if (!theirs.getPolicy().equals(expected.getPolicy())) {
             throw swapped("policy", own);
@@ -59,18 +56,18 @@ public record CircuitTerms(Name from, Name to, Digest policy) {
             throw new CircuitException(
                     "circuit to " + to + ": hello with the versions " + Integer.toUnsignedString(lowest) + "-"
                             + Integer.toUnsignedString(highest),
-                    new Close(own, CloseReason.PROTOCOL));
+                    new CircuitClose(own, CloseReason.PROTOCOL));
         }
-        OptionalInt version = ours.choose(new Versions(lowest, highest));
+        OptionalInt version = ours.choose(new ProtocolVersions(lowest, highest));
         return version.orElseThrow(() -> new CircuitException(
                 "circuit to " + to + ": here are versions " + ours + ", there " + lowest + "-" + highest
                         + "; update the older side",
-                new Close(own, CloseReason.VERSION)));
+                new CircuitClose(own, CloseReason.VERSION)));
     }
 
-    private CircuitException swapped(String what, Close.Side own) {
+    private CircuitException swapped(String what, CircuitClose.Side own) {
         return new CircuitException(
                 "circuit to " + to + ": the other end was told another " + what + " than this one; the relay is lying",
-                new Close(own, CloseReason.PROTOCOL));
+                new CircuitClose(own, CloseReason.PROTOCOL));
     }
 }

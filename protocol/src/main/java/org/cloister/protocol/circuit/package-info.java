@@ -1,4 +1,4 @@
-/** Circuits: TLS between two ends of one project, through a relay that cannot read it; docs/protocol.md, section 9. */
+/** Links between agents and the relay: HTTP/2 over TLS 1.3 with both sides authenticated; docs/protocol.md, sections 7 and 8. */
 @NullMarked
 package org.cloister.protocol.circuit;
 

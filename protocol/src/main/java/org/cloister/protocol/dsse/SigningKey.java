@@ -4,7 +4,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.PrivateKey;
 import java.security.Signature;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 
 /** Signs with a private key, wherever that is kept: in the heap, on a token, in another process. */
 public interface SigningKey {

@@ -15,8 +15,8 @@ import java.security.spec.EllipticCurve;
 import java.security.spec.X509EncodedKeySpec;
 import java.util.Arrays;
 import java.util.Optional;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.MalformedException;
 
 /**
  * A public key that verifies ECDSA: P-384 with SHA-384 or P-256 with SHA-256, which its curve decides. Two are equal when
@@ -29,12 +29,12 @@ public final class VerificationKey {
     /** SubjectPublicKeyInfo of P-384 has 120. */
     private static final int MAX_BYTES = 128;
 
-    private final Curve curve;
+    private final SignatureCurve curve;
     private final ECPublicKey key;
     private final byte[] spki;
     private final String id;
 
-    private VerificationKey(Curve curve, ECPublicKey key, byte[] spki) {
+    private VerificationKey(SignatureCurve curve, ECPublicKey key, byte[] spki) {
         this.curve = curve;
         this.key = key;
         this.spki = spki;
@@ -49,7 +49,7 @@ public final class VerificationKey {
         try {
             PublicKey key = KeyFactory.getInstance("EC").generatePublic(new X509EncodedKeySpec(spki));
             if (key instanceof ECPublicKey ec) {
-                Optional<Curve> curve = Curve.of(ec.getParams());
+                Optional<SignatureCurve> curve = SignatureCurve.of(ec.getParams());
                 if (curve.isPresent() && Arrays.equals(key.getEncoded(), spki) && isOnCurve(ec)) {
                     return new VerificationKey(curve.get(), ec, spki.clone());
                 }
@@ -74,7 +74,7 @@ public final class VerificationKey {
         return id;
     }
 
-    public Curve curve() {
+    public SignatureCurve curve() {
         return curve;
     }
 

@@ -2,8 +2,8 @@ package org.cloister.protocol.evidence;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.Digest;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.Digest;
 
 /**
  * What ties a statement to the circuit it is shown in: both ends' certificates, each proven in the handshake. The runtime

@@ -4,14 +4,14 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageLite;
 import java.util.Locale;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.wire.FromHost;
 import org.cloister.protocol.evidence.wire.FromVm;
-import org.cloister.protocol.link.Critical;
+import org.cloister.protocol.link.CriticalFields;
 
 /** What VM and host say to each other about evidence; docs/protocol.md, section 11. */
 public sealed interface EvidenceMessage {
@@ -21,7 +21,7 @@ public sealed interface EvidenceMessage {
     MessageLite wire();
 
     /** The VM's. */
-    record Asked(Claim claim) implements EvidenceMessage {
+    record Request(AttestationClaims claim) implements EvidenceMessage {
         @Override
         public FromVm wire() {
             return FromVm.newBuilder()
@@ -35,10 +35,10 @@ public sealed interface EvidenceMessage {
     }
 
     /** The host's. */
-    sealed interface Answer extends EvidenceMessage {}
+    sealed interface Response extends EvidenceMessage {}
 
     /** @param statement signed by the host; the VM passes it on and need not understand it */
-    record Vouched(Envelope statement) implements Answer {
+    record Granted(DsseEnvelope statement) implements Response {
         @Override
         public FromHost wire() {
             return FromHost.newBuilder()
@@ -47,15 +47,15 @@ public sealed interface EvidenceMessage {
         }
     }
 
-    record Refused(Why why) implements Answer {
+    record Refused(RefusalReason reason) implements Response {
         @Override
         public FromHost wire() {
-            return FromHost.newBuilder().setRefused(why.toString()).build();
+            return FromHost.newBuilder().setRefused(reason.toString()).build();
         }
     }
 
     /** Why a host does not vouch. More it does not say: the rest is its own affair, and in its log. */
-    enum Why {
+    enum RefusalReason {
         /** This life of the VM has another statement, or one that cannot be read: there will be none. */
         ANOTHER,
         /** Too soon after the last question, or that one is still being answered: ask again after a second. */
@@ -68,8 +68,8 @@ public sealed interface EvidenceMessage {
             return name().toLowerCase(Locale.ROOT);
         }
 
-        public static Why parse(String word) throws MalformedException {
-            for (Why why : values()) {
+        public static RefusalReason parse(String word) throws MalformedException {
+            for (RefusalReason why : values()) {
                 if (why.toString().equals(word)) {
                     return why;
                 }
@@ -80,34 +80,35 @@ public sealed interface EvidenceMessage {
     }
 
     /** Whatever a VM sent. */
-    static Asked readAsked(byte[] bytes) throws MalformedException {
+    static Request readRequest(byte[] bytes) throws MalformedException {
         try {
             FromVm message = FromVm.parseFrom(bytes);
-            Critical.require(message.getCriticalList(), FromVm.BINDING_FIELD_NUMBER);
-            BootKeys keys = new BootKeys(
+            CriticalFields.require(message.getCriticalList(), FromVm.BINDING_FIELD_NUMBER);
+            BootPublicKeys keys = new BootPublicKeys(
                     VerificationKey.parse(message.getSigning().toByteArray()),
                     VerificationKey.parse(message.getSealing().toByteArray()));
             Nonce nonce = new Nonce(BinaryText.base64(message.getNonce().toByteArray()));
             Digest binding =
                     Digest.of(Digest.Algorithm.SHA384, message.getBinding().toByteArray());
-            return new Asked(new Claim(keys, nonce, new CircuitBinding(binding)));
+            return new Request(new AttestationClaims(keys, nonce, new CircuitBinding(binding)));
         } catch (InvalidProtocolBufferException | IllegalArgumentException e) {
             throw new MalformedException("evidence asked for: " + e.getMessage(), e);
         }
     }
 
     /** Whatever a host sent. */
-    static Answer readAnswer(byte[] bytes) throws MalformedException {
+    static Response readResponse(byte[] bytes) throws MalformedException {
         FromHost message;
         try {
             message = FromHost.parseFrom(bytes);
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("evidence: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromHost.REFUSED_FIELD_NUMBER);
+        CriticalFields.require(message.getCriticalList(), FromHost.REFUSED_FIELD_NUMBER);
         return switch (message.getKindCase()) {
-            case STATEMENT -> new Vouched(Envelope.parse(message.getStatement().toByteArray(), MAX_ENVELOPE));
-            case REFUSED -> new Refused(Why.parse(message.getRefused()));
+            case STATEMENT ->
+                new Granted(DsseEnvelope.parse(message.getStatement().toByteArray(), MAX_ENVELOPE));
+            case REFUSED -> new Refused(RefusalReason.parse(message.getRefused()));
             case KIND_NOT_SET -> throw new MalformedException("evidence: want a statement or a refusal, have neither");
         };
     }

@@ -1,8 +1,8 @@
 package org.cloister.protocol.evidence;
 
 import java.security.SecureRandom;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.Digest;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.Digest;
 
 /**
  * The verifier's question, 32 random bytes: an answer that holds it was made after it.

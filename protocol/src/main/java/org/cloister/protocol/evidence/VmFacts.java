@@ -1,11 +1,11 @@
 package org.cloister.protocol.evidence;
 
 import java.util.regex.Pattern;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.policy.Policy;
-import org.cloister.protocol.policy.Shape;
-import org.cloister.protocol.policy.Sharing;
+import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.policy.HostSharing;
+import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.policy.VmRole;
+import org.cloister.protocol.policy.VmShape;
 
 /**
  * What a host says of a VM from its own ledger, not from anybody's arguments.
@@ -16,14 +16,21 @@ import org.cloister.protocol.policy.VmRole;
  * @param sharing with whom it shares the host
  */
 public record VmFacts(
-        String project, String vm, VmRole role, String ticket, long slot, Digest image, Shape shape, Sharing sharing) {
+        String project,
+        String vm,
+        VmRole role,
+        String ticket,
+        long slot,
+        Digest image,
+        VmShape shape,
+        HostSharing sharing) {
     /** Ids of VMs and tickets: base32. */
     public static final Pattern ID = Pattern.compile("[a-z2-7]{16,64}");
     /** A job has fewer nodes. */
     public static final long MAX_SLOT = 65_535;
 
     public VmFacts {
-        require("project", project, Policy.PROJECT);
+        require("project", project, ProjectPolicy.PROJECT);
         require("vm", vm, ID);
         require("ticket", ticket, ID);
         if (slot < 0 || slot > MAX_SLOT) {

@@ -5,15 +5,15 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageLite;
 import java.util.List;
 import java.util.Locale;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.handover.wire.AssignmentAnswer;
 import org.cloister.protocol.handover.wire.AssignmentQuestion;
-import org.cloister.protocol.identity.Name;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.link.Critical;
+import org.cloister.protocol.link.CriticalFields;
 import org.cloister.protocol.ticket.Opening;
-import org.cloister.protocol.ticket.ProjectPapers;
+import org.cloister.protocol.ticket.ProjectTrustBundle;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 
@@ -22,7 +22,7 @@ public sealed interface AssignmentMessage {
     MessageLite wire();
 
     /** The VM's. */
-    record Asked() implements AssignmentMessage {
+    record Request() implements AssignmentMessage {
         @Override
         public AssignmentQuestion wire() {
             return AssignmentQuestion.getDefaultInstance();
@@ -30,41 +30,44 @@ public sealed interface AssignmentMessage {
     }
 
     /** The host's. */
-    sealed interface Answer extends AssignmentMessage {}
+    sealed interface Response extends AssignmentMessage {}
 
     /**
-     * What the host was told to run. All of it fits together; whether the documents are the project's says {@link Assignment}.
+     * What the host was told to run. All of it fits together; whether the documents are the project's says
+     * {@link VmAssignment}.
      *
      * @param name the VM's own, with its role and its project
      * @param ticket its id; of a controlling VM the opening's
      * @param requester who signed that
      * @param documents of the project, genesis and successors in order, envelopes
      */
-    record Told(Name name, String ticket, int slot, Name requester, List<ByteString> documents) implements Answer {
+    record Assigned(
+            CertificateName name, String ticket, int slot, CertificateName requester, List<ByteString> documents)
+            implements Response {
         /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
-        public Told {
+        public Assigned {
             documents = List.copyOf(documents);
             require("ticket", Ticket.ID.matcher(ticket).matches(), "26 characters of base32", "another text");
             require("slot", slot >= 0 && slot < ResourceRequest.MAX_NODES, "0 to 4095", Integer.toUnsignedString(slot));
-            boolean worker = name.role().equals(Role.WORKER.toString());
+            boolean worker = name.role().equals(CertificateRole.WORKER.toString());
             require(
                     "role",
-                    worker || name.role().equals(Role.CONTROLLER.toString()),
+                    worker || name.role().equals(CertificateRole.CONTROLLER.toString()),
                     "a worker or a controlling VM",
                     name.toString());
             if (worker) {
-                String label = SlotName.label(ticket, slot);
+                String label = WorkerName.label(ticket, slot);
                 require("name", name.id().equals(label), label, name.toString());
             } else {
                 require("name", Opening.isDrive(name.id()), "a drive's name in front", name.toString());
             }
             require("slot of a controlling VM", worker || slot == 0, "0", Integer.toString(slot));
-            Role asks = worker ? Role.CONTROLLER : Role.OPENER;
+            CertificateRole asks = worker ? CertificateRole.CONTROLLER : CertificateRole.OPENER;
             require(
                     "requester",
                     requester.role().equals(asks.toString())
                             && requester.project().equals(name.project()),
-                    "one of " + Name.ofRole(asks.toString(), name.project()),
+                    "one of " + CertificateName.ofRole(asks.toString(), name.project()),
                     requester.toString());
             require(
                     "documents",
@@ -74,8 +77,8 @@ public sealed interface AssignmentMessage {
             long bytes = documents.stream().mapToLong(ByteString::size).sum();
             require(
                     "documents",
-                    bytes <= ProjectPapers.MAX_DOCUMENTS,
-                    "at most " + ProjectPapers.MAX_DOCUMENTS + " bytes",
+                    bytes <= ProjectTrustBundle.MAX_DOCUMENTS,
+                    "at most " + ProjectTrustBundle.MAX_DOCUMENTS + " bytes",
                     bytes + " bytes");
         }
 
@@ -98,15 +101,15 @@ public sealed interface AssignmentMessage {
         }
     }
 
-    record Refused(Why why) implements Answer {
+    record Refused(RefusalReason reason) implements Response {
         @Override
         public AssignmentAnswer wire() {
-            return AssignmentAnswer.newBuilder().setRefused(why.toString()).build();
+            return AssignmentAnswer.newBuilder().setRefused(reason.toString()).build();
         }
     }
 
     /** Why a host does not say. */
-    enum Why {
+    enum RefusalReason {
         /** It did not keep that when it made the VM: it never will. */
         UNKNOWN,
         /** Too soon after the last question, or that one is still being answered: ask again after a second. */
@@ -119,8 +122,8 @@ public sealed interface AssignmentMessage {
             return name().toLowerCase(Locale.ROOT);
         }
 
-        static Why parse(String word) throws MalformedException {
-            for (Why why : values()) {
+        static RefusalReason parse(String word) throws MalformedException {
+            for (RefusalReason why : values()) {
                 if (why.toString().equals(word)) {
                     return why;
                 }
@@ -131,39 +134,39 @@ public sealed interface AssignmentMessage {
     }
 
     /** Whatever a VM sent. */
-    static Asked readAsked(byte[] bytes) throws MalformedException {
+    static Request readRequest(byte[] bytes) throws MalformedException {
         try {
             AssignmentQuestion message = AssignmentQuestion.parseFrom(bytes);
-            Critical.require(message.getCriticalList(), AssignmentQuestion.CRITICAL_FIELD_NUMBER);
-            return new Asked();
+            CriticalFields.require(message.getCriticalList(), AssignmentQuestion.CRITICAL_FIELD_NUMBER);
+            return new Request();
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("assignment asked for: " + e.getMessage(), e);
         }
     }
 
     /** Whatever a host sent. */
-    static Answer readAnswer(byte[] bytes) throws MalformedException {
+    static Response readResponse(byte[] bytes) throws MalformedException {
         AssignmentAnswer message;
         try {
             message = AssignmentAnswer.parseFrom(bytes);
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("assignment: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), AssignmentAnswer.REFUSED_FIELD_NUMBER);
+        CriticalFields.require(message.getCriticalList(), AssignmentAnswer.REFUSED_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case ASSIGNMENT -> told(message.getAssignment());
-            case REFUSED -> new Refused(Why.parse(message.getRefused()));
+            case REFUSED -> new Refused(RefusalReason.parse(message.getRefused()));
             case KIND_NOT_SET -> throw new MalformedException("assignment: want one or a refusal, have neither");
         };
     }
 
-    private static Told told(org.cloister.protocol.handover.wire.Assignment assignment) throws MalformedException {
+    private static Assigned told(org.cloister.protocol.handover.wire.Assignment assignment) throws MalformedException {
         try {
-            return new Told(
-                    Name.parse(assignment.getName()),
+            return new Assigned(
+                    CertificateName.parse(assignment.getName()),
                     assignment.getTicket(),
                     assignment.getSlot(),
-                    Name.parse(assignment.getRequester()),
+                    CertificateName.parse(assignment.getRequester()),
                     assignment.getDocumentsList());
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);

@@ -30,7 +30,7 @@ public enum BootPhase {
         return Arrays.stream(values())
                 .filter(phase -> phase.toString().equals(word))
                 .findFirst()
-                .orElseThrow(() ->
-                        new IllegalArgumentException("phase: want one of section 11, have " + Require.other(word)));
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "phase: want one of section 11, have " + HandoverChecks.other(word)));
     }
 }

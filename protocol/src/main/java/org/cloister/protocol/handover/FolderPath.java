@@ -13,15 +13,15 @@ public record FolderPath(String text) {
 
     /** @throws IllegalArgumentException if it is none */
     public FolderPath {
-        Require.that(
+        HandoverChecks.that(
                 text.length() <= MAX && FORM.matcher(text).matches(),
                 "path",
                 "an absolute one of at most " + MAX + " letters, digits, ., _, - and /",
-                Require.other(text));
+                HandoverChecks.other(text));
     }
 
     void requireInWorker(String what) {
-        Require.that(
+        HandoverChecks.that(
                 TOPS.contains(text.substring(1).split("/", 2)[0]),
                 what,
                 "one below /home, /project, /srv, /mnt or /data",

@@ -15,13 +15,13 @@ public record SealedSecret(ByteString bytes) {
 
     /** @throws IllegalArgumentException if no munge key is as long */
     public static SealedSecret munge(ByteString sealed) {
-        Require.within("sealed munge key", sealed.size(), ENC + LEAST_MUNGE + TAG, ENC + MOST_MUNGE + TAG);
+        HandoverChecks.within("sealed munge key", sealed.size(), ENC + LEAST_MUNGE + TAG, ENC + MOST_MUNGE + TAG);
         return new SealedSecret(sealed);
     }
 
     /** @throws IllegalArgumentException if it has another length than a drive's key */
     public static SealedSecret drive(ByteString sealed) {
-        Require.within("sealed drive key", sealed.size(), ENC + DRIVE + TAG, ENC + DRIVE + TAG);
+        HandoverChecks.within("sealed drive key", sealed.size(), ENC + DRIVE + TAG, ENC + DRIVE + TAG);
         return new SealedSecret(sealed);
     }
 }

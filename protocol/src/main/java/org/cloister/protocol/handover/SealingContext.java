@@ -3,7 +3,7 @@ package org.cloister.protocol.handover;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import org.cloister.protocol.BinaryText;
+import org.cloister.base.encoding.BinaryText;
 import org.cloister.protocol.evidence.Nonce;
 
 /**
@@ -19,17 +19,17 @@ public final class SealingContext {
 
     private SealingContext() {}
 
-    /** Of the munge key in a {@link HandOver}. */
-    public static byte[] handOver(String project, Place place) {
+    /** Of the munge key in a {@link HandoverDocument}. */
+    public static byte[] handOver(String project, HandoverTarget place) {
         return munge(HAND_OVER, project, place);
     }
 
-    /** Of the munge key in a {@link Readmission}. */
-    public static byte[] readmission(String project, Place place) {
+    /** Of the munge key in a {@link ReadmissionGrant}. */
+    public static byte[] readmission(String project, HandoverTarget place) {
         return munge(READMISSION, project, place);
     }
 
-    private static byte[] munge(String label, String project, Place place) {
+    private static byte[] munge(String label, String project, HandoverTarget place) {
         return new SealingContext()
                 .text(label)
                 .text(project)
@@ -40,8 +40,8 @@ public final class SealingContext {
                 .bytes();
     }
 
-    /** Of the drive's key in an {@link Unlock}. */
-    public static byte[] unlock(String project, Place place, long epoch) {
+    /** Of the drive's key in an {@link ProjectUnlock}. */
+    public static byte[] unlock(String project, HandoverTarget place, long epoch) {
         return new SealingContext()
                 .text(UNLOCK)
                 .text(project)
@@ -52,7 +52,7 @@ public final class SealingContext {
                 .bytes();
     }
 
-    private static byte[] nonce(Place place) {
+    private static byte[] nonce(HandoverTarget place) {
         return BinaryText.fromBase64(place.nonce().base64(), Nonce.BYTES);
     }
 

@@ -11,14 +11,17 @@ import org.bouncycastle.asn1.x509.GeneralName;
 import org.bouncycastle.asn1.x509.GeneralSubtree;
 import org.bouncycastle.asn1.x509.NameConstraints;
 import org.bouncycastle.cert.X509CertificateHolder;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** An authority's certificate as its holder reads it, to issue within what it says. Others verify it: {@link Chain}. */
-record AuthorityCertificate(X509CertificateHolder holder, CaTerms terms, VerificationKey key) {
+/**
+ * An authority's certificate as its holder reads it, to issue within what it says. Others verify it:
+ * {@link CertificateChain}.
+ */
+record AuthorityCertificate(X509CertificateHolder holder, CaConstraints terms, VerificationKey key) {
     static AuthorityCertificate parse(byte[] der) throws IOException {
-        if (der.length > Chain.MAX_CERTIFICATE) {
-            throw malformed("at most " + Chain.MAX_CERTIFICATE + " bytes", der.length + " bytes");
+        if (der.length > CertificateChain.MAX_CERTIFICATE) {
+            throw malformed("at most " + CertificateChain.MAX_CERTIFICATE + " bytes", der.length + " bytes");
         }
         try {
             X509CertificateHolder holder = new X509CertificateHolder(der);
@@ -35,12 +38,12 @@ record AuthorityCertificate(X509CertificateHolder holder, CaTerms terms, Verific
                 throw malformed("one organisation in its subject", String.valueOf(organisation.length));
             }
             String project = organisation[0].getFirst().getValue().toString();
-            if (!Name.isLabel(project)) {
+            if (!CertificateName.isLabel(project)) {
                 throw malformed("a project's label in its subject", "another text");
             }
             return new AuthorityCertificate(
                     holder,
-                    new CaTerms(
+                    new CaConstraints(
                             project,
                             dnsNames(NameConstraints.getInstance(names.getParsedValue())),
                             basic.getPathLenConstraint().intValueExact()),

@@ -9,14 +9,15 @@ import java.util.List;
 import java.util.Set;
 import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.cert.X509CertificateHolder;
-import org.cloister.protocol.dsse.Curve;
+import org.cloister.protocol.dsse.SignatureCurve;
 
 /**
- * What a VM shows in its first circuit, before anybody has certified it: a leaf that it signed itself with its boot key. It
- * proves that the VM holds the key, and nothing else; docs/protocol.md, section 3. No {@link Chain} that holds has one.
+ * What a VM shows in its first circuit, before anybody has certified it: a leaf that it signed itself with its boot
+ * key. It proves that the VM holds the key, and nothing else; docs/protocol.md, section 3. No {@link CertificateChain}
+ * that holds has one.
  */
 public final class BootCertificate {
-    private static final Set<Role> ROLES = Set.of(Role.WORKER, Role.CONTROLLER);
+    private static final Set<CertificateRole> ROLES = Set.of(CertificateRole.WORKER, CertificateRole.CONTROLLER);
 
     private BootCertificate() {}
 
@@ -25,25 +26,33 @@ public final class BootCertificate {
      * @param signer has the key
      * @param now by the VM's clock; nobody holds the certificate against it
      * @return in DER
-     * @throws RefusedException if it is no worker's or controlling VM's name, or the key is another than P-384
+     * @throws CertificationRefusedException if it is no worker's or controlling VM's name, or the key is another than
+     *     P-384
      */
-    public static byte[] make(Name name, SubjectKey key, Signer signer, Instant now, SecureRandom random)
+    public static byte[] make(
+            CertificateName name, SubjectPublicKey key, CertificateSigner signer, Instant now, SecureRandom random)
             throws IOException {
         if (ROLES.stream().noneMatch(role -> role.toString().equals(name.role()))) {
-            throw new RefusedException("boot certificate", "one of " + ROLES, name.role(), "VMs alone boot");
+            throw new CertificationRefusedException(
+                    "boot certificate", "one of " + ROLES, name.role(), "VMs alone boot");
         }
-        if (key.key().curve() != Curve.P384) {
-            throw new RefusedException(
+        if (key.key().curve() != SignatureCurve.P384) {
+            throw new CertificationRefusedException(
                     "boot certificate",
-                    Curve.P384.standardName(),
+                    SignatureCurve.P384.standardName(),
                     key.key().curve().standardName(),
                     "make another key");
         }
-        X500Name subject = Authority.leafSubject(name);
-        X509CertificateHolder certificate = CertificateDraft.of(
-                        subject, key.info(), subject, key, Validity.of(now, Validity.LEAF, Validity.LEAF), random)
+        X500Name subject = CertificateAuthority.leafSubject(name);
+        X509CertificateHolder certificate = CertificateBuilder.of(
+                        subject,
+                        key.info(),
+                        subject,
+                        key,
+                        ValidityPeriod.of(now, ValidityPeriod.LEAF, ValidityPeriod.LEAF),
+                        random)
                 .leaf(name)
-                .sign(signer, Curve.P384);
+                .sign(signer, SignatureCurve.P384);
         return certificate.getEncoded();
     }
 
@@ -58,41 +67,47 @@ public final class BootCertificate {
      * @param shown the peer's, from a handshake that has proven the key
      * @param wanted the only name that is taken
      */
-    public static BootIdentity verify(List<X509Certificate> shown, Name wanted) throws IdentityRefused {
+    public static BootIdentity verify(List<X509Certificate> shown, CertificateName wanted)
+            throws IdentityRefusedException {
         String subject = "boot certificate of " + wanted;
         if (!isClaimed(shown)) {
-            throw refused(Clause.CHAIN, subject, "one certificate", String.valueOf(shown.size()));
+            throw refused(IdentityClause.CHAIN, subject, "one certificate", String.valueOf(shown.size()));
         }
         X509Certificate only = shown.get(0);
         requireSize(subject, only);
-        Name name = Chain.of(shown).claimed();
+        CertificateName name = CertificateChain.of(shown).claimed();
         if (!name.equals(wanted)) {
-            throw refused(Clause.NAME, subject, wanted.toString(), name.toString());
+            throw refused(IdentityClause.NAME, subject, wanted.toString(), name.toString());
         }
-        Role role = Role.of(name.role())
+        CertificateRole role = CertificateRole.of(name.role())
                 .filter(ROLES::contains)
-                .orElseThrow(() -> refused(Clause.ROLE, subject, "one of " + ROLES, name.role()));
-        CheckedCertificate leaf = CheckedCertificate.leaf(only, subject, role.curve());
+                .orElseThrow(() -> refused(IdentityClause.ROLE, subject, "one of " + ROLES, name.role()));
+        ParsedCertificate leaf = ParsedCertificate.leaf(only, subject, role.curve());
         if (!only.getIssuerX500Principal().equals(only.getSubjectX500Principal())
                 || leaf.issuer(List.of(leaf.key())).isEmpty()) {
-            throw refused(Clause.ISSUER, subject, "its own key's signature", "another one's, " + leaf.issuerName());
+            throw refused(
+                    IdentityClause.ISSUER, subject, "its own key's signature", "another one's, " + leaf.issuerName());
         }
         return new BootIdentity(name, role, leaf.key());
     }
 
-    private static void requireSize(String subject, X509Certificate certificate) throws IdentityRefused {
+    private static void requireSize(String subject, X509Certificate certificate) throws IdentityRefusedException {
         try {
             int bytes = certificate.getEncoded().length;
-            if (bytes > Chain.MAX_CERTIFICATE) {
-                throw refused(Clause.CHAIN, subject, "at most " + Chain.MAX_CERTIFICATE + " bytes", bytes + " bytes");
+            if (bytes > CertificateChain.MAX_CERTIFICATE) {
+                throw refused(
+                        IdentityClause.CHAIN,
+                        subject,
+                        "at most " + CertificateChain.MAX_CERTIFICATE + " bytes",
+                        bytes + " bytes");
             }
         } catch (CertificateEncodingException e) {
-            throw refused(Clause.CERTIFICATE, subject, "X.509 in DER", "another form");
+            throw refused(IdentityClause.CERTIFICATE, subject, "X.509 in DER", "another form");
         }
     }
 
-    private static IdentityRefused refused(Clause clause, String subject, String want, String have) {
-        return new IdentityRefused(
+    private static IdentityRefusedException refused(IdentityClause clause, String subject, String want, String have) {
+        return new IdentityRefusedException(
                 clause,
                 subject,
                 want,

@@ -9,4 +9,4 @@ import org.cloister.protocol.dsse.VerificationKey;
  * @param name the one that was asked for
  * @param role worker or controller
  */
-public record BootIdentity(Name name, Role role, VerificationKey key) implements Shown {}
+public record BootIdentity(CertificateName name, CertificateRole role, VerificationKey key) implements PeerIdentity {}

@@ -17,8 +17,8 @@ import org.bouncycastle.asn1.x509.GeneralName;
 import org.bouncycastle.asn1.x509.GeneralNames;
 import org.bouncycastle.pkcs.PKCS10CertificationRequest;
 import org.bouncycastle.pkcs.PKCS10CertificationRequestBuilder;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 
@@ -32,10 +32,10 @@ public final class CertificateRequest {
     private static final String SUBJECT = "certificate request";
 
     private final byte[] bytes;
-    private final Name name;
+    private final CertificateName name;
     private final VerificationKey key;
 
-    private CertificateRequest(byte[] bytes, Name name, VerificationKey key) {
+    private CertificateRequest(byte[] bytes, CertificateName name, VerificationKey key) {
         this.bytes = bytes;
         this.name = name;
         this.key = key;
@@ -57,7 +57,7 @@ public final class CertificateRequest {
             }
             VerificationKey key =
                     VerificationKey.parse(info.getSubjectPublicKeyInfo().getEncoded("DER"));
-            Name name = name(info.getAttributes());
+            CertificateName name = name(info.getAttributes());
             requireRole(name, key);
             requireSigned(request, info, key);
             return new CertificateRequest(der.clone(), name, key);
@@ -71,7 +71,7 @@ public final class CertificateRequest {
     }
 
     /** @param key of the curve that the name's role wants */
-    public static CertificateRequest make(Name name, SigningKey key) throws IOException {
+    public static CertificateRequest make(CertificateName name, SigningKey key) throws IOException {
         ExtensionsGenerator extensions = new ExtensionsGenerator();
         extensions.addExtension(
                 Extension.subjectAlternativeName,
@@ -79,15 +79,15 @@ public final class CertificateRequest {
                 new GeneralNames(new GeneralName(GeneralName.dNSName, name.toString())));
         PKCS10CertificationRequest request = new PKCS10CertificationRequestBuilder(
                         new X500Name("O=" + name.project() + ",CN=" + name.id()),
-                        SubjectKey.of(key.verificationKey()).info())
+                        SubjectPublicKey.of(key.verificationKey()).info())
                 .addAttribute(PKCSObjectIdentifiers.pkcs_9_at_extensionRequest, extensions.generate())
-                .build(new CertificateDraft.Content(
+                .build(new CertificateBuilder.Content(
                         key::sign, key.verificationKey().curve()));
         return parse(request.getEncoded());
     }
 
     /** Whom it is for. */
-    public Name name() {
+    public CertificateName name() {
         return name;
     }
 
@@ -100,7 +100,7 @@ public final class CertificateRequest {
         return bytes.clone();
     }
 
-    private static Name name(ASN1Set attributes) throws MalformedException {
+    private static CertificateName name(ASN1Set attributes) throws MalformedException {
         if (attributes == null || attributes.size() != 1) {
             throw malformed("one attribute", attributes == null ? "none" : String.valueOf(attributes.size()));
         }
@@ -119,12 +119,13 @@ public final class CertificateRequest {
         if (names.length != 1 || names[0].getTagNo() != GeneralName.dNSName) {
             throw malformed("one dNSName", names.length + " names");
         }
-        return Name.parse(names[0].getName().toString());
+        return CertificateName.parse(names[0].getName().toString());
     }
 
-    private static void requireRole(Name name, VerificationKey key) throws MalformedException {
-        Role role = Role.of(name.role()).orElseThrow(() -> malformed("a role of the protocol", name.role()));
-        if (role.isSite() != name.project().equals(Name.SITE)) {
+    private static void requireRole(CertificateName name, VerificationKey key) throws MalformedException {
+        CertificateRole role =
+                CertificateRole.of(name.role()).orElseThrow(() -> malformed("a role of the protocol", name.role()));
+        if (role.isSite() != name.project().equals(CertificateName.SITE)) {
             throw malformed(role.isSite() ? "the site's name" : "a project's name", name.toString());
         }
         if (key.curve() != role.curve()) {
@@ -136,7 +137,7 @@ public final class CertificateRequest {
     private static void requireSigned(CertificationRequest request, CertificationRequestInfo info, VerificationKey key)
             throws IOException {
         AlgorithmIdentifier wanted =
-                new CertificateDraft.Content(message -> message, key.curve()).getAlgorithmIdentifier();
+                new CertificateBuilder.Content(message -> message, key.curve()).getAlgorithmIdentifier();
         if (!request.getSignatureAlgorithm().equals(wanted)) {
             throw malformed(
                     "a signature by " + wanted.getAlgorithm(),

@@ -3,9 +3,9 @@ package org.cloister.protocol.identity;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.charset.StandardCharsets;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /** What a machine that wants a certificate of its site sends, by way of anybody; docs/protocol.md, section 6. */
@@ -37,7 +37,7 @@ public final class EnrolmentRequest {
     public static EnrolmentRequest parse(byte[] document) throws MalformedException {
         StrictJson json = StrictJson.read(document, MAX_BYTES);
         json.requireFormat(FORMAT);
-        Name name = Name.parse(json.text("name"));
+        CertificateName name = CertificateName.parse(json.text("name"));
         CertificateRequest request = CertificateRequest.parse(json.base64("request", CertificateRequest.MAX_BYTES));
         byte[] proof = json.has("proof") ? json.base64("proof", MAX_PROOF) : new byte[0];
         json.requireNothingCritical();
@@ -45,8 +45,10 @@ public final class EnrolmentRequest {
             throw new MalformedException(
                     "name: the enrolment is for " + name + ", its certificate request for " + request.name());
         }
-        if (!name.project().equals(Name.SITE)
-                || !Role.of(name.role()).map(Role::isEnrolled).orElse(false)) {
+        if (!name.project().equals(CertificateName.SITE)
+                || !CertificateRole.of(name.role())
+                        .map(CertificateRole::isEnrolled)
+                        .orElse(false)) {
             throw new MalformedException("name: want a host's or relay's, have " + name);
         }
         return new EnrolmentRequest(request, proof);
@@ -56,7 +58,7 @@ public final class EnrolmentRequest {
         return request;
     }
 
-    boolean isProvenBy(VerificationKey token) {
+    public boolean isProvenBy(VerificationKey token) {
         return proof.length > 0 && token.verifies(EnrolmentToken.proven(request.bytes()), proof);
     }
 

@@ -9,8 +9,8 @@ import java.security.Signature;
 import java.security.interfaces.ECPrivateKey;
 import java.security.spec.ECGenParameterSpec;
 import java.util.Arrays;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Curve;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
@@ -22,7 +22,7 @@ public final class EnrolmentToken implements AutoCloseable {
     private static final byte[] PREFIX = "cloister-token-1:".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] DIGITS = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] LABEL = "cloister enrolment 1\0".getBytes(StandardCharsets.US_ASCII);
-    private static final Curve CURVE = Curve.P256;
+    private static final SignatureCurve CURVE = SignatureCurve.P256;
     private static final String SIGNATURE = "SHA256withECDSA";
     private static final int LENGTH = 32;
     /** Bytes of its text. */
@@ -37,15 +37,15 @@ public final class EnrolmentToken implements AutoCloseable {
     }
 
     /** A token and what the CA's machine keeps of it. */
-    public record Made(EnrolmentToken token, VerificationKey publicHalf) {}
+    public record NewToken(EnrolmentToken token, VerificationKey publicHalf) {}
 
-    public static Made make(SecureRandom random) throws MalformedException {
+    public static NewToken make(SecureRandom random) throws MalformedException {
         try {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
             generator.initialize(new ECGenParameterSpec(CURVE.standardName()), random);
             KeyPair pair = generator.generateKeyPair();
-            byte[] secret = Scalars.bytes(((ECPrivateKey) pair.getPrivate()).getS(), LENGTH);
-            return new Made(new EnrolmentToken(secret), VerificationKey.of(pair.getPublic()));
+            byte[] secret = PrivateScalar.bytes(((ECPrivateKey) pair.getPrivate()).getS(), LENGTH);
+            return new NewToken(new EnrolmentToken(secret), VerificationKey.of(pair.getPublic()));
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this JRE has no " + CURVE.standardName(), e);
         }
@@ -85,7 +85,7 @@ public final class EnrolmentToken implements AutoCloseable {
     byte[] proof(byte[] request) throws MalformedException {
         try {
             Signature signer = Signature.getInstance(SIGNATURE);
-            signer.initSign(Scalars.privateKey(CURVE, secret));
+            signer.initSign(PrivateScalar.privateKey(CURVE, secret));
             signer.update(proven(request));
             return signer.sign();
         } catch (GeneralSecurityException e) {

@@ -9,9 +9,9 @@ import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.regex.Pattern;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 
 /**
  * What a genesis or a successor document says; docs/protocol.md, section 5. Who signed it is {@link ProjectHistory}'s matter.
@@ -20,7 +20,7 @@ import org.cloister.protocol.StrictJson;
  * @param number 0 is the genesis
  * @param previous the id of the payload before this one; of a genesis its own
  */
-public record ProjectDocument(String project, int number, String previous, Instant created, Owners owners) {
+public record ProjectDocument(String project, int number, String previous, Instant created, ProjectOwners owners) {
     public static final String GENESIS = "application/vnd.cloister.genesis.v1+json";
     public static final String SUCCESSOR = "application/vnd.cloister.successor.v1+json";
     /** Of the envelope too. */
@@ -36,7 +36,7 @@ public record ProjectDocument(String project, int number, String previous, Insta
     private static final int NONCE = 16;
 
     /** The payload of a new project. */
-    public static byte[] genesis(Owners owners, Instant now, SecureRandom random) {
+    public static byte[] genesis(ProjectOwners owners, Instant now, SecureRandom random) {
         byte[] nonce = new byte[NONCE];
         random.nextBytes(nonce);
         ObjectNode json = JsonNodeFactory.instance
@@ -49,7 +49,7 @@ public record ProjectDocument(String project, int number, String previous, Insta
     }
 
     /** The payload of the next document. */
-    static byte[] successor(String project, int number, String previous, Owners owners, Instant now) {
+    static byte[] successor(String project, int number, String previous, ProjectOwners owners, Instant now) {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
                 .put("format", SUCCESSOR_FORMAT)
@@ -69,7 +69,7 @@ public record ProjectDocument(String project, int number, String previous, Insta
             throw new MalformedException("nonce: want " + NONCE + " bytes, have " + nonce);
         }
         String id = idOf(payload);
-        ProjectDocument document = new ProjectDocument(id, 0, id, json.time("created"), Owners.read(json));
+        ProjectDocument document = new ProjectDocument(id, 0, id, json.time("created"), ProjectOwners.read(json));
         json.requireNothingCritical();
         return document;
     }
@@ -82,7 +82,7 @@ public record ProjectDocument(String project, int number, String previous, Insta
                 (int) json.number("number", 1, MAX_NUMBER),
                 json.text("previous", ID),
                 json.time("created"),
-                Owners.read(json));
+                ProjectOwners.read(json));
         json.requireNothingCritical();
         return document;
     }

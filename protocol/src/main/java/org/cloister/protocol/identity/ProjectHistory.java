@@ -5,10 +5,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.dsse.EnvelopeRefused;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
@@ -31,9 +31,9 @@ public final class ProjectHistory {
     }
 
     /** @param genesis an envelope, from anybody; it says itself who must have signed it */
-    public static ProjectHistory begin(byte[] genesis) throws IOException {
+    public static ProjectHistory fromGenesis(byte[] genesis) throws IOException {
         ProjectDocument claimed = ProjectDocument.parseGenesis(claimedPayload(genesis));
-        Envelope envelope = Envelope.parse(genesis, ProjectDocument.MAX_BYTES);
+        DsseEnvelope envelope = DsseEnvelope.parse(genesis, ProjectDocument.MAX_BYTES);
         List<VerificationKey> keys = claimed.owners().keys();
         byte[] payload =
                 verified(envelope, ProjectDocument.GENESIS, keys, keys.size(), "genesis of " + claimed.project());
@@ -46,7 +46,7 @@ public final class ProjectHistory {
         if (envelopes.isEmpty()) {
             throw new MalformedException("project: want a genesis document, have none");
         }
-        ProjectHistory history = begin(envelopes.get(0));
+        ProjectHistory history = fromGenesis(envelopes.get(0));
         for (byte[] each : envelopes.subList(1, envelopes.size())) {
             history = history.with(each);
         }
@@ -56,31 +56,32 @@ public final class ProjectHistory {
     /**
      * This and a successor, or this itself if it has it already.
      *
-     * @throws IdentityRefused if it is another project's, not the next one, a fork, or not signed by those who must
+     * @throws IdentityRefusedException if it is another project's, not the next one, a fork, or not signed by those who
+     *     must
      */
     public ProjectHistory with(byte[] successor) throws IOException {
         byte[] claim = claimedPayload(successor);
         ProjectDocument claimed = ProjectDocument.parseSuccessor(claim);
         String subject = "successor " + claimed.number() + " of " + id();
         if (!claimed.project().equals(id())) {
-            throw new IdentityRefused(
-                    Clause.PROJECT, subject, id(), claimed.project(), "look for that project's history");
+            throw new IdentityRefusedException(
+                    IdentityClause.PROJECT, subject, id(), claimed.project(), "look for that project's history");
         }
-        Envelope envelope = Envelope.parse(successor, ProjectDocument.MAX_BYTES);
+        DsseEnvelope envelope = DsseEnvelope.parse(successor, ProjectDocument.MAX_BYTES);
         if (claimed.number() != number() + 1) {
             if (claimed.number() <= number() && ids.get(claimed.number()).equals(ProjectDocument.idOf(claim))) {
                 return this;
             }
-            throw new IdentityRefused(
-                    claimed.number() <= number() ? Clause.FORK : Clause.NUMBER,
+            throw new IdentityRefusedException(
+                    claimed.number() <= number() ? IdentityClause.FORK : IdentityClause.NUMBER,
                     subject,
                     "number " + (number() + 1),
                     "number " + claimed.number() + ", another document",
                     "deliver the documents in order; if two of one number were signed, ask the owners which holds");
         }
         if (!claimed.previous().equals(newestId())) {
-            throw new IdentityRefused(
-                    Clause.FORK,
+            throw new IdentityRefusedException(
+                    IdentityClause.FORK,
                     subject,
                     "a document after " + newestId(),
                     "one after " + claimed.previous(),
@@ -106,7 +107,7 @@ public final class ProjectHistory {
     }
 
     /** The payload of the document after this, for the owners to sign. */
-    public byte[] successor(Owners owners, Instant now) {
+    public byte[] successor(ProjectOwners owners, Instant now) {
         return ProjectDocument.successor(id(), number() + 1, newestId(), owners, now);
     }
 
@@ -120,7 +121,7 @@ public final class ProjectHistory {
         return newest.number();
     }
 
-    public Owners owners() {
+    public ProjectOwners owners() {
         return newest.owners();
     }
 
@@ -147,13 +148,13 @@ public final class ProjectHistory {
     }
 
     private static byte[] verified(
-            Envelope envelope, String type, List<VerificationKey> keys, int threshold, String subject)
-            throws IdentityRefused {
+            DsseEnvelope envelope, String type, List<VerificationKey> keys, int threshold, String subject)
+            throws IdentityRefusedException {
         try {
             return envelope.verify(type, keys, threshold);
-        } catch (EnvelopeRefused e) {
-            throw new IdentityRefused(
-                    Clause.SIGNATURES,
+        } catch (EnvelopeRefusedException e) {
+            throw new IdentityRefusedException(
+                    IdentityClause.SIGNATURES,
                     subject,
                     threshold + " signatures as " + type,
                     String.valueOf(e.getMessage()),

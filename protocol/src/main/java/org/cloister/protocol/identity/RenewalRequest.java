@@ -5,7 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.util.HexFormat;
-import org.cloister.protocol.BinaryText;
+import org.cloister.base.encoding.BinaryText;
 import org.cloister.protocol.dsse.SigningKey;
 
 /**
@@ -30,7 +30,7 @@ public final class RenewalRequest {
     private RenewalRequest() {}
 
     /** @param key that was enrolled for the name */
-    public static byte[] make(Name name, SigningKey key) throws GeneralSecurityException {
+    public static byte[] make(CertificateName name, SigningKey key) throws GeneralSecurityException {
         return JsonNodeFactory.instance
                 .objectNode()
                 .put("format", EnrolmentRequest.FORMAT)
@@ -41,9 +41,9 @@ public final class RenewalRequest {
     }
 
     /** RFC 2986, with one dNSName. */
-    private static byte[] pkcs10(Name name, SigningKey key) throws GeneralSecurityException {
+    private static byte[] pkcs10(CertificateName name, SigningKey key) throws GeneralSecurityException {
         byte[] names = tlv(SEQUENCE, tlv(DNS_NAME, name.toString().getBytes(StandardCharsets.US_ASCII)));
-        byte[] extension = tlv(SEQUENCE, SUBJECT_ALT_NAME, tlv(Der.OCTET_STRING, names));
+        byte[] extension = tlv(SEQUENCE, SUBJECT_ALT_NAME, tlv(DerValue.OCTET_STRING, names));
         byte[] attribute = tlv(SEQUENCE, EXTENSION_REQUEST, tlv(SET, tlv(SEQUENCE, extension)));
         byte[] subject = tlv(SEQUENCE, rdn(ORGANISATION, name.project()), rdn(COMMON_NAME, name.id()));
         byte[] info = tlv(SEQUENCE, VERSION, subject, key.verificationKey().encoded(), tlv(ATTRIBUTES, attribute));

@@ -13,9 +13,9 @@ import java.util.Collection;
 import java.util.HexFormat;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
@@ -67,12 +67,12 @@ public final class RevocationList {
         return number;
     }
 
-    public Instant from() {
+    public Instant thisUpdate() {
         return from;
     }
 
     /** When there must be another one. */
-    public Instant until() {
+    public Instant nextUpdate() {
         return until;
     }
 
@@ -95,7 +95,7 @@ public final class RevocationList {
     }
 
     /** What a list names a key by, in the place of a serial number: docs/protocol.md, section 6. */
-    static BigInteger numberOf(VerificationKey key) {
+    public static BigInteger numberOf(VerificationKey key) {
         BigInteger digest = new BigInteger(1, Digest.sha256(key.encoded()).bytes());
         return digest.shiftRight(DIGEST_BITS - KEY_BITS).setBit(KEY_BITS);
     }
@@ -108,18 +108,18 @@ public final class RevocationList {
     /**
      * @param der from whoever delivers it
      * @throws MalformedException if it is no list of ours
-     * @throws IdentityRefused if none of the anchors signed it
+     * @throws IdentityRefusedException if none of the anchors signed it
      */
     public static RevocationList read(byte[] der, Collection<VerificationKey> anchors)
-            throws MalformedException, IdentityRefused {
+            throws MalformedException, IdentityRefusedException {
         X509CRL crl = parse(der);
         for (VerificationKey anchor : anchors) {
             if (isSignedBy(crl, anchor)) {
                 return of(crl, anchor, der);
             }
         }
-        throw new IdentityRefused(
-                Clause.ISSUER,
+        throw new IdentityRefusedException(
+                IdentityClause.ISSUER,
                 SUBJECT,
                 "a signature of an anchor: " + anchors,
                 crl.getIssuerX500Principal().getName(),
@@ -143,7 +143,7 @@ public final class RevocationList {
             throw new MalformedException(SUBJECT + ": want at most " + MAX_BYTES + " bytes, have " + der.length);
         }
         try {
-            if (der.length > 0 && der[0] == Der.SEQUENCE) {
+            if (der.length > 0 && der[0] == DerValue.SEQUENCE) {
                 X509CRL crl =
                         (X509CRL) CertificateFactory.getInstance("X.509").generateCRL(new ByteArrayInputStream(der));
                 if (Arrays.equals(crl.getEncoded(), der)) {
@@ -158,7 +158,7 @@ public final class RevocationList {
     }
 
     private static boolean isSignedBy(X509CRL crl, VerificationKey anchor) {
-        if (!crl.getSigAlgName().equals(Algorithms.of(anchor.curve()))) {
+        if (!crl.getSigAlgName().equals(SignatureAlgorithms.of(anchor.curve()))) {
             return false;
         }
         try {
@@ -182,10 +182,10 @@ public final class RevocationList {
         Instant from = crl.getThisUpdate().toInstant();
         Instant until = crl.getNextUpdate().toInstant();
         Duration longest = switch (anchor.curve()) {
-            case P256 -> Validity.SITE_LIST;
-            case P384 -> Validity.PROJECT_LIST;
+            case P256 -> ValidityPeriod.SITE_LIST;
+            case P384 -> ValidityPeriod.PROJECT_LIST;
         };
-        if (Duration.between(from, until).compareTo(longest.plus(Validity.SKEW)) > 0 || !from.isBefore(until)) {
+        if (Duration.between(from, until).compareTo(longest.plus(ValidityPeriod.SKEW)) > 0 || !from.isBefore(until)) {
             throw new MalformedException(
                     SUBJECT + ": want a life of at most " + longest.toHours() + " h, have " + from + " to " + until);
         }
@@ -197,7 +197,8 @@ public final class RevocationList {
     }
 
     private static BigInteger number(byte[] extension) throws MalformedException {
-        byte[] content = Der.read(Der.read(extension, Der.OCTET_STRING).content(), Der.INTEGER)
+        byte[] content = DerValue.read(
+                        DerValue.read(extension, DerValue.OCTET_STRING).content(), DerValue.INTEGER)
                 .content();
         BigInteger number = content.length == 0 ? BigInteger.ONE.negate() : new BigInteger(content);
         if (number.signum() < 0 || number.bitLength() > MAX_NUMBER_BITS) {

@@ -27,15 +27,16 @@ public final class RevocationLists {
     /**
      * These with one more, or the same if it is here already.
      *
-     * @throws IdentityRefused if a newer one of its anchor is here, or another one of its number, or if it does not hold now
+     * @throws IdentityRefusedException if a newer one of its anchor is here, or another one of its number, or if it
+     *     does not hold now
      */
-    public RevocationLists with(RevocationList list, Instant now) throws IdentityRefused {
+    public RevocationLists with(RevocationList list, Instant now) throws IdentityRefusedException {
         requireTime(list, now);
         return kept(list);
     }
 
     /** The same for a list that was taken once and kept: it may have ended, and its number still counts. */
-    public RevocationLists kept(RevocationList list) throws IdentityRefused {
+    public RevocationLists kept(RevocationList list) throws IdentityRefusedException {
         RevocationList held = newest.get(list.anchor());
         if (held != null) {
             int order = list.number().compareTo(held.number());
@@ -43,8 +44,8 @@ public final class RevocationLists {
                 return this;
             }
             if (order <= 0) {
-                throw new IdentityRefused(
-                        order == 0 ? Clause.FORK : Clause.NUMBER,
+                throw new IdentityRefusedException(
+                        order == 0 ? IdentityClause.FORK : IdentityClause.NUMBER,
                         "revocation list of " + list.anchor(),
                         "a number above " + held.number(),
                         list.number().toString(),
@@ -57,16 +58,16 @@ public final class RevocationLists {
     }
 
     /** Whether the identity still holds: not expired, not revoked, and its anchor's list here and valid. */
-    public void require(Identity identity, Instant now) throws IdentityRefused {
+    public void require(CertifiedIdentity identity, Instant now) throws IdentityRefusedException {
         String subject = "certificate of " + identity.name();
-        if (now.isAfter(identity.until())) {
-            throw new IdentityRefused(
-                    Clause.TIME, subject, "a time to " + identity.until(), now.toString(), "renew it");
+        if (now.isAfter(identity.notAfter())) {
+            throw new IdentityRefusedException(
+                    IdentityClause.TIME, subject, "a time to " + identity.notAfter(), now.toString(), "renew it");
         }
         RevocationList list = newest.get(identity.anchor());
         if (list == null) {
-            throw new IdentityRefused(
-                    Clause.LIST,
+            throw new IdentityRefusedException(
+                    IdentityClause.LIST,
                     subject,
                     "a revocation list of " + identity.anchor(),
                     "none",
@@ -74,8 +75,8 @@ public final class RevocationLists {
         }
         requireTime(list, now);
         if (list.serials().contains(identity.serial())) {
-            throw new IdentityRefused(
-                    Clause.REVOKED,
+            throw new IdentityRefusedException(
+                    IdentityClause.REVOKED,
                     subject,
                     "a certificate that is not revoked",
                     identity.serial().toString(16) + " in list " + list.number(),
@@ -89,13 +90,14 @@ public final class RevocationLists {
      *
      * @param anchors the site's
      */
-    void requireKey(VerificationKey key, Collection<VerificationKey> anchors, Instant now) throws IdentityRefused {
+    void requireKey(VerificationKey key, Collection<VerificationKey> anchors, Instant now)
+            throws IdentityRefusedException {
         String subject = "key " + key.id();
         for (VerificationKey anchor : anchors) {
             RevocationList list = newest.get(anchor);
             if (list != null && list.revokes(key)) {
-                throw new IdentityRefused(
-                        Clause.REVOKED,
+                throw new IdentityRefusedException(
+                        IdentityClause.REVOKED,
                         subject,
                         "a key that is not revoked",
                         "one in list " + list.number() + " of " + anchor,
@@ -105,19 +107,23 @@ public final class RevocationLists {
         for (VerificationKey anchor : anchors) {
             RevocationList list = newest.get(anchor);
             if (list == null) {
-                throw new IdentityRefused(
-                        Clause.LIST, subject, "a revocation list of " + anchor, "none", "deliver its newest list");
+                throw new IdentityRefusedException(
+                        IdentityClause.LIST,
+                        subject,
+                        "a revocation list of " + anchor,
+                        "none",
+                        "deliver its newest list");
             }
             requireTime(list, now);
         }
     }
 
-    private static void requireTime(RevocationList list, Instant now) throws IdentityRefused {
-        if (now.isBefore(list.from()) || now.isAfter(list.until())) {
-            throw new IdentityRefused(
-                    Clause.LIST,
+    private static void requireTime(RevocationList list, Instant now) throws IdentityRefusedException {
+        if (now.isBefore(list.thisUpdate()) || now.isAfter(list.nextUpdate())) {
+            throw new IdentityRefusedException(
+                    IdentityClause.LIST,
                     "revocation list " + list.number() + " of " + list.anchor(),
-                    "a time from " + list.from() + " to " + list.until(),
+                    "a time from " + list.thisUpdate() + " to " + list.nextUpdate(),
                     now.toString(),
                     "deliver its newest list");
         }

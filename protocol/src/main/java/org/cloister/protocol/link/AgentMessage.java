@@ -3,10 +3,12 @@ package org.cloister.protocol.link;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import java.util.HexFormat;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.identity.Name;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.wire.FromAgent;
+import org.cloister.transport.link.StreamRequest;
 
 /** What an agent says on its attach stream; docs/protocol.md, section 8. */
 public sealed interface AgentMessage {
@@ -14,11 +16,11 @@ public sealed interface AgentMessage {
     record Attach(String software) implements AgentMessage {}
 
     /** Offers circuits to a name from now on. */
-    record Serve(Name name) implements AgentMessage {}
+    record Serve(CertificateName name) implements AgentMessage {}
 
-    record Unserve(Name name) implements AgentMessage {}
+    record Unserve(CertificateName name) implements AgentMessage {}
 
-    record DialRefused(Token token, CloseReason reason) implements AgentMessage {}
+    record DialRefused(DialBackToken token, CloseReason reason) implements AgentMessage {}
 
     /** @param list SHA-256 of it as it came */
     record RevocationsKept(Digest list) implements AgentMessage {}
@@ -31,7 +33,7 @@ public sealed interface AgentMessage {
      *
      * @param id of what it was asked
      */
-    record RenewalAnswered(long id, RenewalOutcome outcome) implements AgentMessage {}
+    record RenewalAnswered(long id, RenewalResult outcome) implements AgentMessage {}
 
     /**
      * Of the desk.
@@ -41,7 +43,7 @@ public sealed interface AgentMessage {
     record DeliverRevocations(ByteString signed) implements AgentMessage {}
 
     /** Of a later version, to be skipped. */
-    record Skipped() implements AgentMessage {}
+    record UnknownMessage() implements AgentMessage {}
 
     static AgentMessage read(byte[] bytes) throws MalformedException {
         FromAgent message;
@@ -50,28 +52,29 @@ public sealed interface AgentMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of an agent: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromAgent.DELIVER_REVOCATIONS_FIELD_NUMBER);
+        CriticalFields.require(message.getCriticalList(), FromAgent.DELIVER_REVOCATIONS_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case ATTACH -> new Attach(software(message.getAttach().getSoftware()));
-            case SERVE -> new Serve(Request.name("serve", message.getServe().getName()));
+            case SERVE ->
+                new Serve(StreamRequest.name("serve", message.getServe().getName()));
             case UNSERVE ->
-                new Unserve(Request.name("unserve", message.getUnserve().getName()));
+                new Unserve(StreamRequest.name("unserve", message.getUnserve().getName()));
             case DIAL_REFUSED ->
                 new DialRefused(
-                        Token.of(message.getDialRefused().getToken().toByteArray()),
+                        DialBackToken.of(message.getDialRefused().getToken().toByteArray()),
                         CloseReason.parse(message.getDialRefused().getReason()));
             case REVOCATIONS_KEPT -> kept(message.getRevocationsKept().getDigest());
             case RENEW ->
-                new Renew(RenewalOutcome.requireRequest(message.getRenew().getRequest()));
+                new Renew(RenewalResult.requireRequest(message.getRenew().getRequest()));
             case RENEWAL_ANSWERED ->
                 new RenewalAnswered(
                         message.getRenewalAnswered().getId(),
-                        RenewalOutcome.of(
+                        RenewalResult.of(
                                 message.getRenewalAnswered().getCertificate(),
                                 message.getRenewalAnswered().getRefused()));
             case DELIVER_REVOCATIONS ->
                 new DeliverRevocations(message.getDeliverRevocations().getSigned());
-            case KIND_NOT_SET -> new Skipped();
+            case KIND_NOT_SET -> new UnknownMessage();
         };
     }
 

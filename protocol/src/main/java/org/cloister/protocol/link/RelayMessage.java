@@ -5,10 +5,12 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Optional;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.identity.Name;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.wire.FromRelay;
+import org.cloister.transport.link.StreamRequest;
 
 /** What the relay says on an attach stream; docs/protocol.md, section 8. */
 public sealed interface RelayMessage {
@@ -17,25 +19,25 @@ public sealed interface RelayMessage {
      * @param lists how many revocation lists follow at once
      * @param head the newest of the relay's audit log, to be kept as a witness; empty if it has none
      */
-    record Attached(String relay, Pace pace, int lists, ByteString head) implements RelayMessage {
+    record Attached(String relay, ReconnectDelay pace, int lists, ByteString head) implements RelayMessage {
         /** Of one that has no audit log. */
-        public Attached(String relay, Pace pace, int lists) {
+        public Attached(String relay, ReconnectDelay pace, int lists) {
             this(relay, pace, lists, ByteString.EMPTY);
         }
     }
 
     /** @param refused why not, if not */
-    record Served(Name name, Optional<CloseReason> refused) implements RelayMessage {}
+    record Served(CertificateName name, Optional<CloseReason> refused) implements RelayMessage {}
 
-    record Dial(Token token, Name from, Name to, Digest policy) implements RelayMessage {}
+    record Dial(DialBackToken token, CertificateName from, CertificateName to, Digest policy) implements RelayMessage {}
 
     /** @param signed as its issuer made it, to be checked by who gets it */
     record Revocations(ByteString signed) implements RelayMessage {}
 
-    record Drain(Pace pace) implements RelayMessage {}
+    record Drain(ReconnectDelay pace) implements RelayMessage {}
 
     /** The answer to {@link AgentMessage.Renew}. */
-    record Renewed(RenewalOutcome outcome) implements RelayMessage {}
+    record Renewed(RenewalResult outcome) implements RelayMessage {}
 
     /**
      * To the desk: somebody wants a certificate renewed.
@@ -43,18 +45,18 @@ public sealed interface RelayMessage {
      * @param id for the answer
      * @param from on whose link it came, as the relay says
      */
-    record RenewalAsked(long id, Name from, ByteString request) implements RelayMessage {}
+    record RenewalRequested(long id, CertificateName from, ByteString request) implements RelayMessage {}
 
     /**
      * Of a host to its VM alone: it has to end.
      *
-     * @param within after which its host ends it as it is; at most {@link Leave#LONGEST}
+     * @param within after which its host ends it as it is; at most {@link ShutdownRequest#LONGEST}
      */
-    record Leave(Duration within) implements RelayMessage {
+    record ShutdownRequest(Duration within) implements RelayMessage {
         /** What a VM believes at most. */
         public static final Duration LONGEST = Duration.ofHours(1);
 
-        public Leave {
+        public ShutdownRequest {
             if (within.isNegative() || within.compareTo(LONGEST) > 0) {
                 throw new IllegalArgumentException(
                         "leave: want 0 to " + LONGEST.toSeconds() + " s, have " + within.toMillis() + " ms");
@@ -62,13 +64,14 @@ public sealed interface RelayMessage {
         }
 
         /** From the wire: what is more than {@link #LONGEST} counts as that. */
-        private static Leave of(int unsignedMs) {
-            return new Leave(Duration.ofMillis(Math.min(Integer.toUnsignedLong(unsignedMs), LONGEST.toMillis())));
+        private static ShutdownRequest of(int unsignedMs) {
+            return new ShutdownRequest(
+                    Duration.ofMillis(Math.min(Integer.toUnsignedLong(unsignedMs), LONGEST.toMillis())));
         }
     }
 
     /** Of a later version, to be skipped. */
-    record Skipped() implements RelayMessage {}
+    record UnknownMessage() implements RelayMessage {}
 
     static RelayMessage read(byte[] bytes) throws MalformedException {
         FromRelay message;
@@ -77,29 +80,29 @@ public sealed interface RelayMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of the relay: " + e.getMessage(), e);
         }
-        Critical.require(message.getCriticalList(), FromRelay.LEAVE_FIELD_NUMBER);
+        CriticalFields.require(message.getCriticalList(), FromRelay.LEAVE_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case ATTACHED ->
                 new Attached(
                         relay(message.getAttached().getRelay()),
-                        Pace.of(message.getAttached().getPace()),
+                        ReconnectDelay.of(message.getAttached().getPace()),
                         lists(message.getAttached().getLists()),
                         message.getAttached().getHead());
             case SERVED -> served(message.getServed());
             case DIAL -> dial(message.getDial());
             case REVOCATIONS -> new Revocations(message.getRevocations().getSigned());
-            case DRAIN -> new Drain(Pace.of(message.getDrain().getPace()));
+            case DRAIN -> new Drain(ReconnectDelay.of(message.getDrain().getPace()));
             case RENEWED ->
-                new Renewed(RenewalOutcome.of(
+                new Renewed(RenewalResult.of(
                         message.getRenewed().getCertificate(),
                         message.getRenewed().getRefused()));
             case RENEWAL_ASKED ->
-                new RenewalAsked(
+                new RenewalRequested(
                         message.getRenewalAsked().getId(),
-                        Request.name("from", message.getRenewalAsked().getFrom()),
-                        RenewalOutcome.requireRequest(message.getRenewalAsked().getRequest()));
-            case LEAVE -> Leave.of(message.getLeave().getWithinMs());
-            case KIND_NOT_SET -> new Skipped();
+                        StreamRequest.name("from", message.getRenewalAsked().getFrom()),
+                        RenewalResult.requireRequest(message.getRenewalAsked().getRequest()));
+            case LEAVE -> ShutdownRequest.of(message.getLeave().getWithinMs());
+            case KIND_NOT_SET -> new UnknownMessage();
         };
     }
 
@@ -130,12 +133,12 @@ public sealed interface RelayMessage {
             message.setRenewed(org.cloister.protocol.link.wire.Renewed.newBuilder()
                     .setCertificate(renewed.outcome.certificate())
                     .setRefused(renewed.outcome.refused()));
-        } else if (this instanceof RenewalAsked asked) {
+        } else if (this instanceof RenewalRequested asked) {
             message.setRenewalAsked(org.cloister.protocol.link.wire.RenewalAsked.newBuilder()
                     .setId(asked.id)
                     .setFrom(asked.from.toString())
                     .setRequest(asked.request));
-        } else if (this instanceof Leave leave) {
+        } else if (this instanceof ShutdownRequest leave) {
             message.setLeave(
                     org.cloister.protocol.link.wire.Leave.newBuilder().setWithinMs((int) leave.within.toMillis()));
         }
@@ -153,23 +156,23 @@ public sealed interface RelayMessage {
 
     private static Dial dial(org.cloister.protocol.link.wire.Dial dial) throws MalformedException {
         return new Dial(
-                Token.of(dial.getToken().toByteArray()),
-                Request.name("from", dial.getFrom()),
-                Request.name("to", dial.getTo()),
+                DialBackToken.of(dial.getToken().toByteArray()),
+                StreamRequest.name("from", dial.getFrom()),
+                StreamRequest.name("to", dial.getTo()),
                 policy(dial.getPolicy()));
     }
 
     private static Served served(org.cloister.protocol.link.wire.Served served) throws MalformedException {
-        Name name = Request.name("served", served.getName());
+        CertificateName name = StreamRequest.name("served", served.getName());
         return new Served(
                 name,
                 served.getRefused().isEmpty() ? Optional.empty() : Optional.of(CloseReason.parse(served.getRefused())));
     }
 
     private static int lists(int count) throws MalformedException {
-        if (count < 0 || count > LinkLimits.LISTS) {
-            throw new MalformedException(
-                    "attached: want at most " + LinkLimits.LISTS + " lists, have " + Integer.toUnsignedString(count));
+        if (count < 0 || count > ProtocolLimits.LISTS) {
+            throw new MalformedException("attached: want at most " + ProtocolLimits.LISTS + " lists, have "
+                    + Integer.toUnsignedString(count));
         }
         return count;
     }

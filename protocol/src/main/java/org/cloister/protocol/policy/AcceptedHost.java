@@ -1,8 +1,8 @@
 package org.cloister.protocol.policy;
 
 import java.util.regex.Pattern;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**

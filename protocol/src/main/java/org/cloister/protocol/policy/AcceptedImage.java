@@ -2,9 +2,9 @@ package org.cloister.protocol.policy;
 
 import java.time.Instant;
 import java.util.Optional;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 
 /**
  * An image that the owners accept.

@@ -2,8 +2,8 @@ package org.cloister.protocol.policy;
 
 import java.util.Locale;
 import java.util.regex.Pattern;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 
 /** What a VM is for. */
 public enum VmRole {

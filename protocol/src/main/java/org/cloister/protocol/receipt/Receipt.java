@@ -9,21 +9,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.ProjectDocument;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
 
 /**
- * What became of a ticket, with everybody's signed words in it; docs/protocol.md, section 15. One that exists is well-formed
- * and nothing more: {@link ReceiptVerifier} says what of it holds.
+ * What became of a ticket, with everybody's signed words in it; docs/protocol.md, section 15. One that exists is
+ * well-formed and nothing more: {@link ReceiptVerifier} says what of it holds.
  *
  * @param digest of the ticket's payload
  * @param request the ticket, as an envelope
@@ -32,7 +32,7 @@ import org.cloister.protocol.ticket.TicketEnd;
  * @param relay the chain of who signed allocation and audit head
  * @param globalJob empty if the ticket had none
  * @param allocation an envelope; empty if the ticket never had nodes
- * @param policy SHA-384 of the owners' policy in force, as {@link Policy#hash}; empty if nothing was handed over
+ * @param policy SHA-384 of the owners' policy in force, as {@link ProjectPolicy#hash}; empty if nothing was handed over
  * @param audit the newest head of the relay's audit chain, as an envelope
  * @param documents the project's, from its genesis on; may be empty
  */
@@ -40,20 +40,20 @@ public record Receipt(
         String project,
         String ticket,
         Digest digest,
-        Binary request,
-        List<Binary> requester,
-        List<Binary> controller,
-        List<Binary> relay,
+        ReceiptBytes request,
+        List<ReceiptBytes> requester,
+        List<ReceiptBytes> controller,
+        List<ReceiptBytes> relay,
         Optional<Long> globalJob,
-        Optional<Binary> allocation,
+        Optional<ReceiptBytes> allocation,
         List<ReceiptSlot> slots,
         Optional<Digest> policy,
         TicketEnd end,
         Instant ended,
         Instant issued,
-        Binary audit,
-        List<Binary> documents) {
-    public static final String TYPE = InToto.TYPE;
+        ReceiptBytes audit,
+        List<ReceiptBytes> documents) {
+    public static final String TYPE = InTotoStatement.TYPE;
     public static final String PREDICATE = "urn:cloister:receipt:v1";
     /** Of the audit head's payload. */
     public static final String AUDIT_HEAD = "application/vnd.cloister.audit-head.v1+json";
@@ -86,7 +86,7 @@ public record Receipt(
 
     /** @param payload of an envelope that was verified, or is about to be */
     public static Receipt parse(byte[] payload) throws MalformedException {
-        InToto frame = InToto.read(payload, PREDICATE, MAX_BYTES, MAX_STRING);
+        InTotoStatement frame = InTotoStatement.read(payload, PREDICATE, MAX_BYTES, MAX_STRING);
         StrictJson json = frame.predicate();
         List<ReceiptSlot> slots = new ArrayList<>();
         if (json.has("slots")) {
@@ -96,27 +96,27 @@ public record Receipt(
         }
         try {
             Receipt receipt = new Receipt(
-                    json.text("project", Policy.PROJECT),
+                    json.text("project", ProjectPolicy.PROJECT),
                     frame.ticket(),
                     frame.digest(),
-                    Binary.read(json, "request", Ticket.MAX_BYTES),
-                    json.has("requester") ? HandOver.readChain(json, "requester") : List.of(),
-                    HandOver.readChain(json, "controller"),
-                    HandOver.readChain(json, "relay"),
+                    ReceiptBytes.read(json, "request", Ticket.MAX_BYTES),
+                    json.has("requester") ? HandoverRecord.readChain(json, "requester") : List.of(),
+                    HandoverRecord.readChain(json, "controller"),
+                    HandoverRecord.readChain(json, "relay"),
                     json.has("globalJob")
                             ? Optional.of(json.number("globalJob", 1, Ticket.MAX_COUNT))
                             : Optional.empty(),
                     json.has("allocation")
-                            ? Optional.of(Binary.read(json, "allocation", Allocation.MAX_ENVELOPE))
+                            ? Optional.of(ReceiptBytes.read(json, "allocation", Allocation.MAX_ENVELOPE))
                             : Optional.empty(),
                     slots,
                     json.has("policy") ? Optional.of(json.digest("policy", Digest.Algorithm.SHA384)) : Optional.empty(),
                     TicketEnd.of(json.text("end", ENDS)).orElseThrow(),
                     json.time("ended"),
                     json.time("issued"),
-                    Binary.read(json, "audit", MAX_AUDIT),
+                    ReceiptBytes.read(json, "audit", MAX_AUDIT),
                     json.has("documents")
-                            ? Binary.readAll(json, "documents", MAX_DOCUMENTS, ProjectDocument.MAX_BYTES)
+                            ? ReceiptBytes.readAll(json, "documents", MAX_DOCUMENTS, ProjectDocument.MAX_BYTES)
                             : List.of());
             frame.requireNothingCritical();
             return receipt;
@@ -130,10 +130,10 @@ public record Receipt(
         ObjectNode json =
                 JsonNodeFactory.instance.objectNode().put("project", project).put("request", request.base64());
         if (!requester.isEmpty()) {
-            HandOver.writeChain(json, "requester", requester);
+            HandoverRecord.writeChain(json, "requester", requester);
         }
-        HandOver.writeChain(json, "controller", controller);
-        HandOver.writeChain(json, "relay", relay);
+        HandoverRecord.writeChain(json, "controller", controller);
+        HandoverRecord.writeChain(json, "relay", relay);
         globalJob.ifPresent(job -> json.put("globalJob", job));
         allocation.ifPresent(value -> json.put("allocation", value.base64()));
         if (!slots.isEmpty()) {
@@ -145,13 +145,13 @@ public record Receipt(
                 .put("issued", issued.toString())
                 .put("audit", audit.base64());
         if (!documents.isEmpty()) {
-            HandOver.writeChain(json, "documents", documents);
+            HandoverRecord.writeChain(json, "documents", documents);
         }
-        return InToto.write(ticket, digest, PREDICATE, json);
+        return InTotoStatement.write(ticket, digest, PREDICATE, json);
     }
 
     /** @param key the controlling VM's */
-    public Envelope sign(SigningKey key) throws GeneralSecurityException {
-        return Envelope.sign(TYPE, payload(), key);
+    public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
+        return DsseEnvelope.sign(TYPE, payload(), key);
     }
 }

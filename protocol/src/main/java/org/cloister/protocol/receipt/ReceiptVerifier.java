@@ -5,19 +5,19 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.audit.AuditHead;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.Role;
 import org.cloister.protocol.ticket.Allocation;
-import org.cloister.protocol.ticket.ClaimCheck;
+import org.cloister.protocol.ticket.AllocationVerifier;
 import org.cloister.protocol.ticket.SignedTicket;
 import org.cloister.protocol.ticket.Ticket;
-import org.cloister.protocol.ticket.TicketRefused;
+import org.cloister.protocol.ticket.TicketRefusedException;
 
 /**
  * Says what of a receipt holds, from the receipt and the keys that the asker believes, without a network or a clock. It looks
@@ -25,11 +25,11 @@ import org.cloister.protocol.ticket.TicketRefused;
  */
 public final class ReceiptVerifier {
     private final Receipt receipt;
-    private final Signers signers;
+    private final ReceiptSigners signers;
     private final boolean hasSite;
-    private final Findings findings;
+    private final ReceiptFindings findings;
 
-    private ReceiptVerifier(Receipt receipt, Signers signers, boolean hasSite, Findings findings) {
+    private ReceiptVerifier(Receipt receipt, ReceiptSigners signers, boolean hasSite, ReceiptFindings findings) {
         this.receipt = receipt;
         this.signers = signers;
         this.hasSite = hasSite;
@@ -42,30 +42,30 @@ public final class ReceiptVerifier {
      * @param site keys of the site's CA, of all times that matter; without one nothing of relay and hosts can be said
      * @throws MalformedException if it is no receipt
      */
-    public static Verification verify(
+    public static ReceiptVerification verify(
             byte[] envelope, Optional<ProjectHistory> project, Collection<VerificationKey> site) throws IOException {
-        Findings findings = new Findings();
+        ReceiptFindings findings = new ReceiptFindings();
         Receipt claimed = read(envelope);
         Optional<ProjectHistory> history = project.isPresent() ? project : carried(claimed, findings);
         if (history.isEmpty()) {
             findings.unknown("project", "the receipt carries no documents; give the project's");
-            return new Verification(claimed, findings.all());
+            return new ReceiptVerification(claimed, findings.all());
         }
-        Signers signers = Signers.of(history.get(), site, findings);
+        ReceiptSigners signers = ReceiptSigners.of(history.get(), site, findings);
         if (!history.get().id().equals(claimed.project())) {
             findings.wrong("project", "want " + history.get().id() + ", have " + claimed.project());
-            return new Verification(claimed, findings.all());
+            return new ReceiptVerification(claimed, findings.all());
         }
-        Optional<Identity> controller =
-                signers.verify("controller", claimed.controller(), Role.CONTROLLER, List.of(claimed.issued()));
+        Optional<CertifiedIdentity> controller = signers.verify(
+                "controller", claimed.controller(), CertificateRole.CONTROLLER, List.of(claimed.issued()));
         Optional<Receipt> signed = controller.flatMap(
                 identity -> findings.signed("receipt", envelope, Receipt.TYPE, identity.key(), Receipt::parse));
         if (controller.isEmpty() || signed.isEmpty()) {
-            return new Verification(claimed, findings.all());
+            return new ReceiptVerification(claimed, findings.all());
         }
-        findings.holds("receipt", "signed by " + controller.get().name() + " of this project");
+        findings.addConfirmed("receipt", "signed by " + controller.get().name() + " of this project");
         new ReceiptVerifier(signed.get(), signers, !site.isEmpty(), findings).verifyAll(controller.get());
-        return new Verification(signed.get(), findings.all());
+        return new ReceiptVerification(signed.get(), findings.all());
     }
 
     /**
@@ -77,12 +77,12 @@ public final class ReceiptVerifier {
         return Receipt.parse(claimedPayload(envelope, Receipt.MAX_ENVELOPE));
     }
 
-    private static Optional<ProjectHistory> carried(Receipt claimed, Findings findings) {
+    private static Optional<ProjectHistory> carried(Receipt claimed, ReceiptFindings findings) {
         if (claimed.documents().isEmpty()) {
             return Optional.empty();
         }
         try {
-            ProjectHistory history = ProjectHistory.of(Binary.bytes(claimed.documents()));
+            ProjectHistory history = ProjectHistory.of(ReceiptBytes.bytes(claimed.documents()));
             findings.claim("project", "by the documents in the receipt: compare its id, " + history.id());
             return Optional.of(history);
         } catch (IOException e) {
@@ -91,21 +91,21 @@ public final class ReceiptVerifier {
         }
     }
 
-    private void verifyAll(Identity controller) {
+    private void verifyAll(CertifiedIdentity controller) {
         Optional<SignedTicket> ticket = verifyTicket(controller);
         if (hasSite) {
             Optional<Instant> allocated = receipt.allocation().flatMap(bytes -> claimedTime(bytes.bytes()));
             signers.verify(
                             "relay",
                             receipt.relay(),
-                            Role.RELAY,
+                            CertificateRole.RELAY,
                             List.of(receipt.issued(), allocated.orElse(receipt.issued())))
                     .ifPresent(relay -> verifySite(ticket, relay));
         } else {
             findings.unknown("site", "relay and hosts cannot be verified; give the certificate of the site's CA");
         }
-        new Completeness(receipt.end(), findings).require(receipt);
-        ticket.ifPresent(signed -> new Times(findings, "times")
+        new ReceiptCompleteness(receipt.end(), findings).require(receipt);
+        ticket.ifPresent(signed -> new TimeOrderCheck(findings, "times")
                 .then("ticket", signed.ticket().issued())
                 .then("end", receipt.ended())
                 .then("receipt", receipt.issued()));
@@ -115,15 +115,15 @@ public final class ReceiptVerifier {
         findings.claim("times", "those of the signers' own clocks; whether a certificate was revoked is not said here");
     }
 
-    private Optional<SignedTicket> verifyTicket(Identity controller) {
-        Optional<Identity> signer = Optional.of(controller);
+    private Optional<SignedTicket> verifyTicket(CertifiedIdentity controller) {
+        Optional<CertifiedIdentity> signer = Optional.of(controller);
         try {
             byte[] bytes = receipt.request().bytes();
             if (!receipt.requester().isEmpty()) {
                 Instant issued =
                         Ticket.parse(claimedPayload(bytes, Ticket.MAX_BYTES)).issued();
                 signer = signers.verify(
-                        "ticket", receipt.requester(), Role.CONTROLLER, List.of(receipt.issued(), issued));
+                        "ticket", receipt.requester(), CertificateRole.CONTROLLER, List.of(receipt.issued(), issued));
             }
             if (signer.isEmpty()) {
                 return Optional.empty();
@@ -133,7 +133,7 @@ public final class ReceiptVerifier {
                     "ticket", "project", receipt.project(), signed.ticket().project());
             findings.equal("ticket", "id", receipt.ticket(), signed.ticket().id());
             findings.equal("ticket", "digest", receipt.digest(), signed.digest());
-            findings.holds(
+            findings.addConfirmed(
                     "ticket",
                     signed.ticket().id() + ", signed by " + signed.signer().name());
             return Optional.of(signed);
@@ -143,25 +143,25 @@ public final class ReceiptVerifier {
         }
     }
 
-    private void verifySite(Optional<SignedTicket> ticket, Identity relay) {
+    private void verifySite(Optional<SignedTicket> ticket, CertifiedIdentity relay) {
         verifyHead(relay);
         receipt.allocation().ifPresent(bytes -> {
             try {
-                verifyAllocation(ClaimCheck.read(bytes.bytes(), relay), ticket);
-            } catch (TicketRefused e) {
+                verifyAllocation(AllocationVerifier.read(bytes.bytes(), relay), ticket);
+            } catch (TicketRefusedException e) {
                 findings.wrong("allocation", String.valueOf(e.getMessage()));
             }
         });
     }
 
-    private void verifyHead(Identity relay) {
+    private void verifyHead(CertifiedIdentity relay) {
         String at = "audit";
         try {
-            Envelope envelope = Envelope.parse(receipt.audit().bytes(), AuditHead.MAX_BYTES);
+            DsseEnvelope envelope = DsseEnvelope.parse(receipt.audit().bytes(), AuditHead.MAX_BYTES);
             AuditHead head = AuditHead.verify(envelope, List.of(relay.key())).head();
             findings.equal(at, "relay", relay.name().toString(), head.relay());
-            new Times(findings, at).then("head", head.time()).then("receipt", receipt.issued());
-            findings.holds(at, "a head signed by " + relay.name());
+            new TimeOrderCheck(findings, at).then("head", head.time()).then("receipt", receipt.issued());
+            findings.addConfirmed(at, "a head signed by " + relay.name());
         } catch (IOException e) {
             findings.wrong(at, String.valueOf(e.getMessage()));
         }
@@ -180,13 +180,15 @@ public final class ReceiptVerifier {
                     "slots",
                     signed.ticket().request().nodes(),
                     allocation.slots().size());
-            new Times(findings, at).then("ticket", signed.ticket().issued()).then(at, allocation.issued());
+            new TimeOrderCheck(findings, at)
+                    .then("ticket", signed.ticket().issued())
+                    .then(at, allocation.issued());
             allocation.slots().stream()
-                    .filter(slot -> !signed.mayHave(allocation.network(), slot.address()))
+                    .filter(slot -> !signed.allowsAddress(allocation.network(), slot.address()))
                     .forEach(slot -> findings.wrong(
                             at, "want addresses for workers in " + allocation.network() + ", have " + slot.address()));
         });
-        findings.holds(
+        findings.addConfirmed(
                 at,
                 "Global job " + allocation.globalJob() + ", "
                         + allocation.slots().size() + " slots, signed by " + allocation.relay());
@@ -197,7 +199,7 @@ public final class ReceiptVerifier {
                             + receipt.slots().size());
             return;
         }
-        receipt.slots().forEach(slot -> new SlotVerifier(receipt, allocation, slot, signers, findings).verify());
+        receipt.slots().forEach(slot -> new ReceiptSlotVerifier(receipt, allocation, slot, signers, findings).verify());
     }
 
     /** To know for which time a chain must hold; nothing else of it is used. */

@@ -13,15 +13,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
  * What a ticket or an opening was given, signed by the relay that submitted it; docs/protocol.md, section 13. Slots are there from 0 on,
@@ -33,15 +33,15 @@ import org.cloister.protocol.policy.Policy;
  * @param vlan of the project's VMs
  */
 public record Allocation(
-        Name relay,
+        CertificateName relay,
         String project,
         String ticket,
         Digest digest,
         long globalJob,
         Instant issued,
         int vlan,
-        Network network,
-        List<Slot> slots) {
+        ProjectSubnet network,
+        List<AllocatedSlot> slots) {
     public static final String TYPE = "application/vnd.cloister.allocation.v1+json";
     /** Of the payload: as many slots as there may be, with the longest names. */
     public static final int MAX_BYTES = 2 << 20;
@@ -55,10 +55,11 @@ public record Allocation(
 
     /** @throws IllegalArgumentException if a value is out of its range, or something is there twice */
     public Allocation {
-        if (!relay.role().equals(Role.RELAY.toString()) || !relay.project().equals(Name.SITE)) {
+        if (!relay.role().equals(CertificateRole.RELAY.toString())
+                || !relay.project().equals(CertificateName.SITE)) {
             throw new IllegalArgumentException("relay: want a relay of the site, have " + relay);
         }
-        Ticket.require("project", project, Policy.PROJECT);
+        Ticket.require("project", project, ProjectPolicy.PROJECT);
         Ticket.require("ticket", ticket, Ticket.ID);
         if (digest.algorithm() != Digest.Algorithm.SHA256) {
             throw new IllegalArgumentException("digest: want SHA-256, have " + digest.algorithm());
@@ -77,19 +78,19 @@ public record Allocation(
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
         try {
-            List<Slot> slots = new ArrayList<>();
+            List<AllocatedSlot> slots = new ArrayList<>();
             for (StrictJson each : json.objects("slots", ResourceRequest.MAX_NODES)) {
-                slots.add(Slot.read(each));
+                slots.add(AllocatedSlot.read(each));
             }
             Allocation allocation = new Allocation(
-                    Name.parse(json.text("relay")),
-                    json.text("project", Policy.PROJECT),
+                    CertificateName.parse(json.text("relay")),
+                    json.text("project", ProjectPolicy.PROJECT),
                     json.text("ticket", Ticket.ID),
                     readDigest(json, "digest"),
                     json.number("globalJob", 1, Ticket.MAX_COUNT),
                     json.time("issued"),
                     (int) json.number("vlan", 1, MAX_VLAN),
-                    Network.parse(json.text("network")),
+                    ProjectSubnet.parse(json.text("network")),
                     slots);
             json.requireNothingCritical();
             return allocation;
@@ -117,11 +118,11 @@ public record Allocation(
     }
 
     /** @param key the relay's */
-    public Envelope sign(SigningKey key) throws GeneralSecurityException {
-        return Envelope.sign(TYPE, payload(), key);
+    public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
+        return DsseEnvelope.sign(TYPE, payload(), key);
     }
 
-    public Optional<Slot> slot(long slot) {
+    public Optional<AllocatedSlot> slot(long slot) {
         return slot >= 0 && slot < slots.size() ? Optional.of(slots.get((int) slot)) : Optional.empty();
     }
 
@@ -130,14 +131,14 @@ public record Allocation(
         return Digest.of(Digest.Algorithm.SHA256, BinaryText.fromBase32(json.text(key, DIGEST), DIGEST_BYTES));
     }
 
-    private static void requireSlots(List<Slot> slots, Network network) {
+    private static void requireSlots(List<AllocatedSlot> slots, ProjectSubnet network) {
         if (slots.isEmpty() || slots.size() > ResourceRequest.MAX_NODES) {
             throw new IllegalArgumentException(
                     "slots: want 1 to " + ResourceRequest.MAX_NODES + ", have " + slots.size());
         }
         Set<Object> seen = new HashSet<>();
         for (int i = 0; i < slots.size(); i++) {
-            Slot slot = slots.get(i);
+            AllocatedSlot slot = slots.get(i);
             if (slot.slot() != i) {
                 throw new IllegalArgumentException("slots[" + i + "].slot: want " + i + ", have " + slot.slot());
             }

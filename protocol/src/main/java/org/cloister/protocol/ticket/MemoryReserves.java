@@ -6,7 +6,7 @@ package org.cloister.protocol.ticket;
  * @param guest the system in the VM
  * @param qemu its process besides the guest's memory, in the step's cgroup like it
  */
-public record MemoryReserves(Reserve guest, Reserve qemu) {
+public record MemoryReserves(MemoryReserve guest, MemoryReserve qemu) {
     /** The kernel describes each page of 4 KiB in 64 bytes. */
     private static final int KERNEL_PAGES_ONE_IN = 64;
     /** Page tables of the host for the guest's pages, once for the guest and once for QEMU: 8 bytes each. */
@@ -23,6 +23,7 @@ public record MemoryReserves(Reserve guest, Reserve qemu) {
     /** @param emulated whether QEMU translates the guest's code */
     public static MemoryReserves defaults(boolean emulated) {
         int qemu = emulated ? QEMU_TCG_MIB : QEMU_KVM_MIB;
-        return new MemoryReserves(new Reserve(GUEST_MIB, KERNEL_PAGES_ONE_IN), new Reserve(qemu, PAGE_TABLES_ONE_IN));
+        return new MemoryReserves(
+                new MemoryReserve(GUEST_MIB, KERNEL_PAGES_ONE_IN), new MemoryReserve(qemu, PAGE_TABLES_ONE_IN));
     }
 }

@@ -8,13 +8,13 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.regex.Pattern;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Role;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
  * A project's request for its controlling VM, signed by one of its openers; docs/protocol.md, section 13. Its digest is that
@@ -53,7 +53,7 @@ public record Opening(
     /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
     public Opening {
         Ticket.require("id", id, Ticket.ID);
-        Ticket.require("project", project, Policy.PROJECT);
+        Ticket.require("project", project, ProjectPolicy.PROJECT);
         Ticket.requireCount("epoch", epoch);
         issued = issued.truncatedTo(ChronoUnit.SECONDS);
         expires = expires.truncatedTo(ChronoUnit.SECONDS);
@@ -75,7 +75,7 @@ public record Opening(
         try {
             Opening opening = new Opening(
                     json.text("id", Ticket.ID),
-                    json.text("project", Policy.PROJECT),
+                    json.text("project", ProjectPolicy.PROJECT),
                     json.number("epoch", 1, Ticket.MAX_COUNT),
                     json.time("issued"),
                     json.time("expires"),
@@ -97,12 +97,12 @@ public record Opening(
     }
 
     /** What the VM that has a drive is called: as the one before it, so that whoever knew that one finds this. */
-    public static Name controller(String drive, String project) {
-        return new Name(drive, Role.CONTROLLER.toString(), project);
+    public static CertificateName controller(String drive, String project) {
+        return new CertificateName(drive, CertificateRole.CONTROLLER.toString(), project);
     }
 
     /** What its VM is called. */
-    public Name controller() {
+    public CertificateName controller() {
         return controller(drive, project);
     }
 
@@ -132,8 +132,8 @@ public record Opening(
     }
 
     /** @param key the opener's */
-    public Envelope sign(SigningKey key) throws GeneralSecurityException {
-        return Envelope.sign(TYPE, payload(), key);
+    public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
+        return DsseEnvelope.sign(TYPE, payload(), key);
     }
 
     private static void require(String name, long value, long min, long max) {

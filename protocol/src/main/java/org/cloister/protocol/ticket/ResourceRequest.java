@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.OptionalInt;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
 
 /**
  * What a job needs of Global Slurm, as numbers alone.

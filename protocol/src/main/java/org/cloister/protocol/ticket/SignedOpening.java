@@ -1,11 +1,11 @@
 package org.cloister.protocol.ticket;
 
 import java.time.Instant;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.identity.Identity;
-import org.cloister.protocol.identity.Role;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
 
 /**
  * An opening that an opener of its project signed.
@@ -13,27 +13,27 @@ import org.cloister.protocol.identity.Role;
  * @param digest of the payload as it was signed
  * @param signer as its chain was verified
  */
-public record SignedOpening(Opening opening, Digest digest, Identity signer) implements SignedRequest {
+public record SignedOpening(Opening opening, Digest digest, CertifiedIdentity signer) implements SignedRequest {
     /**
      * @param envelope from anybody
      * @param opener whom the chain that came along names
-     * @throws TicketRefused by {@code malformed}, {@code signature} or {@code project}
+     * @throws TicketRefusedException by {@code malformed}, {@code signature} or {@code project}
      */
-    public static SignedOpening read(byte[] envelope, Identity opener) throws TicketRefused {
-        SignedPaper.requireRole("opening", opener, Role.OPENER);
+    public static SignedOpening read(byte[] envelope, CertifiedIdentity opener) throws TicketRefusedException {
+        SignedObjectReader.requireRole("opening", opener, CertificateRole.OPENER);
         try {
-            Envelope signed = Envelope.parse(envelope, Opening.MAX_BYTES);
-            Opening opening = Opening.parse(SignedPaper.verified("opening", signed, Opening.TYPE, opener));
-            SignedPaper.requireProject("opening " + opening.id(), opening.project(), opener);
+            DsseEnvelope signed = DsseEnvelope.parse(envelope, Opening.MAX_BYTES);
+            Opening opening = Opening.parse(SignedObjectReader.verified("opening", signed, Opening.TYPE, opener));
+            SignedObjectReader.requireProject("opening " + opening.id(), opening.project(), opener);
             return new SignedOpening(opening, signed.payloadSha256(), opener);
         } catch (MalformedException e) {
-            throw SignedPaper.malformed("opening", Opening.TYPE, e);
+            throw SignedObjectReader.malformed("opening", Opening.TYPE, e);
         }
     }
 
     /** The same for a withdrawal of an opening. */
-    public static Withdrawal readWithdrawal(byte[] envelope, Identity opener) throws TicketRefused {
-        return SignedPaper.withdrawal(envelope, opener, Role.OPENER);
+    public static Withdrawal readWithdrawal(byte[] envelope, CertifiedIdentity opener) throws TicketRefusedException {
+        return SignedObjectReader.withdrawal(envelope, opener, CertificateRole.OPENER);
     }
 
     @Override
@@ -72,7 +72,7 @@ public record SignedOpening(Opening opening, Digest digest, Identity signer) imp
     }
 
     @Override
-    public boolean mayHave(Network network, Address address) {
+    public boolean allowsAddress(ProjectSubnet network, ProjectAddress address) {
         return address.equals(network.controller());
     }
 }

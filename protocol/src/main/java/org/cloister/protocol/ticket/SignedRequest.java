@@ -1,11 +1,11 @@
 package org.cloister.protocol.ticket;
 
 import java.time.Instant;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.identity.Identity;
-import org.cloister.protocol.identity.Role;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
 
 /** A request for nodes, signed by who may ask: a controlling VM for workers, an opener for the controlling VM. */
 public sealed interface SignedRequest permits SignedTicket, SignedOpening {
@@ -14,22 +14,22 @@ public sealed interface SignedRequest permits SignedTicket, SignedOpening {
      *
      * @param envelope from anybody
      * @param signer whom the chain that came along names
-     * @throws TicketRefused by {@code malformed}, {@code signature} or {@code project}
+     * @throws TicketRefusedException by {@code malformed}, {@code signature} or {@code project}
      */
-    static SignedRequest read(byte[] envelope, Identity signer) throws TicketRefused {
+    static SignedRequest read(byte[] envelope, CertifiedIdentity signer) throws TicketRefusedException {
         String type;
         try {
-            type = Envelope.parse(envelope, Ticket.MAX_BYTES).payloadType();
+            type = DsseEnvelope.parse(envelope, Ticket.MAX_BYTES).payloadType();
         } catch (MalformedException e) {
-            throw SignedPaper.malformed("request", Ticket.TYPE + " or " + Opening.TYPE, e);
+            throw SignedObjectReader.malformed("request", Ticket.TYPE + " or " + Opening.TYPE, e);
         }
-        if (signer.role() == Role.CONTROLLER && Ticket.isType(type)) {
+        if (signer.role() == CertificateRole.CONTROLLER && Ticket.isType(type)) {
             return SignedTicket.read(envelope, signer);
         }
-        if (signer.role() == Role.OPENER && type.equals(Opening.TYPE)) {
+        if (signer.role() == CertificateRole.OPENER && type.equals(Opening.TYPE)) {
             return SignedOpening.read(envelope, signer);
         }
-        throw new TicketRefused(
+        throw new TicketRefusedException(
                 TicketClause.SIGNATURE,
                 "request",
                 "a ticket of a controlling VM or an opening of an opener",
@@ -53,11 +53,11 @@ public sealed interface SignedRequest permits SignedTicket, SignedOpening {
     /** Of the payload as it was signed. */
     Digest digest();
 
-    Identity signer();
+    CertifiedIdentity signer();
 
     /** What texts for people begin with. */
     String subject();
 
     /** Whether a slot of it may have this address: the network's first is the controlling VM's. */
-    boolean mayHave(Network network, Address address);
+    boolean allowsAddress(ProjectSubnet network, ProjectAddress address);
 }

@@ -1,41 +1,44 @@
 package org.cloister.protocol.ticket;
 
 import java.time.Instant;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.identity.Identity;
-import org.cloister.protocol.identity.Role;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
 
 /**
  * A ticket that the controlling VM of its project signed.
  *
- * @param life epoch of the controlling VM whose word it is now: the ticket's own, or that of a later one that took it over
+ * @param controllerEpoch epoch of the controlling VM whose word it is now: the ticket's own, or that of a later one
+ *     that took it over
  * @param digest of the payload as it was signed
  * @param signer as its chain was verified
  */
-public record SignedTicket(Ticket ticket, long life, Digest digest, Identity signer) implements SignedRequest {
+public record SignedTicket(Ticket ticket, long controllerEpoch, Digest digest, CertifiedIdentity signer)
+        implements SignedRequest {
     /**
      * @param envelope from anybody
      * @param controller whom the chain that came along names
-     * @throws TicketRefused by {@code malformed}, {@code signature} or {@code project}
+     * @throws TicketRefusedException by {@code malformed}, {@code signature} or {@code project}
      */
-    public static SignedTicket read(byte[] envelope, Identity controller) throws TicketRefused {
-        SignedPaper.requireRole("ticket", controller, Role.CONTROLLER);
+    public static SignedTicket read(byte[] envelope, CertifiedIdentity controller) throws TicketRefusedException {
+        SignedObjectReader.requireRole("ticket", controller, CertificateRole.CONTROLLER);
         try {
-            Envelope signed = Envelope.parse(envelope, Ticket.MAX_BYTES);
+            DsseEnvelope signed = DsseEnvelope.parse(envelope, Ticket.MAX_BYTES);
             String type = Ticket.isType(signed.payloadType()) ? signed.payloadType() : Ticket.TYPE;
-            Ticket ticket = Ticket.parse(SignedPaper.verified("ticket", signed, type, controller));
-            SignedPaper.requireProject("ticket " + ticket.id(), ticket.project(), controller);
-            return new SignedTicket(ticket, ticket.life(type), signed.payloadSha256(), controller);
+            Ticket ticket = Ticket.parse(SignedObjectReader.verified("ticket", signed, type, controller));
+            SignedObjectReader.requireProject("ticket " + ticket.id(), ticket.project(), controller);
+            return new SignedTicket(ticket, ticket.controllerEpoch(type), signed.payloadSha256(), controller);
         } catch (MalformedException e) {
-            throw SignedPaper.malformed("ticket", Ticket.TYPE, e);
+            throw SignedObjectReader.malformed("ticket", Ticket.TYPE, e);
         }
     }
 
     /** The same for a withdrawal of a ticket. */
-    public static Withdrawal readWithdrawal(byte[] envelope, Identity controller) throws TicketRefused {
-        return SignedPaper.withdrawal(envelope, controller, Role.CONTROLLER);
+    public static Withdrawal readWithdrawal(byte[] envelope, CertifiedIdentity controller)
+            throws TicketRefusedException {
+        return SignedObjectReader.withdrawal(envelope, controller, CertificateRole.CONTROLLER);
     }
 
     @Override
@@ -50,7 +53,7 @@ public record SignedTicket(Ticket ticket, long life, Digest digest, Identity sig
 
     @Override
     public long epoch() {
-        return life;
+        return controllerEpoch;
     }
 
     @Override
@@ -74,7 +77,7 @@ public record SignedTicket(Ticket ticket, long life, Digest digest, Identity sig
     }
 
     @Override
-    public boolean mayHave(Network network, Address address) {
+    public boolean allowsAddress(ProjectSubnet network, ProjectAddress address) {
         return network.isForWorkers(address);
     }
 }

@@ -10,16 +10,16 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
  * A project's request for nodes, signed by its controlling VM; docs/protocol.md, section 13. Its digest is that of the
- * payload as it was signed, {@link Envelope#payloadSha256}, not of what {@link #payload} would write again.
+ * payload as it was signed, {@link DsseEnvelope#payloadSha256}, not of what {@link #payload} would write again.
  *
  * @param id also the Global job's name
  * @param epoch the controlling VM's, one higher at each of its boots
@@ -54,7 +54,7 @@ public record Ticket(
     /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
     public Ticket {
         require("id", id, ID);
-        require("project", project, Policy.PROJECT);
+        require("project", project, ProjectPolicy.PROJECT);
         requireCount("epoch", epoch);
         requireCount("sequence", sequence);
         issued = issued.truncatedTo(ChronoUnit.SECONDS);
@@ -76,7 +76,7 @@ public record Ticket(
         try {
             Ticket ticket = new Ticket(
                     json.text("id", ID),
-                    json.text("project", Policy.PROJECT),
+                    json.text("project", ProjectPolicy.PROJECT),
                     json.number("epoch", 1, MAX_COUNT),
                     json.number("sequence", 1, MAX_COUNT),
                     json.time("issued"),
@@ -89,8 +89,8 @@ public record Ticket(
         }
     }
 
-    public Position position() {
-        return new Position(epoch, sequence);
+    public TicketPosition position() {
+        return new TicketPosition(epoch, sequence);
     }
 
     /** The payload to sign. */
@@ -109,8 +109,8 @@ public record Ticket(
     }
 
     /** @param key the controlling VM's */
-    public Envelope sign(SigningKey key) throws GeneralSecurityException {
-        return Envelope.sign(TYPE, payload(), key);
+    public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
+        return DsseEnvelope.sign(TYPE, payload(), key);
     }
 
     /**
@@ -119,12 +119,12 @@ public record Ticket(
      *
      * @param life the epoch of the life that signs; the ticket's own makes what {@link #sign(SigningKey)} does
      */
-    public Envelope sign(SigningKey key, long life) throws GeneralSecurityException {
+    public DsseEnvelope sign(SigningKey key, long life) throws GeneralSecurityException {
         requireCount("life", life);
         if (life < epoch) {
             throw new IllegalArgumentException("life: want " + epoch + " or a later one, have " + life);
         }
-        return Envelope.sign(life == epoch ? TYPE : TYPE + ";epoch=" + life, payload(), key);
+        return DsseEnvelope.sign(life == epoch ? TYPE : TYPE + ";epoch=" + life, payload(), key);
     }
 
     /** Whether an envelope of this type holds a ticket, by whichever life it was signed. */
@@ -138,7 +138,7 @@ public record Ticket(
      * @param type the envelope's
      * @throws MalformedException if it is none of a ticket, or says a life that the ticket itself is not older than
      */
-    public long life(String type) throws MalformedException {
+    public long controllerEpoch(String type) throws MalformedException {
         if (type.equals(TYPE)) {
             return epoch;
         }

@@ -3,11 +3,11 @@ package org.cloister.protocol.ticket;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.StrictJson;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.policy.Policy;
+import org.cloister.protocol.policy.ProjectPolicy;
 
 /** A project takes a ticket, or an opening, back, at any phase; docs/protocol.md, section 13. Saying it twice does no more. */
 public record Withdrawal(String ticket, String project) {
@@ -19,14 +19,15 @@ public record Withdrawal(String ticket, String project) {
 
     public Withdrawal {
         Ticket.require("ticket", ticket, Ticket.ID);
-        Ticket.require("project", project, Policy.PROJECT);
+        Ticket.require("project", project, ProjectPolicy.PROJECT);
     }
 
     /** @param payload of an envelope that was verified */
     public static Withdrawal parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
-        Withdrawal withdrawal = new Withdrawal(json.text("ticket", Ticket.ID), json.text("project", Policy.PROJECT));
+        Withdrawal withdrawal =
+                new Withdrawal(json.text("ticket", Ticket.ID), json.text("project", ProjectPolicy.PROJECT));
         json.requireNothingCritical();
         return withdrawal;
     }
@@ -43,7 +44,7 @@ public record Withdrawal(String ticket, String project) {
     }
 
     /** @param key the controlling VM's; the opener's for an opening */
-    public Envelope sign(SigningKey key) throws GeneralSecurityException {
-        return Envelope.sign(TYPE, payload(), key);
+    public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
+        return DsseEnvelope.sign(TYPE, payload(), key);
     }
 }

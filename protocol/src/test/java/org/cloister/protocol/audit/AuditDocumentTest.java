@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.junit.jupiter.api.Test;
 
@@ -66,7 +66,7 @@ class AuditDocumentTest {
 
     @Test
     void the_chain_comes_to_the_hashes_that_the_document_gives() throws Exception {
-        HashChain chain = new HashChain(HashChain.EMPTY);
+        AuditHashChain chain = new AuditHashChain(AuditHashChain.EMPTY);
         for (int i = 1; i <= LINES; i++) {
             AuditLine.parse(bytes("line-" + i));
             chain.add(bytes("line-" + i));
@@ -81,17 +81,17 @@ class AuditDocumentTest {
             log.append(text("line-" + i)).append('\n');
         }
         byte[] segment = log.toString().getBytes(StandardCharsets.UTF_8);
-        SegmentStart start = (SegmentStart) AuditLine.parse(bytes("line-1"));
+        AuditSegmentHeader start = (AuditSegmentHeader) AuditLine.parse(bytes("line-1"));
         assertThat(start.key().id()).isEqualTo(text("relay-key-id"));
-        Verification verification = new AuditVerifier(Set.of(start.key()), 1)
+        AuditVerification verification = new AuditLogVerifier(Set.of(start.key()), 1)
                 .verify(
-                        List.of(new Segment("vectors", () -> new ByteArrayInputStream(segment))),
-                        List.of(new WitnessedHead("witness", bytes("witnessed"))));
+                        List.of(new AuditSegment("vectors", () -> new ByteArrayInputStream(segment))),
+                        List.of(new WitnessedAuditHead("witness", bytes("witnessed"))));
         assertThat(verification.findings()).isEmpty();
         assertThat(new String(verification.newest().orElseThrow().head().payload(), StandardCharsets.UTF_8))
                 .isEqualTo(text("head-payload"));
         VerificationKey witness = VerificationKey.parse(BinaryText.fromBase64(text("witness-key"), 256));
-        assertThat(Envelope.parse(bytes("witnessed"), AuditHead.MAX_BYTES)
+        assertThat(DsseEnvelope.parse(bytes("witnessed"), AuditHead.MAX_BYTES)
                         .verify(AuditHead.TYPE, Set.of(start.key(), witness), 2))
                 .isEqualTo(bytes("head-payload"));
     }
@@ -106,10 +106,10 @@ class AuditDocumentTest {
         AuditEvent event = AuditEvent.of(Instant.parse("2026-06-02T09:31:00Z"), "ticket.refused")
                 .numbered(18)
                 .by("fiai6vuw64hscmgnixyru7gtgl6jwpfkuela6gavkaw35zxolk6a")
-                .with(Fact.PROJECT, "rusplpakqwgqfrrfvuxokzinsr4whpbqq3xmvfesn5i2qkkrlhza")
-                .with(Fact.CLAUSE, "quota")
-                .with(Fact.COUNT, 1200)
-                .with(Fact.SINCE, "2026-06-02T09:30:04Z");
+                .with(AuditField.PROJECT, "rusplpakqwgqfrrfvuxokzinsr4whpbqq3xmvfesn5i2qkkrlhza")
+                .with(AuditField.CLAUSE, "quota")
+                .with(AuditField.COUNT, 1200)
+                .with(AuditField.SINCE, "2026-06-02T09:30:04Z");
         assertThat(AuditRecord.of(3, event)).isEqualTo(read);
         assertThat(AuditRecord.of(3, event).line()).isEqualTo(line);
     }
@@ -117,10 +117,11 @@ class AuditDocumentTest {
     @Test
     void facts_and_findings_are_those_of_the_tables() {
         assertThat(rows("fact"))
-                .containsExactlyElementsOf(
-                        Arrays.stream(Fact.values()).map(Fact::member).toList());
+                .containsExactlyElementsOf(Arrays.stream(AuditField.values())
+                        .map(AuditField::member)
+                        .toList());
         assertThat(rows("finding"))
-                .containsExactlyElementsOf(Arrays.stream(Finding.Kind.values())
+                .containsExactlyElementsOf(Arrays.stream(AuditFinding.Kind.values())
                         .map(kind -> kind.name().toLowerCase(Locale.ROOT).replace('_', '-'))
                         .toList());
     }

@@ -5,7 +5,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 
 /** Whatever bytes come: a line that is written as it was read, or a refusal; and a verifier that ends with findings. */
 class AuditFuzz {
@@ -15,9 +15,9 @@ class AuditFuzz {
             AuditLine line = AuditLine.parse(bytes);
             byte[] again = line instanceof AuditRecord record
                     ? record.line()
-                    : line instanceof SegmentStart start
+                    : line instanceof AuditSegmentHeader start
                             ? start.line()
-                            : ((HeadLine) line).envelope().bytes();
+                            : ((AuditHeadLine) line).envelope().bytes();
             if (!Arrays.equals(again, bytes)) {
                 throw new IllegalStateException("written again, it is another");
             }
@@ -26,9 +26,9 @@ class AuditFuzz {
                 throw new IllegalStateException("not a message for an operator", e);
             }
         }
-        Verification verification = new AuditVerifier(List.of(), 1)
-                .verify(List.of(new Segment("segment", () -> new ByteArrayInputStream(bytes))), List.of());
-        if (verification.holds()) {
+        AuditVerification verification = new AuditLogVerifier(List.of(), 1)
+                .verify(List.of(new AuditSegment("segment", () -> new ByteArrayInputStream(bytes))), List.of());
+        if (verification.isValid()) {
             throw new IllegalStateException("nobody signed this, and it holds");
         }
     }

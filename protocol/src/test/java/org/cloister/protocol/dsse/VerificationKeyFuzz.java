@@ -2,7 +2,7 @@ package org.cloister.protocol.dsse;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Arrays;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 
 /** Whatever bytes come as a key: one with the very same encoding, or a refusal. */
 class VerificationKeyFuzz {

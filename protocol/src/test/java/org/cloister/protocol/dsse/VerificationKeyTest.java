@@ -7,17 +7,17 @@ import java.security.KeyPairGenerator;
 import java.security.MessageDigest;
 import java.security.spec.ECGenParameterSpec;
 import java.util.Arrays;
-import org.cloister.protocol.BinaryText;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.MalformedException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class VerificationKeyTest {
     @ParameterizedTest
-    @EnumSource(Curve.class)
-    void its_id_is_the_digest_of_its_encoding(Curve curve) throws Exception {
-        VerificationKey key = EnvelopeTest.key(curve).verificationKey();
+    @EnumSource(SignatureCurve.class)
+    void its_id_is_the_digest_of_its_encoding(SignatureCurve curve) throws Exception {
+        VerificationKey key = DsseEnvelopeTest.key(curve).verificationKey();
         assertThat(key.id())
                 .hasSize(VerificationKey.ID_LENGTH)
                 .isEqualTo(
@@ -38,17 +38,17 @@ class VerificationKeyTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Curve.class)
-    void a_point_beside_the_curve_is_refused(Curve curve) {
-        byte[] spki = EnvelopeTest.key(curve).verificationKey().encoded();
+    @EnumSource(SignatureCurve.class)
+    void a_point_beside_the_curve_is_refused(SignatureCurve curve) {
+        byte[] spki = DsseEnvelopeTest.key(curve).verificationKey().encoded();
         spki[spki.length - 1] ^= 1;
         assertThatThrownBy(() -> VerificationKey.parse(spki)).isInstanceOf(MalformedException.class);
     }
 
     @ParameterizedTest
-    @EnumSource(Curve.class)
-    void cut_off_or_longer_encodings_are_refused(Curve curve) {
-        byte[] spki = EnvelopeTest.key(curve).verificationKey().encoded();
+    @EnumSource(SignatureCurve.class)
+    void cut_off_or_longer_encodings_are_refused(SignatureCurve curve) {
+        byte[] spki = DsseEnvelopeTest.key(curve).verificationKey().encoded();
         for (int length = 0; length < spki.length; length++) {
             byte[] head = Arrays.copyOf(spki, length);
             assertThatThrownBy(() -> VerificationKey.parse(head)).isInstanceOf(MalformedException.class);

@@ -21,12 +21,12 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.dsse.EnvelopeRefused;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.policy.Demand;
-import org.cloister.protocol.policy.Policy;
-import org.cloister.protocol.policy.Succession;
+import org.cloister.protocol.policy.PolicyRequirement;
+import org.cloister.protocol.policy.PolicySuccession;
+import org.cloister.protocol.policy.ProjectPolicy;
 import org.junit.jupiter.api.Test;
 
 /** Sections 4, 11 and 12 of docs/protocol.md say what the code does: examples, vectors, clauses and limits. */
@@ -43,7 +43,7 @@ class EvidenceDocumentTest {
     @Test
     void the_statement_is_read_and_written_as_it_stands() throws Exception {
         String example = block("json statement");
-        Statement statement = Statement.parse(example.getBytes(UTF_8));
+        EvidenceStatement statement = EvidenceStatement.parse(example.getBytes(UTF_8));
         assertThat(JSON.readTree(statement.json())).isEqualTo(JSON.readTree(example));
         assertThat(statement.claim().binding()).hasToString(vector("binding"));
     }
@@ -51,19 +51,19 @@ class EvidenceDocumentTest {
     @Test
     void the_policy_is_read_and_written_as_it_stands() throws Exception {
         String example = block("json policy");
-        Policy policy = Policy.parse(example.getBytes(UTF_8));
+        ProjectPolicy policy = ProjectPolicy.parse(example.getBytes(UTF_8));
         assertThat(JSON.readTree(policy.json())).isEqualTo(JSON.readTree(example));
-        assertThat(policy.loosens()).containsExactly(Demand.SHARING);
+        assertThat(policy.loosens()).containsExactly(PolicyRequirement.SHARING);
     }
 
     @Test
     void the_signed_statement_is_the_example_s() throws Exception {
         VerificationKey host = key("host-key");
         assertThat(host.id()).isEqualTo(vector("host-key-id"));
-        Envelope envelope = Envelope.parse(vector("statement").getBytes(UTF_8), STATEMENT_ENVELOPE);
-        byte[] payload = envelope.verify(Statement.TYPE, List.of(host), 1);
-        assertThat(Statement.parse(payload))
-                .isEqualTo(Statement.parse(block("json statement").getBytes(UTF_8)));
+        DsseEnvelope envelope = DsseEnvelope.parse(vector("statement").getBytes(UTF_8), STATEMENT_ENVELOPE);
+        byte[] payload = envelope.verify(EvidenceStatement.TYPE, List.of(host), 1);
+        assertThat(EvidenceStatement.parse(payload))
+                .isEqualTo(EvidenceStatement.parse(block("json statement").getBytes(UTF_8)));
     }
 
     @Test
@@ -71,11 +71,13 @@ class EvidenceDocumentTest {
         VerificationKey first = key("owner-1-key");
         assertThat(first.id()).isEqualTo(vector("owner-1-key-id"));
         List<VerificationKey> owners = List.of(first, key("owner-2-key"));
-        Envelope envelope = Envelope.parse(vector("policy").getBytes(UTF_8), POLICY_ENVELOPE);
-        assertThat(Policy.open(envelope, owners, 2))
-                .isEqualTo(Policy.parse(block("json policy").getBytes(UTF_8)));
-        assertThat(Policy.hash(envelope.verify(Policy.TYPE, owners, 2))).hasToString(vector("policy-hash"));
-        assertThatThrownBy(() -> Policy.open(envelope, List.of(first), 2)).isInstanceOf(EnvelopeRefused.class);
+        DsseEnvelope envelope = DsseEnvelope.parse(vector("policy").getBytes(UTF_8), POLICY_ENVELOPE);
+        assertThat(ProjectPolicy.open(envelope, owners, 2))
+                .isEqualTo(ProjectPolicy.parse(block("json policy").getBytes(UTF_8)));
+        assertThat(ProjectPolicy.hash(envelope.verify(ProjectPolicy.TYPE, owners, 2)))
+                .hasToString(vector("policy-hash"));
+        assertThatThrownBy(() -> ProjectPolicy.open(envelope, List.of(first), 2))
+                .isInstanceOf(EnvelopeRefusedException.class);
     }
 
     @Test
@@ -88,10 +90,11 @@ class EvidenceDocumentTest {
     /** The examples belong together: the host of the statement is the policy's, and a verifier believes it. */
     @Test
     void the_examples_fit_each_other() throws Exception {
-        Policy policy = Policy.parse(block("json policy").getBytes(UTF_8));
-        Statement statement = Statement.parse(block("json statement").getBytes(UTF_8));
-        Envelope envelope = Envelope.parse(vector("statement").getBytes(UTF_8), STATEMENT_ENVELOPE);
-        Expectation expected = new Expectation(
+        ProjectPolicy policy = ProjectPolicy.parse(block("json policy").getBytes(UTF_8));
+        EvidenceStatement statement =
+                EvidenceStatement.parse(block("json statement").getBytes(UTF_8));
+        DsseEnvelope envelope = DsseEnvelope.parse(vector("statement").getBytes(UTF_8), STATEMENT_ENVELOPE);
+        ReferenceValues expected = new ReferenceValues(
                 statement.facts().role(),
                 statement.facts().ticket(),
                 statement.facts().slot(),
@@ -104,9 +107,9 @@ class EvidenceDocumentTest {
                 false,
                 false,
                 0);
-        assertThat(Verifier.decide(policy, expected, envelope, statement.issued()))
-                .isInstanceOf(Verdict.Accepted.class);
-        assertThat(Succession.problems(
+        assertThat(EvidenceVerifier.appraise(policy, expected, envelope, statement.issued()))
+                .isInstanceOf(AttestationResult.Accepted.class);
+        assertThat(PolicySuccession.problems(
                         policy.project(), Optional.empty(), policy, Instant.parse("2026-07-01T00:00:00Z")))
                 .singleElement()
                 .asString()
@@ -123,7 +126,7 @@ class EvidenceDocumentTest {
             rows.add(row.group(1) + ": " + row.group(2));
         }
         assertThat(rows)
-                .isEqualTo(Arrays.stream(Clause.values())
+                .isEqualTo(Arrays.stream(EvidenceClause.values())
                         .map(clause -> clause.id() + ": " + clause.denies())
                         .toList());
     }
@@ -131,27 +134,27 @@ class EvidenceDocumentTest {
     @Test
     void types_and_limits() {
         assertThat(page)
-                .contains("`" + Statement.TYPE + "`")
-                .contains("`" + Policy.TYPE + "`")
-                .contains("`" + Statement.FORMAT + "`")
-                .contains("`" + Policy.FORMAT + "`")
-                .contains("1 to " + Envelope.MAX_SIGNATURES + " signatures")
+                .contains("`" + EvidenceStatement.TYPE + "`")
+                .contains("`" + ProjectPolicy.TYPE + "`")
+                .contains("`" + EvidenceStatement.FORMAT + "`")
+                .contains("`" + ProjectPolicy.FORMAT + "`")
+                .contains("1 to " + DsseEnvelope.MAX_SIGNATURES + " signatures")
                 .contains(": " + VerificationKey.ID_LENGTH + " characters")
                 .contains("slots from 0 to 65,535")
-                .contains("up to " + Statement.MAX_ATTACHMENTS + " of `type`")
-                .contains("at most " + Statement.MAX_ATTACHMENT / 1024 + " KiB)")
-                .contains("The payload has at most " + Statement.MAX_BYTES / 1024 + " KiB.")
-                .contains("The payload has at most " + Policy.MAX_BYTES / 1024 / 1024 + " MiB.")
-                .contains("at most " + Policy.MAX_VALIDITY.toDays() + " days")
-                .contains("within " + Policy.MAX_OVERLAP.toDays() + " days")
-                .contains("1 to " + Policy.MAX_IMAGES + " image identities")
-                .contains("1 to " + String.format(Locale.ROOT, "%,d", Policy.MAX_HOSTS) + " hosts")
-                .contains("1 to " + String.format(Locale.ROOT, "%,d", Policy.MAX_RELEASES) + ", all VMs");
+                .contains("up to " + EvidenceStatement.MAX_ATTACHMENTS + " of `type`")
+                .contains("at most " + EvidenceStatement.MAX_ATTACHMENT / 1024 + " KiB)")
+                .contains("The payload has at most " + EvidenceStatement.MAX_BYTES / 1024 + " KiB.")
+                .contains("The payload has at most " + ProjectPolicy.MAX_BYTES / 1024 / 1024 + " MiB.")
+                .contains("at most " + ProjectPolicy.MAX_VALIDITY.toDays() + " days")
+                .contains("within " + ProjectPolicy.MAX_OVERLAP.toDays() + " days")
+                .contains("1 to " + ProjectPolicy.MAX_IMAGES + " image identities")
+                .contains("1 to " + String.format(Locale.ROOT, "%,d", ProjectPolicy.MAX_HOSTS) + " hosts")
+                .contains("1 to " + String.format(Locale.ROOT, "%,d", ProjectPolicy.MAX_RELEASES) + ", all VMs");
         assertThat(VmFacts.MAX_SLOT).isEqualTo(65_535);
-        assertThat(Policy.MAX_SERIAL).isEqualTo(1L << 53);
+        assertThat(ProjectPolicy.MAX_SERIAL).isEqualTo(1L << 53);
         // Base64 makes 4 of 3; the rest is 32 signatures and what stands between.
-        assertThat(STATEMENT_ENVELOPE).isGreaterThan(Statement.MAX_BYTES / 3 * 4 + 8192);
-        assertThat(POLICY_ENVELOPE).isGreaterThan(Policy.MAX_BYTES / 3 * 4 + 8192);
+        assertThat(STATEMENT_ENVELOPE).isGreaterThan(EvidenceStatement.MAX_BYTES / 3 * 4 + 8192);
+        assertThat(POLICY_ENVELOPE).isGreaterThan(ProjectPolicy.MAX_BYTES / 3 * 4 + 8192);
     }
 
     private VerificationKey key(String name) throws IOException {

@@ -1,15 +1,15 @@
 package org.cloister.protocol.evidence;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 
 /** Whatever bytes a VM sends its host for a question: a value that is written and read again as itself, or a refusal. */
 class EvidenceMessageFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_questions(byte[] bytes) {
         try {
-            EvidenceMessage.Asked read = EvidenceMessage.readAsked(bytes);
-            if (!EvidenceMessage.readAsked(read.wire().toByteArray()).equals(read)) {
+            EvidenceMessage.Request read = EvidenceMessage.readRequest(bytes);
+            if (!EvidenceMessage.readRequest(read.wire().toByteArray()).equals(read)) {
                 throw new IllegalStateException("written and read, it is another");
             }
         } catch (MalformedException e) {

@@ -8,12 +8,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.handover.wire.FromVerifier;
 import org.cloister.protocol.handover.wire.Mount;
 import org.cloister.protocol.handover.wire.Node;
 import org.cloister.protocol.handover.wire.User;
-import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.junit.jupiter.api.Test;
@@ -21,22 +21,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class VerifierMessageTest {
-    private final HandOverWorld world = new HandOverWorld();
-    private final HandOver handOver = world.handOver();
-    private final Unlock unlock = world.unlock();
+    private final HandoverFixture world = new HandoverFixture();
+    private final HandoverDocument handOver = world.handOver();
+    private final ProjectUnlock unlock = world.unlock();
 
     VerifierMessageTest() throws Exception {}
 
     @Test
     void reads_back_what_it_writes() throws Exception {
         for (VerifierMessage message : new VerifierMessage[] {
-            new VerifierMessage.Question(HandOverWorld.NONCE),
+            new VerifierMessage.Question(HandoverFixture.NONCE),
             new VerifierMessage.Denied(List.of("image", "host"), "want another image"),
             handOver,
             unlock,
             new VerifierMessage.Release(),
-            new VerifierMessage.Beat(),
-            new VerifierMessage.Skipped()
+            new VerifierMessage.LeaseRenewal(),
+            new VerifierMessage.UnknownMessage()
         }) {
             assertThat(VerifierMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }
@@ -60,7 +60,7 @@ class VerifierMessageTest {
     void a_hand_over_is_for_one_slot_of_one_ticket() {
         refused(message -> message.setTicket("mfrg"), "ticket");
         refused(
-                message -> message.setTicket(BootWorld.OPENING),
+                message -> message.setTicket(BootFixture.OPENING),
                 "certificate: want one of the worker tq4bcfcxfokh6sbo-3");
         refused(message -> message.setSlot(2), "certificate: want one of the worker mfrggzdfmztwq2lk-2");
         refused(message -> message.setSlot(1), "nodes: want slot 1 among them");
@@ -76,7 +76,7 @@ class VerifierMessageTest {
         refused(message -> message.setController(world.world.opener.toString()), "controller");
         refused(
                 message -> message.setController(
-                        Opening.controller(BootWorld.DRIVE, "b".repeat(52)).toString()),
+                        Opening.controller(BootFixture.DRIVE, "b".repeat(52)).toString()),
                 "controller");
         refused(message -> message.setTime(-1), "time");
         refused(message -> message.setTime(253_402_300_800_000L), "time");
@@ -253,13 +253,13 @@ class VerifierMessageTest {
     @Test
     void members_that_are_nobody_are_others_than_those_that_the_drive_has() throws Exception {
         org.cloister.protocol.handover.wire.Unlock.Builder message = unlock.wire().getUnlock().toBuilder();
-        Unlock kept = (Unlock) VerifierMessage.read(FromVerifier.newBuilder()
+        ProjectUnlock kept = (ProjectUnlock) VerifierMessage.read(FromVerifier.newBuilder()
                 .setUnlock(message.clearMembers().clearSettings())
                 .build()
                 .toByteArray());
         assertThat(kept.members()).isEmpty();
         assertThat(kept.settings()).isEmpty();
-        Unlock nobody = (Unlock) VerifierMessage.read(FromVerifier.newBuilder()
+        ProjectUnlock nobody = (ProjectUnlock) VerifierMessage.read(FromVerifier.newBuilder()
                 .setUnlock(message.setMembers(ByteString.EMPTY))
                 .build()
                 .toByteArray());
@@ -292,7 +292,10 @@ class VerifierMessageTest {
 
     @Test
     void what_is_critical_is_known() {
-        malformed(new VerifierMessage.Beat().wire().toBuilder().addCritical(9).build(), "field 9 is critical");
+        malformed(
+                new VerifierMessage.LeaseRenewal()
+                        .wire().toBuilder().addCritical(9).build(),
+                "field 9 is critical");
         assertThatThrownBy(() -> VerifierMessage.read(new byte[] {10, 9})).isInstanceOf(MalformedException.class);
     }
 
@@ -303,7 +306,7 @@ class VerifierMessageTest {
         for (int slot = 0; slot < ResourceRequest.MAX_NODES; slot++) {
             message.addNodes(Node.newBuilder().setSlot(slot).setAddress("255.255.255.255"));
         }
-        for (int user = 0; user < Accounts.MAX_USERS; user++) {
+        for (int user = 0; user < WorkerAccounts.MAX_USERS; user++) {
             message.addUsers(User.newBuilder()
                     .setLogin("a".repeat(31))
                     .setUid(60_000)
@@ -318,12 +321,12 @@ class VerifierMessageTest {
             message.setCertificates(i, ByteString.copyFrom(new byte[4096]));
         }
         assertThat(FromVerifier.newBuilder().setHandOver(message).build().getSerializedSize())
-                .isLessThanOrEqualTo(LinkLimits.HAND_OVER_BYTES);
+                .isLessThanOrEqualTo(ProtocolLimits.HAND_OVER_BYTES);
         assertThat(1 << 20)
-                .isLessThan(LinkLimits.UNLOCK_BYTES
-                        - Unlock.MAX_POLICY
-                        - Unlock.MAX_MEMBERS
-                        - Unlock.MAX_SETTINGS
+                .isLessThan(ProtocolLimits.UNLOCK_BYTES
+                        - ProjectUnlock.MAX_POLICY
+                        - ProjectUnlock.MAX_MEMBERS
+                        - ProjectUnlock.MAX_SETTINGS
                         - 4 * 1001
                         - 2 * 4096
                         - 4096);

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import java.time.Duration;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Curve;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.handover.wire.FromVm;
@@ -18,35 +18,35 @@ import org.cloister.protocol.handover.wire.Readmitted;
 import org.cloister.protocol.handover.wire.Resume;
 import org.cloister.protocol.handover.wire.Shown;
 import org.cloister.protocol.handover.wire.Trouble;
-import org.cloister.protocol.link.LinkLimits;
+import org.cloister.protocol.link.ProtocolLimits;
 import org.junit.jupiter.api.Test;
 
 class VmMessageTest {
-    private final SigningKey key = SigningKey.of(BootWorld.pair(Curve.P384));
+    private final SigningKey key = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
     private final ByteString envelope = envelope(2);
 
     VmMessageTest() throws Exception {}
 
     private ByteString envelope(int payload) throws Exception {
         return ByteString.copyFrom(
-                Envelope.sign("application/x", new byte[payload], key).bytes());
+                DsseEnvelope.sign("application/x", new byte[payload], key).bytes());
     }
 
     @Test
     void reads_back_what_it_writes() throws Exception {
         for (VmMessage message : new VmMessage[] {
-            new VmMessage.Shown(envelope, BootWorld.NOW),
-            new VmMessage.NoStatement(EvidenceMessage.Why.ANOTHER),
-            new VmMessage.Passed(BootPhase.TUNNEL, Duration.ofMillis(1234)),
+            new VmMessage.Evidence(envelope, BootFixture.NOW),
+            new VmMessage.NoStatement(EvidenceMessage.RefusalReason.ANOTHER),
+            new VmMessage.PhaseCompleted(BootPhase.TUNNEL, Duration.ofMillis(1234)),
             new VmMessage.Ready(),
-            new VmMessage.Trouble(BootPhase.KEYS, "no-mount"),
-            new VmMessage.Beat(),
-            new VmMessage.Part(envelope),
+            new VmMessage.Failure(BootPhase.KEYS, "no-mount"),
+            new VmMessage.Heartbeat(),
+            new VmMessage.FinalStatement(envelope),
             new VmMessage.Opened(0, true),
             new VmMessage.Opened(6, false),
-            new VmMessage.Resume(BootWorld.TICKET, 3, HandOverWorld.VM, HandOverWorld.NONCE),
-            new VmMessage.Readmitted(HandOverWorld.NONCE),
-            new VmMessage.Skipped()
+            new VmMessage.Resume(BootFixture.TICKET, 3, HandoverFixture.VM, HandoverFixture.NONCE),
+            new VmMessage.Readmitted(HandoverFixture.NONCE),
+            new VmMessage.UnknownMessage()
         }) {
             assertThat(VmMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }
@@ -78,13 +78,14 @@ class VmMessageTest {
         malformed(from.setOpened(Opened.newBuilder().setDrive("found")), "epoch");
         malformed(from.setOpened(Opened.newBuilder().setEpoch(1L << 53).setDrive("found")), "epoch");
         malformed(from.setOpened(Opened.newBuilder().setEpoch(1)), "drive");
-        Resume.Builder resume = Resume.newBuilder().setSlot(3).setFresh(Wire.bytes(HandOverWorld.NONCE));
-        malformed(from.setResume(resume.clone().setTicket(BootWorld.TICKET)), "vm");
-        malformed(from.setResume(resume.clone().setVm(HandOverWorld.VM)), "ticket");
-        malformed(from.setResume(resume.clearFresh().setTicket(BootWorld.TICKET).setVm(HandOverWorld.VM)), "nonce");
+        Resume.Builder resume = Resume.newBuilder().setSlot(3).setFresh(HandoverEncoding.bytes(HandoverFixture.NONCE));
+        malformed(from.setResume(resume.clone().setTicket(BootFixture.TICKET)), "vm");
+        malformed(from.setResume(resume.clone().setVm(HandoverFixture.VM)), "ticket");
+        malformed(
+                from.setResume(resume.clearFresh().setTicket(BootFixture.TICKET).setVm(HandoverFixture.VM)), "nonce");
         malformed(from.setReadmitted(Readmitted.getDefaultInstance()), "nonce");
         malformed(new VmMessage.Ready().wire().toBuilder().addCritical(12), "field 12 is critical");
         assertThatThrownBy(() -> VmMessage.read(new byte[] {10, 9})).isInstanceOf(MalformedException.class);
-        assertThat(EvidenceMessage.MAX_ENVELOPE + 64).isLessThan(LinkLimits.FROM_BOOTING_BYTES);
+        assertThat(EvidenceMessage.MAX_ENVELOPE + 64).isLessThan(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES);
     }
 }

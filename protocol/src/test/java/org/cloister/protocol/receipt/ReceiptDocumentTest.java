@@ -16,24 +16,24 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.protocol.BinaryText;
+import org.cloister.base.encoding.BinaryText;
 import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.Anchors;
-import org.cloister.protocol.identity.Chain;
-import org.cloister.protocol.identity.Identity;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.Role;
+import org.cloister.protocol.identity.TrustAnchors;
 import org.cloister.protocol.ticket.Allocation;
-import org.cloister.protocol.ticket.ClaimCheck;
+import org.cloister.protocol.ticket.AllocationVerifier;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.SignedOpening;
 import org.cloister.protocol.ticket.SignedRequest;
 import org.cloister.protocol.ticket.SignedTicket;
 import org.cloister.protocol.ticket.Ticket;
-import org.cloister.protocol.ticket.TicketCheck;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
+import org.cloister.protocol.ticket.TicketVerifier;
 import org.cloister.protocol.ticket.Withdrawal;
 import org.junit.jupiter.api.Test;
 
@@ -68,11 +68,12 @@ class ReceiptDocumentTest {
         return VerificationKey.parse(BinaryText.fromBase64(text("receipt-site-key"), 128));
     }
 
-    private Identity identity(String name) throws IOException {
-        Anchors anchors =
-                Anchors.none().withSite(List.of(site())).withProject(ProjectHistory.begin(bytes("receipt-genesis")));
-        return Chain.parse(List.of(BinaryText.fromBase64(text(name), Chain.MAX_CERTIFICATE)))
-                .verifyUnlisted(List.of(Role.values()), anchors, Instant.parse(text("ticket-at")));
+    private CertifiedIdentity identity(String name) throws IOException {
+        TrustAnchors anchors = TrustAnchors.none()
+                .withSite(List.of(site()))
+                .withProject(ProjectHistory.fromGenesis(bytes("receipt-genesis")));
+        return CertificateChain.parse(List.of(BinaryText.fromBase64(text(name), CertificateChain.MAX_CERTIFICATE)))
+                .verifyUnlisted(List.of(CertificateRole.values()), anchors, Instant.parse(text("ticket-at")));
     }
 
     @Test
@@ -85,9 +86,11 @@ class ReceiptDocumentTest {
 
     @Test
     void the_opening_is_its_opener_s() throws Exception {
-        Anchors anchors = Anchors.none().withProject(ProjectHistory.begin(bytes("ticket-opening-genesis")));
-        Identity opener = Chain.parse(List.of(BinaryText.fromBase64(text("ticket-opener"), Chain.MAX_CERTIFICATE)))
-                .verifyUnlisted(List.of(Role.OPENER), anchors, Instant.parse(text("ticket-at")));
+        TrustAnchors anchors =
+                TrustAnchors.none().withProject(ProjectHistory.fromGenesis(bytes("ticket-opening-genesis")));
+        CertifiedIdentity opener = CertificateChain.parse(
+                        List.of(BinaryText.fromBase64(text("ticket-opener"), CertificateChain.MAX_CERTIFICATE)))
+                .verifyUnlisted(List.of(CertificateRole.OPENER), anchors, Instant.parse(text("ticket-at")));
         SignedOpening signed = SignedOpening.read(bytes("ticket-opening"), opener);
         assertThat(new String(signed.opening().payload(), UTF_8)).isEqualTo(text("ticket-opening-payload"));
         assertThat(SignedRequest.read(bytes("ticket-opening"), opener)).isEqualTo(signed);
@@ -96,12 +99,12 @@ class ReceiptDocumentTest {
     @Test
     void the_allocation_is_its_relay_s_and_its_host_may_start() throws Exception {
         SignedTicket signed = SignedTicket.read(bytes("ticket-envelope"), identity("ticket-controller"));
-        Identity relay = identity("ticket-relay");
-        Allocation allocation = ClaimCheck.read(bytes("ticket-allocation"), relay);
+        CertifiedIdentity relay = identity("ticket-relay");
+        Allocation allocation = AllocationVerifier.read(bytes("ticket-allocation"), relay);
         assertThat(new String(allocation.payload(), UTF_8)).isEqualTo(text("ticket-allocation-payload"));
-        ClaimCheck.Claimant host =
-                new ClaimCheck.Claimant(allocation.slots().get(0).key(), allocation.globalJob(), 0, false);
-        assertThat(ClaimCheck.require(signed, bytes("ticket-allocation"), relay, host, allocation.issued())
+        AllocationVerifier.Claimant host =
+                new AllocationVerifier.Claimant(allocation.slots().get(0).key(), allocation.globalJob(), 0, false);
+        assertThat(AllocationVerifier.require(signed, bytes("ticket-allocation"), relay, host, allocation.issued())
                         .slot())
                 .isZero();
     }
@@ -109,15 +112,16 @@ class ReceiptDocumentTest {
     @Test
     void the_receipt_holds_and_has_the_parts_that_stand_beside_it() throws Exception {
         byte[] envelope = bytes("receipt-envelope");
-        Verification found = ReceiptVerifier.verify(
-                envelope, Optional.of(ProjectHistory.begin(bytes("receipt-genesis"))), List.of(site()));
+        ReceiptVerification found = ReceiptVerifier.verify(
+                envelope, Optional.of(ProjectHistory.fromGenesis(bytes("receipt-genesis"))), List.of(site()));
         assertThat(found.isVerified()).as("%s", found.findings()).isTrue();
         ReceiptSlot slot = found.receipt().slots().get(0);
-        byte[] host = ReceiptVerifier.claimedPayload(slot.part().orElseThrow().bytes(), HostPart.MAX_BYTES);
-        byte[] worker =
-                ReceiptVerifier.claimedPayload(slot.worker().orElseThrow().bytes(), WorkerPart.MAX_BYTES);
-        assertThat(new String(HostPart.parse(host).payload(), UTF_8)).isEqualTo(text("receipt-host-part"));
-        assertThat(new String(WorkerPart.parse(worker).payload(), UTF_8)).isEqualTo(text("receipt-worker-part"));
+        byte[] host = ReceiptVerifier.claimedPayload(
+                slot.hostStatement().orElseThrow().bytes(), HostStatement.MAX_BYTES);
+        byte[] worker = ReceiptVerifier.claimedPayload(
+                slot.workerStatement().orElseThrow().bytes(), WorkerStatement.MAX_BYTES);
+        assertThat(new String(HostStatement.parse(host).payload(), UTF_8)).isEqualTo(text("receipt-host-part"));
+        assertThat(new String(WorkerStatement.parse(worker).payload(), UTF_8)).isEqualTo(text("receipt-worker-part"));
     }
 
     @Test
@@ -139,7 +143,7 @@ class ReceiptDocumentTest {
             assertThat(section(13)).contains("| `" + end + "` | ");
             assertThat(section(15)).contains("`" + end + "`");
         }
-        for (VmEnd end : VmEnd.values()) {
+        for (VmEndReason end : VmEndReason.values()) {
             assertThat(section(15)).contains("`" + end + "`");
         }
     }
@@ -151,14 +155,16 @@ class ReceiptDocumentTest {
                 .contains("at most " + Ticket.LONGEST.toSeconds() + " s apart")
                 .contains("at most " + Ticket.MAX_BYTES + " bytes")
                 .contains("at most " + Withdrawal.MAX_BYTES + " bytes")
-                .contains("by more than " + TicketCheck.TOLERANCE.toSeconds() + " s")
-                .contains("at most " + ClaimCheck.LONGEST.toSeconds() + " s ago")
+                .contains("by more than " + TicketVerifier.TOLERANCE.toSeconds() + " s")
+                .contains("at most " + AllocationVerifier.LONGEST.toSeconds() + " s ago")
                 .contains("A payload has at most " + (Allocation.MAX_BYTES >> 20) + " MiB, an envelope "
                         + (Allocation.MAX_ENVELOPE >> 20) + " MiB");
         assertThat(section(15))
-                .contains(Receipt.TYPE, InToto.STATEMENT, Receipt.AUDIT_HEAD)
+                .contains(Receipt.TYPE, InTotoStatement.STATEMENT, Receipt.AUDIT_HEAD)
                 .contains(
-                        "`" + Receipt.PREDICATE + "`", "`" + HostPart.PREDICATE + "`", "`" + WorkerPart.PREDICATE + "`")
+                        "`" + Receipt.PREDICATE + "`",
+                        "`" + HostStatement.PREDICATE + "`",
+                        "`" + WorkerStatement.PREDICATE + "`")
                 .contains("up to " + Receipt.MAX_DOCUMENTS + " of the project's documents")
                 .contains("A payload has at most " + (Receipt.MAX_BYTES >> 20) + " MiB, an envelope "
                         + (Receipt.MAX_ENVELOPE >> 20) + " MiB");
@@ -167,8 +173,8 @@ class ReceiptDocumentTest {
                 .contains("| opening | " + Opening.MAX_BYTES + " |")
                 .contains("| withdrawal | " + Withdrawal.MAX_BYTES + " |")
                 .contains("| allocation | " + Allocation.MAX_ENVELOPE + " |")
-                .contains("part | " + HostPart.MAX_BYTES + " |")
+                .contains("part | " + HostStatement.MAX_BYTES + " |")
                 .contains("| receipt | " + Receipt.MAX_ENVELOPE + " |");
-        assertThat(HostPart.MAX_BYTES).isEqualTo(WorkerPart.MAX_BYTES);
+        assertThat(HostStatement.MAX_BYTES).isEqualTo(WorkerStatement.MAX_BYTES);
     }
 }

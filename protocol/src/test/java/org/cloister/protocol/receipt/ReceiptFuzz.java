@@ -2,7 +2,7 @@ package org.cloister.protocol.receipt;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Arrays;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 
 /** Whatever bytes come: a value that is written and read again as itself, or a refusal. The first byte chooses the parser. */
 class ReceiptFuzz {
@@ -29,16 +29,16 @@ class ReceiptFuzz {
     private static Object read(int parser, byte[] bytes) throws MalformedException {
         return switch (parser) {
             case 0 -> Receipt.parse(bytes);
-            case 1 -> HostPart.parse(bytes);
-            default -> WorkerPart.parse(bytes);
+            case 1 -> HostStatement.parse(bytes);
+            default -> WorkerStatement.parse(bytes);
         };
     }
 
     private static byte[] written(int parser, byte[] bytes) throws MalformedException {
         return switch (parser) {
             case 0 -> Receipt.parse(bytes).payload();
-            case 1 -> HostPart.parse(bytes).payload();
-            default -> WorkerPart.parse(bytes).payload();
+            case 1 -> HostStatement.parse(bytes).payload();
+            default -> WorkerStatement.parse(bytes).payload();
         };
     }
 }

@@ -7,18 +7,18 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.audit.AuditHead;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.handover.SlotName;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.receipt.Finding.Level;
+import org.cloister.protocol.handover.WorkerName;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.receipt.ReceiptFinding.Level;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.junit.jupiter.api.Test;
 
 class ReceiptTamperTest {
-    private final ReceiptWorld world = new ReceiptWorld(2);
+    private final ReceiptFixture world = new ReceiptFixture(2);
 
     ReceiptTamperTest() throws Exception {}
 
@@ -42,16 +42,25 @@ class ReceiptTamperTest {
         for (int i = 0; i < 25; i++) {
             byte[] evidence = flipped(slot.evidence().orElseThrow(), random);
             assertWrong(withSlots(slot.withEvidence(evidence), second), "slot 0");
-            assertWrong(withSlots(slot.withPart(flipped(slot.part().orElseThrow(), random)), second), "slot 0");
-            assertWrong(withSlots(slot.withWorker(flipped(slot.worker().orElseThrow(), random)), second), "slot 0");
-            Binary request = Binary.of(flipped(whole.request(), random));
-            assertWrong(ReceiptWorld.changed(whole, request, whole.allocation(), whole.audit()), "ticket");
-            Binary allocated = Binary.of(flipped(whole.allocation().orElseThrow(), random));
             assertWrong(
-                    ReceiptWorld.changed(whole, whole.request(), Optional.of(allocated), whole.audit()), "allocation");
-            Binary head = Binary.of(flipped(whole.audit(), random));
-            assertWrong(ReceiptWorld.changed(whole, whole.request(), whole.allocation(), head), "audit");
-            List<byte[]> chain = new ArrayList<>(Binary.bytes(slot.host()));
+                    withSlots(
+                            slot.withHostStatement(flipped(slot.hostStatement().orElseThrow(), random)), second),
+                    "slot 0");
+            assertWrong(
+                    withSlots(
+                            slot.withWorkerStatement(
+                                    flipped(slot.workerStatement().orElseThrow(), random)),
+                            second),
+                    "slot 0");
+            ReceiptBytes request = ReceiptBytes.of(flipped(whole.request(), random));
+            assertWrong(ReceiptFixture.changed(whole, request, whole.allocation(), whole.audit()), "ticket");
+            ReceiptBytes allocated = ReceiptBytes.of(flipped(whole.allocation().orElseThrow(), random));
+            assertWrong(
+                    ReceiptFixture.changed(whole, whole.request(), Optional.of(allocated), whole.audit()),
+                    "allocation");
+            ReceiptBytes head = ReceiptBytes.of(flipped(whole.audit(), random));
+            assertWrong(ReceiptFixture.changed(whole, whole.request(), whole.allocation(), head), "audit");
+            List<byte[]> chain = new ArrayList<>(ReceiptBytes.bytes(slot.host()));
             chain.set(0, flipped(slot.host().get(0), random));
             assertWrong(withSlots(slot.withHost(chain), second), "slot 0");
         }
@@ -59,7 +68,7 @@ class ReceiptTamperTest {
 
     private Receipt withHead(byte[] envelope) throws Exception {
         Receipt whole = world.completed();
-        return ReceiptWorld.changed(whole, whole.request(), whole.allocation(), Binary.of(envelope));
+        return ReceiptFixture.changed(whole, whole.request(), whole.allocation(), ReceiptBytes.of(envelope));
     }
 
     private Receipt withHead(AuditHead head) throws Exception {
@@ -72,7 +81,7 @@ class ReceiptTamperTest {
         AuditHead head = world.head();
         assertThat(world.verify(withHead(head)).isVerified()).isTrue();
         assertWrong(
-                withHead(Envelope.sign(Receipt.AUDIT_HEAD, "{}".getBytes(UTF_8), relay)
+                withHead(DsseEnvelope.sign(Receipt.AUDIT_HEAD, "{}".getBytes(UTF_8), relay)
                         .bytes()),
                 "audit");
         assertWrong(
@@ -81,18 +90,19 @@ class ReceiptTamperTest {
                 "audit");
         assertWrong(
                 withHead(new AuditHead(
-                        head.relay(), head.log(), head.count(), head.hash(), ReceiptWorld.at(3710 + 121))),
+                        head.relay(), head.log(), head.count(), head.hash(), ReceiptFixture.at(3710 + 121))),
                 "audit");
     }
 
     @Test
     void a_hand_over_to_a_certificate_of_another_name_is_found_though_its_key_is_the_boot_s() throws Exception {
-        ReceiptWorld.Machine machine = world.machines.get(0);
+        ReceiptFixture.Machine machine = world.machines.get(0);
         ReceiptSlot second = world.machines.get(1).whole();
-        for (Name name : List.of(
-                SlotName.of(world.ticket.id(), 1, world.ticket.project()),
-                new Name("w1", "worker", world.ticket.project()))) {
-            HandOver made = HandOver.of(ReceiptWorld.at(61), world.workerChain(machine.boot, name), machine.nonce);
+        for (CertificateName name : List.of(
+                WorkerName.of(world.ticket.id(), 1, world.ticket.project()),
+                new CertificateName("w1", "worker", world.ticket.project()))) {
+            HandoverRecord made =
+                    HandoverRecord.of(ReceiptFixture.at(61), world.workerChain(machine.boot, name), machine.nonce);
             assertWrong(withSlots(machine.whole().withHandOver(made), second), "slot 0: hand-over");
         }
     }
@@ -117,7 +127,7 @@ class ReceiptTamperTest {
         assertThat(unnoticed).isEmpty();
     }
 
-    private static byte[] flipped(Binary of, SecureRandom random) {
+    private static byte[] flipped(ReceiptBytes of, SecureRandom random) {
         byte[] bytes = of.bytes();
         bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
         return bytes;

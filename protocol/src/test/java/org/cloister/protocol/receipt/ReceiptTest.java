@@ -8,31 +8,31 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import org.cloister.protocol.Digest;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Curve;
-import org.cloister.protocol.dsse.Envelope;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.identity.Owners;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.ProjectDocument;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.SubjectKey;
-import org.cloister.protocol.receipt.Finding.Level;
+import org.cloister.protocol.identity.ProjectOwners;
+import org.cloister.protocol.identity.SubjectPublicKey;
+import org.cloister.protocol.receipt.ReceiptFinding.Level;
 import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.SignedTicketFixture;
 import org.cloister.protocol.ticket.TicketEnd;
-import org.cloister.protocol.ticket.TicketWorld;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ReceiptTest {
-    private final ReceiptWorld world = new ReceiptWorld(2);
+    private final ReceiptFixture world = new ReceiptFixture(2);
 
     ReceiptTest() throws Exception {}
 
     private void assertWrong(Receipt receipt, String place) throws Exception {
-        Verification found = world.verify(receipt);
+        ReceiptVerification found = world.verify(receipt);
         assertThat(found.isVerified()).isFalse();
         assertThat(found.findings())
                 .as(place)
@@ -51,7 +51,7 @@ class ReceiptTest {
     void a_job_of_two_hosts_and_two_workers_has_a_receipt_that_holds() throws Exception {
         Receipt receipt = world.completed();
         assertThat(Receipt.parse(receipt.payload())).isEqualTo(receipt);
-        Verification found = world.verify(receipt);
+        ReceiptVerification found = world.verify(receipt);
         assertThat(found.findings()).noneMatch(each -> each.level().compareTo(Level.CLAIM) > 0);
         assertThat(found.isVerified()).isTrue();
         assertThat(found.findings())
@@ -62,7 +62,7 @@ class ReceiptTest {
     @Test
     void the_documents_inside_say_which_project_it_is_and_are_named_a_claim() throws Exception {
         byte[] envelope = world.sign(world.completed());
-        Verification found =
+        ReceiptVerification found =
                 ReceiptVerifier.verify(envelope, Optional.empty(), List.of(world.world.siteKey.verificationKey()));
         assertThat(found.isVerified()).isTrue();
         assertThat(found.findings())
@@ -72,7 +72,7 @@ class ReceiptTest {
     @Test
     void without_the_site_s_key_hosts_are_unknown_and_without_documents_everything_is() throws Exception {
         byte[] envelope = world.sign(world.completed());
-        Verification noSite = ReceiptVerifier.verify(envelope, Optional.of(world.world.project), List.of());
+        ReceiptVerification noSite = ReceiptVerifier.verify(envelope, Optional.of(world.world.project), List.of());
         assertThat(noSite.worst()).isEqualTo(Level.UNKNOWN);
         assertThat(noSite.isVerified()).isFalse();
         Receipt whole = world.completed();
@@ -93,7 +93,7 @@ class ReceiptTest {
                 whole.issued(),
                 whole.audit(),
                 List.of());
-        Verification nothing = ReceiptVerifier.verify(world.sign(bare), Optional.empty(), List.of());
+        ReceiptVerification nothing = ReceiptVerifier.verify(world.sign(bare), Optional.empty(), List.of());
         assertThat(nothing.worst()).isEqualTo(Level.UNKNOWN);
     }
 
@@ -103,29 +103,39 @@ class ReceiptTest {
         ReceiptSlot second = slot(1);
         byte[] evidence = second.evidence().orElseThrow().bytes();
         assertWrong(withSlots(first.withEvidence(evidence), second), "slot 0: evidence");
-        byte[] part = second.part().orElseThrow().bytes();
-        assertWrong(withSlots(first.withPart(part), second), "slot 0: host's part");
-        byte[] worker = second.worker().orElseThrow().bytes();
-        assertWrong(withSlots(first.withWorker(worker), second), "slot 0: worker's part");
-        HandOver handOver = second.handOver().orElseThrow();
+        byte[] part = second.hostStatement().orElseThrow().bytes();
+        assertWrong(withSlots(first.withHostStatement(part), second), "slot 0: host's part");
+        byte[] worker = second.workerStatement().orElseThrow().bytes();
+        assertWrong(withSlots(first.withWorkerStatement(worker), second), "slot 0: worker's part");
+        HandoverRecord handOver = second.handOver().orElseThrow();
         assertWrong(withSlots(first.withHandOver(handOver), second), "slot 0: hand-over");
-        assertWrong(withSlots(first.withHost(Binary.bytes(second.host())), second), "slot 0: host's certificate");
+        assertWrong(withSlots(first.withHost(ReceiptBytes.bytes(second.host())), second), "slot 0: host's certificate");
     }
 
     @Test
     void a_part_of_another_receipt_of_the_same_hosts_is_found() throws Exception {
-        ReceiptWorld other = new ReceiptWorld(world.world, 2);
+        ReceiptFixture other = new ReceiptFixture(world.world, 2);
         ReceiptSlot theirs = other.machines.get(0).whole();
         ReceiptSlot ours = slot(0);
         ReceiptSlot second = slot(1);
         assertWrong(withSlots(theirs, second), "slot 0");
-        assertWrong(withSlots(ours.withPart(theirs.part().orElseThrow().bytes()), second), "slot 0: host's part");
+        assertWrong(
+                withSlots(
+                        ours.withHostStatement(
+                                theirs.hostStatement().orElseThrow().bytes()),
+                        second),
+                "slot 0: host's part");
         assertWrong(withSlots(ours.withEvidence(theirs.evidence().orElseThrow().bytes()), second), "slot 0: evidence");
-        assertWrong(withSlots(ours.withWorker(theirs.worker().orElseThrow().bytes()), second), "slot 0: worker's part");
+        assertWrong(
+                withSlots(
+                        ours.withWorkerStatement(
+                                theirs.workerStatement().orElseThrow().bytes()),
+                        second),
+                "slot 0: worker's part");
         Receipt whole = world.completed();
         Receipt mixed = other.completed();
-        assertWrong(ReceiptWorld.changed(whole, mixed.request(), whole.allocation(), whole.audit()), "ticket");
-        assertWrong(ReceiptWorld.changed(whole, whole.request(), mixed.allocation(), whole.audit()), "allocation");
+        assertWrong(ReceiptFixture.changed(whole, mixed.request(), whole.allocation(), whole.audit()), "ticket");
+        assertWrong(ReceiptFixture.changed(whole, whole.request(), mixed.allocation(), whole.audit()), "allocation");
     }
 
     @Test
@@ -133,11 +143,31 @@ class ReceiptTest {
         ReceiptSlot whole = slot(0);
         ReceiptSlot second = slot(1);
         List<ReceiptSlot> less = List.of(
-                new ReceiptSlot(0, whole.host(), Optional.empty(), whole.evidence(), whole.handOver(), whole.worker()),
-                new ReceiptSlot(0, whole.host(), whole.part(), Optional.empty(), whole.handOver(), whole.worker()),
-                new ReceiptSlot(0, whole.host(), whole.part(), whole.evidence(), Optional.empty(), whole.worker()),
-                new ReceiptSlot(0, whole.host(), whole.part(), whole.evidence(), whole.handOver(), Optional.empty()),
-                new ReceiptSlot(0, List.of(), whole.part(), whole.evidence(), whole.handOver(), whole.worker()),
+                new ReceiptSlot(
+                        0, whole.host(), Optional.empty(), whole.evidence(), whole.handOver(), whole.workerStatement()),
+                new ReceiptSlot(
+                        0,
+                        whole.host(),
+                        whole.hostStatement(),
+                        Optional.empty(),
+                        whole.handOver(),
+                        whole.workerStatement()),
+                new ReceiptSlot(
+                        0,
+                        whole.host(),
+                        whole.hostStatement(),
+                        whole.evidence(),
+                        Optional.empty(),
+                        whole.workerStatement()),
+                new ReceiptSlot(
+                        0, whole.host(), whole.hostStatement(), whole.evidence(), whole.handOver(), Optional.empty()),
+                new ReceiptSlot(
+                        0,
+                        List.of(),
+                        whole.hostStatement(),
+                        whole.evidence(),
+                        whole.handOver(),
+                        whole.workerStatement()),
                 ReceiptSlot.empty(0));
         for (ReceiptSlot each : less) {
             assertWrong(withSlots(each, second), "slot 0");
@@ -156,31 +186,37 @@ class ReceiptTest {
 
     @Test
     void a_wrong_key_is_found() throws Exception {
-        ReceiptWorld.Machine machine = world.machines.get(0);
+        ReceiptFixture.Machine machine = world.machines.get(0);
         ReceiptSlot second = slot(1);
         SigningKey otherHost = world.world.hosts.get(1).key();
         byte[] part = machine.part().sign(otherHost).bytes();
-        assertWrong(withSlots(machine.whole().withPart(part), second), "slot 0: host's part");
-        byte[] worker = machine.worker().sign(TicketWorld.key(Curve.P384)).bytes();
-        assertWrong(withSlots(machine.whole().withWorker(worker), second), "slot 0: worker's part");
-        HandOver other =
-                HandOver.of(ReceiptWorld.at(61), world.workerChain(TicketWorld.key(Curve.P384), 0), machine.nonce);
+        assertWrong(withSlots(machine.whole().withHostStatement(part), second), "slot 0: host's part");
+        byte[] worker = machine.worker()
+                .sign(SignedTicketFixture.key(SignatureCurve.P384))
+                .bytes();
+        assertWrong(withSlots(machine.whole().withWorkerStatement(worker), second), "slot 0: worker's part");
+        HandoverRecord other = HandoverRecord.of(
+                ReceiptFixture.at(61),
+                world.workerChain(SignedTicketFixture.key(SignatureCurve.P384), 0),
+                machine.nonce);
         assertWrong(withSlots(machine.whole().withHandOver(other), second), "slot 0: hand-over");
         Receipt whole = world.completed();
         byte[] head = world.head().sign(otherHost).envelope().bytes();
-        assertWrong(ReceiptWorld.changed(whole, whole.request(), whole.allocation(), Binary.of(head)), "audit");
+        assertWrong(ReceiptFixture.changed(whole, whole.request(), whole.allocation(), ReceiptBytes.of(head)), "audit");
         byte[] allocated = world.allocation.sign(otherHost).bytes();
         assertWrong(
-                ReceiptWorld.changed(whole, whole.request(), Optional.of(Binary.of(allocated)), whole.audit()),
+                ReceiptFixture.changed(whole, whole.request(), Optional.of(ReceiptBytes.of(allocated)), whole.audit()),
                 "allocation");
-        byte[] request = world.ticket.sign(TicketWorld.key(Curve.P384)).bytes();
-        assertWrong(ReceiptWorld.changed(whole, Binary.of(request), whole.allocation(), whole.audit()), "ticket");
-        Verification stranger =
-                world.verify(whole.sign(TicketWorld.key(Curve.P384)).bytes());
+        byte[] request =
+                world.ticket.sign(SignedTicketFixture.key(SignatureCurve.P384)).bytes();
+        assertWrong(
+                ReceiptFixture.changed(whole, ReceiptBytes.of(request), whole.allocation(), whole.audit()), "ticket");
+        ReceiptVerification stranger = world.verify(
+                whole.sign(SignedTicketFixture.key(SignatureCurve.P384)).bytes());
         assertThat(stranger.worst()).isEqualTo(Level.WRONG);
-        ReceiptWorld others = new ReceiptWorld(2);
+        ReceiptFixture others = new ReceiptFixture(2);
         assertThat(others.verify(world.sign(whole)).worst()).isEqualTo(Level.WRONG);
-        Verification otherSite = ReceiptVerifier.verify(
+        ReceiptVerification otherSite = ReceiptVerifier.verify(
                 world.sign(whole), Optional.of(world.world.project), List.of(others.world.siteKey.verificationKey()));
         assertThat(otherSite.findings()).anyMatch(each -> each.place().equals("relay") && each.level() == Level.WRONG);
     }
@@ -205,8 +241,8 @@ class ReceiptTest {
                         .isVerified())
                 .isEqualTo(handsOver);
         ReceiptSlot whole = slot(0);
-        ReceiptSlot hostless =
-                new ReceiptSlot(0, whole.host(), Optional.empty(), whole.evidence(), whole.handOver(), whole.worker());
+        ReceiptSlot hostless = new ReceiptSlot(
+                0, whole.host(), Optional.empty(), whole.evidence(), whole.handOver(), whole.workerStatement());
         boolean mayBeGone = end == TicketEnd.NODE_FAILED || end == TicketEnd.LOST;
         assertThat(world.verify(world.receipt(end, true, List.of(hostless, slot(1))))
                         .isVerified())
@@ -215,9 +251,9 @@ class ReceiptTest {
 
     @Test
     void times_out_of_order_are_found() throws Exception {
-        ReceiptWorld.Machine machine = world.machines.get(0);
-        HostPart good = machine.part();
-        HostPart early = new HostPart(
+        ReceiptFixture.Machine machine = world.machines.get(0);
+        HostStatement good = machine.part();
+        HostStatement early = new HostStatement(
                 good.facts(),
                 good.digest(),
                 good.globalJob(),
@@ -227,14 +263,14 @@ class ReceiptTest {
                 good.scratch(),
                 good.removed());
         byte[] part = early.sign(machine.host.key()).bytes();
-        assertWrong(withSlots(machine.whole().withPart(part), slot(1)), "slot 0: times");
+        assertWrong(withSlots(machine.whole().withHostStatement(part), slot(1)), "slot 0: times");
     }
 
     @Test
     void what_is_not_known_to_be_erased_is_said() throws Exception {
-        ReceiptWorld.Machine machine = world.machines.get(0);
-        WorkerPart good = machine.worker();
-        WorkerPart left = new WorkerPart(
+        ReceiptFixture.Machine machine = world.machines.get(0);
+        WorkerStatement good = machine.worker();
+        WorkerStatement left = new WorkerStatement(
                 good.project(),
                 good.ticket(),
                 good.digest(),
@@ -243,7 +279,8 @@ class ReceiptTest {
                 Optional.empty(),
                 good.ended(),
                 Optional.empty());
-        ReceiptSlot slot = machine.whole().withWorker(left.sign(machine.boot).bytes());
+        ReceiptSlot slot =
+                machine.whole().withWorkerStatement(left.sign(machine.boot).bytes());
         assertThat(world.verify(withSlots(slot, slot(1))).findings())
                 .anyMatch(each -> each.text().contains("NOT known to be erased")
                         && each.text().contains("never registered"));
@@ -251,21 +288,21 @@ class ReceiptTest {
 
     @Test
     void owners_who_left_are_still_who_they_were() throws Exception {
-        SigningKey cas = TicketWorld.key(Curve.P384);
-        SigningKey dan = TicketWorld.key(Curve.P384);
-        Owners owners = new Owners(
+        SigningKey cas = SignedTicketFixture.key(SignatureCurve.P384);
+        SigningKey dan = SignedTicketFixture.key(SignatureCurve.P384);
+        ProjectOwners owners = new ProjectOwners(
                 2,
                 List.of(
-                        new Owners.Owner("cas", cas.verificationKey()),
-                        new Owners.Owner("dan", dan.verificationKey())));
+                        new ProjectOwners.Owner("cas", cas.verificationKey()),
+                        new ProjectOwners.Owner("dan", dan.verificationKey())));
         ProjectHistory before = world.world.project;
-        byte[] successor = Envelope.sign(
-                        ProjectDocument.SUCCESSOR, before.successor(owners, ReceiptWorld.at(9999)), world.world.ann)
+        byte[] successor = DsseEnvelope.sign(
+                        ProjectDocument.SUCCESSOR, before.successor(owners, ReceiptFixture.at(9999)), world.world.ann)
                 .countersign(world.world.ben)
                 .countersign(cas)
                 .countersign(dan)
                 .bytes();
-        Verification found = ReceiptVerifier.verify(
+        ReceiptVerification found = ReceiptVerifier.verify(
                 world.sign(world.completed()),
                 Optional.of(before.with(successor)),
                 List.of(world.world.siteKey.verificationKey()));
@@ -276,18 +313,18 @@ class ReceiptTest {
     @Test
     void a_ticket_of_an_earlier_life_is_verified_as_of_its_own_time() throws Exception {
         Receipt whole = world.completed();
-        Instant late = TicketWorld.NOW.plus(Duration.ofHours(30));
-        Name name = new Name("c1", "controller", world.ticket.project());
-        SigningKey key = TicketWorld.key(Curve.P384);
+        Instant late = SignedTicketFixture.NOW.plus(Duration.ofHours(30));
+        CertificateName name = new CertificateName("c1", "controller", world.ticket.project());
+        SigningKey key = SignedTicketFixture.key(SignatureCurve.P384);
         List<byte[]> chain = List.of(world.world.owner.issue(
-                name, SubjectKey.of(key.verificationKey()), late.minusSeconds(60), TicketWorld.DAY));
+                name, SubjectPublicKey.of(key.verificationKey()), late.minusSeconds(60), SignedTicketFixture.DAY));
         Receipt receipt = new Receipt(
                 whole.project(),
                 whole.ticket(),
                 whole.digest(),
                 whole.request(),
                 whole.controller(),
-                Binary.all(chain),
+                ReceiptBytes.all(chain),
                 whole.relay(),
                 whole.globalJob(),
                 whole.allocation(),
@@ -298,13 +335,13 @@ class ReceiptTest {
                 late,
                 whole.audit(),
                 whole.documents());
-        Verification found = world.verify(receipt.sign(key).bytes());
+        ReceiptVerification found = world.verify(receipt.sign(key).bytes());
         assertThat(found.findings()).noneMatch(each -> each.level().compareTo(Level.CLAIM) > 0);
     }
 
     @Test
     void the_largest_receipt_fits() throws Exception {
-        Receipt one = new ReceiptWorld(1).completed();
+        Receipt one = new ReceiptFixture(1).completed();
         long slot = (long) one.payload().length - world.refused().payload().length;
         assertThat(4096 * slot + Allocation.MAX_ENVELOPE / 3 * 4).isLessThan(Receipt.MAX_BYTES);
         assertThat(Receipt.MAX_BYTES / 3L * 4 + 8192).isLessThan(Receipt.MAX_ENVELOPE);
@@ -322,7 +359,7 @@ class ReceiptTest {
         String payload = new String(world.refused().payload(), UTF_8);
         for (String[] change : new String[][] {
             {"Statement/v1", "Statement/v0.1"},
-            {"urn:cloister:receipt:v1", HostPart.PREDICATE},
+            {"urn:cloister:receipt:v1", HostStatement.PREDICATE},
             {"{\"sha256\":", "{\"sha512\":\"\",\"sha256\":"},
             {"\"predicateType\"", "\"extra\":1,\"predicateType\""},
             {"\"end\":\"refused\"", "\"end\":\"gone\""},

@@ -9,26 +9,26 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.time.Instant;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Curve;
-import org.cloister.protocol.dsse.Envelope;
-import org.cloister.protocol.identity.Approval;
-import org.cloister.protocol.identity.Name;
-import org.cloister.protocol.ticket.ClaimCheck.Claimant;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.SignatureCurve;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.ProjectApproval;
+import org.cloister.protocol.ticket.AllocationVerifier.Claimant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class OpeningTest {
-    private static final Instant NOW = TicketWorld.NOW;
+    private static final Instant NOW = SignedTicketFixture.NOW;
 
-    private final TicketWorld world = new TicketWorld();
+    private final SignedTicketFixture world = new SignedTicketFixture();
     private final Opening opening = world.opening(3);
 
     OpeningTest() throws Exception {}
 
     private static void refused(TicketClause clause, ThrowingCallable call) {
-        TicketRefused e = catchThrowableOfType(TicketRefused.class, call);
+        TicketRefusedException e = catchThrowableOfType(TicketRefusedException.class, call);
         assertThat(e).isNotNull();
         assertThat(e.clause()).isEqualTo(clause);
         assertThat(e)
@@ -104,7 +104,7 @@ class OpeningTest {
         assertThat(request.nodes()).isOne();
         assertThat(request.cpusPerNode()).isEqualTo(12);
         assertThat(request.mostCpusOfNode()).isEqualTo(12);
-        assertThat(Usage.NONE.with(request)).isEqualTo(new Usage(1, 1, 12, 8192, 1));
+        assertThat(QuotaUsage.NONE.with(request)).isEqualTo(new QuotaUsage(1, 1, 12, 8192, 1));
     }
 
     @Test
@@ -117,8 +117,9 @@ class OpeningTest {
                         .ticket())
                 .isEqualTo(opening.id());
         refused(TicketClause.SIGNATURE, () -> SignedTicket.readWithdrawal(withdrawal, world.identity(world.opener)));
-        TicketWorld.Party member = TicketWorld.party(world.owner, new Name("max", "member", world.project.id()));
-        for (TicketWorld.Party other : List.of(member, world.controller)) {
+        SignedTicketFixture.Signer member =
+                SignedTicketFixture.party(world.owner, new CertificateName("max", "member", world.project.id()));
+        for (SignedTicketFixture.Signer other : List.of(member, world.controller)) {
             byte[] theirs = opening.sign(other.key()).bytes();
             refused(TicketClause.SIGNATURE, () -> SignedOpening.read(theirs, world.identity(other)));
             byte[] back = new Withdrawal(opening.id(), opening.project())
@@ -126,9 +127,11 @@ class OpeningTest {
                     .bytes();
             refused(TicketClause.SIGNATURE, () -> SignedOpening.readWithdrawal(back, world.identity(other)));
         }
-        byte[] stranger = opening.sign(TicketWorld.key(Curve.P384)).bytes();
+        byte[] stranger =
+                opening.sign(SignedTicketFixture.key(SignatureCurve.P384)).bytes();
         refused(TicketClause.SIGNATURE, () -> SignedOpening.read(stranger, world.identity(world.opener)));
-        byte[] foreign = new TicketWorld().opening(3).sign(world.opener.key()).bytes();
+        byte[] foreign =
+                new SignedTicketFixture().opening(3).sign(world.opener.key()).bytes();
         refused(TicketClause.PROJECT, () -> SignedOpening.read(foreign, world.identity(world.opener)));
     }
 
@@ -144,7 +147,7 @@ class OpeningTest {
         refused(TicketClause.SIGNATURE, () -> SignedRequest.read(openersTicket, world.identity(world.opener)));
         byte[] controllersOpening = opening.sign(world.controller.key()).bytes();
         refused(TicketClause.SIGNATURE, () -> SignedRequest.read(controllersOpening, world.identity(world.controller)));
-        byte[] ticketAsOpening = Envelope.sign(Opening.TYPE, ticket.payload(), world.opener.key())
+        byte[] ticketAsOpening = DsseEnvelope.sign(Opening.TYPE, ticket.payload(), world.opener.key())
                 .bytes();
         refused(TicketClause.MALFORMED, () -> SignedRequest.read(ticketAsOpening, world.identity(world.opener)));
         refused(TicketClause.MALFORMED, () -> SignedRequest.read(new byte[0], world.identity(world.opener)));
@@ -152,35 +155,41 @@ class OpeningTest {
 
     @Test
     void an_epoch_is_taken_once_and_within_the_quota() throws Exception {
-        Approval approval = new Approval(
+        ProjectApproval approval = new ProjectApproval(
                 world.project.id(),
                 1,
                 "chem",
                 NOW,
-                NOW.plus(TicketWorld.DAY),
-                new Approval.Quota(1, 12, 8192, 1, 0, 0, 1));
+                NOW.plus(SignedTicketFixture.DAY),
+                new ProjectApproval.Quota(1, 12, 8192, 1, 0, 0, 1));
         SignedOpening signed = world.signed(opening);
         for (long older : new long[] {0, 1, 2}) {
-            assertThatCode(() -> TicketCheck.require(signed, older, approval, Usage.NONE, NOW))
+            assertThatCode(() -> TicketVerifier.require(signed, older, approval, QuotaUsage.NONE, NOW))
                     .doesNotThrowAnyException();
         }
         for (long newer : new long[] {3, 4, Ticket.MAX_COUNT}) {
-            refused(TicketClause.SEQUENCE, () -> TicketCheck.require(signed, newer, approval, Usage.NONE, NOW));
+            refused(TicketClause.SEQUENCE, () -> TicketVerifier.require(signed, newer, approval, QuotaUsage.NONE, NOW));
         }
-        Usage full = Usage.NONE.with(opening.request());
-        refused(TicketClause.QUOTA, () -> TicketCheck.require(signed, 0, approval, full, NOW));
-        Instant late = opening.expires().plus(TicketCheck.TOLERANCE);
-        refused(TicketClause.EXPIRED, () -> TicketCheck.require(signed, 0, approval, Usage.NONE, late));
+        QuotaUsage full = QuotaUsage.NONE.with(opening.request());
+        refused(TicketClause.QUOTA, () -> TicketVerifier.require(signed, 0, approval, full, NOW));
+        Instant late = opening.expires().plus(TicketVerifier.TOLERANCE);
+        refused(TicketClause.EXPIRED, () -> TicketVerifier.require(signed, 0, approval, QuotaUsage.NONE, late));
     }
 
-    private Slot slot(String address) {
-        Slot first = world.slots().get(0);
-        return new Slot(
-                0, first.node(), first.host(), first.key(), Address.parse(address), first.cpus(), first.memoryMib());
+    private AllocatedSlot slot(String address) {
+        AllocatedSlot first = world.slots().get(0);
+        return new AllocatedSlot(
+                0,
+                first.node(),
+                first.host(),
+                first.key(),
+                ProjectAddress.parse(address),
+                first.cpus(),
+                first.memoryMib());
     }
 
-    private Slot claim(SignedRequest signed, Allocation allocation, long epoch) throws Exception {
-        return ClaimCheck.require(
+    private AllocatedSlot claim(SignedRequest signed, Allocation allocation, long epoch) throws Exception {
+        return AllocationVerifier.require(
                 signed,
                 allocation.sign(world.relay.key()).bytes(),
                 world.identity(world.relay),

@@ -2,7 +2,7 @@ package org.cloister.protocol.ticket;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Arrays;
-import org.cloister.protocol.MalformedException;
+import org.cloister.base.encoding.MalformedException;
 
 /** Whatever bytes come: a value that is written and read again as itself, or a refusal. The first byte chooses the parser. */
 class TicketFuzz {

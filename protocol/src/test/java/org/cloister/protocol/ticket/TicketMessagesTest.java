@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.link.Framing;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.ticket.wire.FromOffice;
 import org.cloister.protocol.ticket.wire.FromParty;
 import org.cloister.protocol.ticket.wire.Refused;
 import org.cloister.protocol.ticket.wire.Welcome;
+import org.cloister.transport.link.MessageFraming;
 import org.junit.jupiter.api.Test;
 
 /** What is said on streams of tickets, against docs/protocol.md, section 13. */
@@ -29,71 +29,72 @@ class TicketMessagesTest {
 
     @Test
     void every_message_reads_back_as_what_was_written() throws Exception {
-        for (PartyMessage message : new PartyMessage[] {
-            new PartyMessage.Proof(List.of(BYTES, BYTES), BYTES),
-            new PartyMessage.Order(BYTES),
-            new PartyMessage.Withdraw(BYTES),
-            new PartyMessage.Ask(ID),
-            new PartyMessage.Claim(ID, 7),
-            new PartyMessage.Report(ID, 4095, BYTES),
-            new PartyMessage.AskQuota(),
-            new PartyMessage.AskOpenings(),
-            new PartyMessage.Open(List.of(BYTES, BYTES), BYTES),
-            new PartyMessage.Close(List.of(BYTES), BYTES)
+        for (AgentTicketMessage message : new AgentTicketMessage[] {
+            new AgentTicketMessage.Proof(List.of(BYTES, BYTES), BYTES),
+            new AgentTicketMessage.Submit(BYTES),
+            new AgentTicketMessage.Withdraw(BYTES),
+            new AgentTicketMessage.QueryTicket(ID),
+            new AgentTicketMessage.Claim(ID, 7),
+            new AgentTicketMessage.Report(ID, 4095, BYTES),
+            new AgentTicketMessage.QueryQuota(),
+            new AgentTicketMessage.QueryOpenings(),
+            new AgentTicketMessage.Open(List.of(BYTES, BYTES), BYTES),
+            new AgentTicketMessage.Close(List.of(BYTES), BYTES)
         }) {
-            assertThat(PartyMessage.read(message.wire().toByteArray())).isEqualTo(message);
+            assertThat(AgentTicketMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }
-        for (OfficeMessage message : new OfficeMessage[] {
-            new OfficeMessage.Challenge(ByteString.copyFrom(new byte[32]), "r1.relay.site.cloister.internal"),
-            new OfficeMessage.Welcome(BYTES, List.of()),
-            new OfficeMessage.Welcome(BYTES, List.of(BYTES, BYTES, BYTES)),
-            new OfficeMessage.Update(ID, TicketState.ACCEPTED, Optional.empty(), "", 0, ByteString.EMPTY, BYTES),
-            new OfficeMessage.Update(
+        for (RelayTicketMessage message : new RelayTicketMessage[] {
+            new RelayTicketMessage.Challenge(ByteString.copyFrom(new byte[32]), "r1.relay.site.cloister.internal"),
+            new RelayTicketMessage.Welcome(BYTES, List.of()),
+            new RelayTicketMessage.Welcome(BYTES, List.of(BYTES, BYTES, BYTES)),
+            new RelayTicketMessage.Update(ID, TicketState.ACCEPTED, Optional.empty(), "", 0, ByteString.EMPTY, BYTES),
+            new RelayTicketMessage.Update(
                     ID, TicketState.ENDED, Optional.of(TicketEnd.NODE_FAILED), "a node is down", 7, BYTES, BYTES),
-            new OfficeMessage.Refused("", TicketClause.MALFORMED, "why"),
-            new OfficeMessage.Refused(ID, TicketClause.NO_SLURM, "why"),
-            new OfficeMessage.Refused(ID, TicketClause.SEQUENCE, "why", Ticket.MAX_COUNT),
-            new OfficeMessage.Claimed(BYTES, List.of(BYTES), BYTES, BYTES, ProjectPapers.none()),
-            new OfficeMessage.Claimed(
-                    BYTES, List.of(), BYTES, BYTES, new ProjectPapers(List.of(BYTES, BYTES), BYTES, BYTES)),
-            new OfficeMessage.Reported(ID, 0, BYTES),
-            new OfficeMessage.Part(ID, 1, BYTES, List.of()),
-            new OfficeMessage.Part(ID, 1, BYTES, List.of(BYTES, BYTES)),
-            new OfficeMessage.Openings(0, List.of()),
-            new OfficeMessage.Openings(9, List.of(standing(TicketState.QUEUED), standing(TicketState.ENDED))),
-            new OfficeMessage.Quota(
-                    "chem", Instant.parse("2027-01-01T00:00:00Z"), List.of(new OfficeMessage.Share("nodes", 1, 4)))
+            new RelayTicketMessage.Refused("", TicketClause.MALFORMED, "why"),
+            new RelayTicketMessage.Refused(ID, TicketClause.NO_SLURM, "why"),
+            new RelayTicketMessage.Refused(ID, TicketClause.SEQUENCE, "why", Ticket.MAX_COUNT),
+            new RelayTicketMessage.Claimed(BYTES, List.of(BYTES), BYTES, BYTES, ProjectTrustBundle.none()),
+            new RelayTicketMessage.Claimed(
+                    BYTES, List.of(), BYTES, BYTES, new ProjectTrustBundle(List.of(BYTES, BYTES), BYTES, BYTES)),
+            new RelayTicketMessage.StatementStored(ID, 0, BYTES),
+            new RelayTicketMessage.ForwardedStatement(ID, 1, BYTES, List.of()),
+            new RelayTicketMessage.ForwardedStatement(ID, 1, BYTES, List.of(BYTES, BYTES)),
+            new RelayTicketMessage.Openings(0, List.of()),
+            new RelayTicketMessage.Openings(9, List.of(standing(TicketState.QUEUED), standing(TicketState.ENDED))),
+            new RelayTicketMessage.Quota(
+                    "chem", Instant.parse("2027-01-01T00:00:00Z"), List.of(new RelayTicketMessage.Share("nodes", 1, 4)))
         }) {
-            assertThat(OfficeMessage.read(message.wire().toByteArray())).isEqualTo(message);
+            assertThat(RelayTicketMessage.read(message.wire().toByteArray())).isEqualTo(message);
         }
     }
 
     @Test
     void messages_travel_as_the_examples_show() throws Exception {
-        PartyMessage claim = new PartyMessage.Claim(ID, 7);
-        assertThat(ByteBufUtil.getBytes(Framing.frame(claim.wire()))).isEqualTo(vector("from-party-claim"));
-        PartyMessage open = new PartyMessage.Open(List.of(text("c")), text("o"));
-        assertThat(ByteBufUtil.getBytes(Framing.frame(open.wire()))).isEqualTo(vector("from-party-open"));
-        PartyMessage close = new PartyMessage.Close(List.of(text("c")), text("w"));
-        assertThat(ByteBufUtil.getBytes(Framing.frame(close.wire()))).isEqualTo(vector("from-party-close"));
-        PartyMessage askOpenings = new PartyMessage.AskOpenings();
-        assertThat(ByteBufUtil.getBytes(Framing.frame(askOpenings.wire())))
+        AgentTicketMessage claim = new AgentTicketMessage.Claim(ID, 7);
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(claim.wire()))).isEqualTo(vector("from-party-claim"));
+        AgentTicketMessage open = new AgentTicketMessage.Open(List.of(text("c")), text("o"));
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(open.wire()))).isEqualTo(vector("from-party-open"));
+        AgentTicketMessage close = new AgentTicketMessage.Close(List.of(text("c")), text("w"));
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(close.wire()))).isEqualTo(vector("from-party-close"));
+        AgentTicketMessage askOpenings = new AgentTicketMessage.QueryOpenings();
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(askOpenings.wire())))
                 .isEqualTo(vector("from-party-ask-openings"));
-        OfficeMessage part = new OfficeMessage.Part("t", 1, text("s"), List.of(text("c")));
-        assertThat(ByteBufUtil.getBytes(Framing.frame(part.wire()))).isEqualTo(vector("from-office-part"));
-        OfficeMessage welcome = new OfficeMessage.Welcome(text("h"), List.of(text("c")));
-        assertThat(ByteBufUtil.getBytes(Framing.frame(welcome.wire()))).isEqualTo(vector("from-office-welcome"));
-        OfficeMessage refused = new OfficeMessage.Refused(ID, TicketClause.QUOTA, "x");
-        assertThat(ByteBufUtil.getBytes(Framing.frame(refused.wire()))).isEqualTo(vector("from-office-refused"));
-        OfficeMessage usedEpoch = new OfficeMessage.Refused(ID, TicketClause.SEQUENCE, "x", 41);
-        assertThat(ByteBufUtil.getBytes(Framing.frame(usedEpoch.wire()))).isEqualTo(vector("from-office-used-epoch"));
-        OfficeMessage claimed = new OfficeMessage.Claimed(
+        RelayTicketMessage part = new RelayTicketMessage.ForwardedStatement("t", 1, text("s"), List.of(text("c")));
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(part.wire()))).isEqualTo(vector("from-office-part"));
+        RelayTicketMessage welcome = new RelayTicketMessage.Welcome(text("h"), List.of(text("c")));
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(welcome.wire()))).isEqualTo(vector("from-office-welcome"));
+        RelayTicketMessage refused = new RelayTicketMessage.Refused(ID, TicketClause.QUOTA, "x");
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(refused.wire()))).isEqualTo(vector("from-office-refused"));
+        RelayTicketMessage usedEpoch = new RelayTicketMessage.Refused(ID, TicketClause.SEQUENCE, "x", 41);
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(usedEpoch.wire())))
+                .isEqualTo(vector("from-office-used-epoch"));
+        RelayTicketMessage claimed = new RelayTicketMessage.Claimed(
                 text("t"),
                 List.of(text("c")),
                 text("a"),
                 text("h"),
-                new ProjectPapers(List.of(text("g"), text("s")), text("p"), text("l")));
-        assertThat(ByteBufUtil.getBytes(Framing.frame(claimed.wire()))).isEqualTo(vector("from-office-claimed"));
+                new ProjectTrustBundle(List.of(text("g"), text("s")), text("p"), text("l")));
+        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(claimed.wire()))).isEqualTo(vector("from-office-claimed"));
     }
 
     private static ByteString text(String text) {
@@ -111,15 +112,15 @@ class TicketMessagesTest {
     @Test
     void what_is_out_of_range_or_of_no_word_is_refused() {
         for (FromParty message : List.of(
-                new PartyMessage.Ask("A".repeat(26)).wire(),
-                new PartyMessage.Claim(ID, 0).wire(),
-                new PartyMessage.Claim(ID, -1).wire(),
-                new PartyMessage.Report(ID, 4096, BYTES).wire())) {
-            assertThatThrownBy(() -> PartyMessage.read(message.toByteArray()))
+                new AgentTicketMessage.QueryTicket("A".repeat(26)).wire(),
+                new AgentTicketMessage.Claim(ID, 0).wire(),
+                new AgentTicketMessage.Claim(ID, -1).wire(),
+                new AgentTicketMessage.Report(ID, 4096, BYTES).wire())) {
+            assertThatThrownBy(() -> AgentTicketMessage.read(message.toByteArray()))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("want");
         }
-        org.cloister.protocol.ticket.wire.Update good = new OfficeMessage.Update(
+        org.cloister.protocol.ticket.wire.Update good = new RelayTicketMessage.Update(
                         ID, TicketState.QUEUED, Optional.empty(), "", 7, ByteString.EMPTY, BYTES)
                 .wire()
                 .getUpdate();
@@ -129,17 +130,17 @@ class TicketMessagesTest {
                 good.toBuilder().setState("ended").build(),
                 good.toBuilder().setText("\n").build(),
                 good.toBuilder().setText("a".repeat(513)).build())) {
-            assertThatThrownBy(() -> OfficeMessage.read(
+            assertThatThrownBy(() -> RelayTicketMessage.read(
                             FromOffice.newBuilder().setUpdate(bad).build().toByteArray()))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("want");
         }
     }
 
-    private static OpeningStanding standing(TicketState state) {
+    private static OpeningStatus standing(TicketState state) {
         Instant now = Instant.parse("2026-06-02T09:00:00Z");
         boolean ended = state == TicketState.ENDED;
-        return new OpeningStanding(
+        return new OpeningStatus(
                 ID,
                 "cat.opener.p.cloister.internal",
                 "main",
@@ -158,7 +159,7 @@ class TicketMessagesTest {
 
     @Test
     void openings_with_an_unknown_word_or_too_many_are_refused() {
-        org.cloister.protocol.ticket.wire.Openings good = new OfficeMessage.Openings(
+        org.cloister.protocol.ticket.wire.Openings good = new RelayTicketMessage.Openings(
                         9, List.of(standing(TicketState.ENDED)))
                 .wire()
                 .getOpenings();
@@ -173,7 +174,7 @@ class TicketMessagesTest {
                 good.toBuilder()
                         .addAllOpenings(java.util.Collections.nCopies(16, one))
                         .build())) {
-            assertThatThrownBy(() -> OfficeMessage.read(
+            assertThatThrownBy(() -> RelayTicketMessage.read(
                             FromOffice.newBuilder().setOpenings(bad).build().toByteArray()))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("want");
@@ -182,14 +183,14 @@ class TicketMessagesTest {
 
     @Test
     void a_newest_epoch_is_one_and_goes_with_its_clause_alone() {
-        Refused good = new OfficeMessage.Refused(ID, TicketClause.SEQUENCE, "x", 41)
+        Refused good = new RelayTicketMessage.Refused(ID, TicketClause.SEQUENCE, "x", 41)
                 .wire()
                 .getRefused();
         for (Refused bad : List.of(
                 good.toBuilder().setNewestEpoch(-1).build(),
                 good.toBuilder().setNewestEpoch(Ticket.MAX_COUNT + 1).build(),
                 good.toBuilder().setClause("quota").build())) {
-            assertThatThrownBy(() -> OfficeMessage.read(
+            assertThatThrownBy(() -> RelayTicketMessage.read(
                             FromOffice.newBuilder().setRefused(bad).build().toByteArray()))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("refusal: want a newest epoch");
@@ -203,7 +204,7 @@ class TicketMessagesTest {
                 good.toBuilder().addAllChain(List.of(BYTES, BYTES, BYTES)).build(),
                 good.toBuilder().addChain(ByteString.EMPTY).build(),
                 good.toBuilder().addChain(ByteString.copyFrom(new byte[4097])).build())) {
-            assertThatThrownBy(() -> OfficeMessage.read(
+            assertThatThrownBy(() -> RelayTicketMessage.read(
                             FromOffice.newBuilder().setWelcome(bad).build().toByteArray()))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("welcome: want");
@@ -212,20 +213,20 @@ class TicketMessagesTest {
 
     @Test
     void an_unknown_critical_field_ends_the_stream_and_an_unknown_other_one_does_not() throws Exception {
-        assertThatThrownBy(() -> PartyMessage.read(
+        assertThatThrownBy(() -> AgentTicketMessage.read(
                         FromParty.newBuilder().addCritical(99).build().toByteArray()))
                 .isInstanceOf(MalformedException.class)
                 .hasMessageContaining("field 99 is critical");
         byte[] unknown = {(byte) 0x9a, 6, 1, 1};
-        assertThat(PartyMessage.read(unknown)).isEqualTo(new PartyMessage.Skipped());
-        assertThat(OfficeMessage.read(unknown)).isEqualTo(new OfficeMessage.Skipped());
+        assertThat(AgentTicketMessage.read(unknown)).isEqualTo(new AgentTicketMessage.UnknownMessage());
+        assertThat(RelayTicketMessage.read(unknown)).isEqualTo(new RelayTicketMessage.UnknownMessage());
     }
 
     @Test
     void a_proof_is_of_one_relay_and_one_challenge() throws Exception {
-        StreamProof proof = StreamProof.of("r1.relay.site.cloister.internal", new byte[32]);
-        assertThat(StreamProof.parse(proof.payload())).isEqualTo(proof);
-        assertThatThrownBy(() -> StreamProof.parse(new StreamProof("R1", proof.nonce()).payload()))
+        TicketStreamProof proof = TicketStreamProof.of("r1.relay.site.cloister.internal", new byte[32]);
+        assertThat(TicketStreamProof.parse(proof.payload())).isEqualTo(proof);
+        assertThatThrownBy(() -> TicketStreamProof.parse(new TicketStreamProof("R1", proof.nonce()).payload()))
                 .isInstanceOf(MalformedException.class)
                 .hasMessageContaining("relay: want");
     }

@@ -10,9 +10,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import org.cloister.protocol.MalformedException;
-import org.cloister.protocol.dsse.Curve;
-import org.cloister.protocol.identity.Name;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.SignatureCurve;
+import org.cloister.protocol.identity.CertificateName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TicketTest {
     private static final OptionalInt NONE = OptionalInt.empty();
 
-    private final TicketWorld world = new TicketWorld();
+    private final SignedTicketFixture world = new SignedTicketFixture();
 
     TicketTest() throws Exception {}
 
@@ -117,8 +117,8 @@ class TicketTest {
                 world.project.id(),
                 Ticket.MAX_COUNT,
                 Ticket.MAX_COUNT,
-                TicketWorld.NOW,
-                TicketWorld.NOW.plus(Duration.ofHours(1)),
+                SignedTicketFixture.NOW,
+                SignedTicketFixture.NOW.plus(Duration.ofHours(1)),
                 features);
         assertThat(Ticket.parse(longest.payload())).isEqualTo(longest);
         assertThat(longest.sign(world.controller.key()).bytes()).hasSizeLessThan(Ticket.MAX_BYTES);
@@ -158,19 +158,19 @@ class TicketTest {
     @Test
     void an_allocation_has_each_slot_node_key_and_address_once() {
         Ticket ticket = world.ticket(world.request());
-        List<Slot> good = world.slots();
-        Slot first = good.get(0);
-        Slot second = good.get(1);
-        for (Slot bad : List.of(
+        List<AllocatedSlot> good = world.slots();
+        AllocatedSlot first = good.get(0);
+        AllocatedSlot second = good.get(1);
+        for (AllocatedSlot bad : List.of(
                 first,
                 slot(2, second.node(), second, second.address()),
                 slot(1, first.node(), second, second.address()),
                 slot(1, second.node(), first, second.address()),
                 slot(1, second.node(), second, first.address()),
-                slot(1, second.node(), second, Address.parse("10.64.12.0")),
-                slot(1, second.node(), second, Address.parse("10.64.12.1")),
-                slot(1, second.node(), second, Address.parse("10.64.15.255")),
-                slot(1, second.node(), second, Address.parse("10.64.16.2")))) {
+                slot(1, second.node(), second, ProjectAddress.parse("10.64.12.0")),
+                slot(1, second.node(), second, ProjectAddress.parse("10.64.12.1")),
+                slot(1, second.node(), second, ProjectAddress.parse("10.64.15.255")),
+                slot(1, second.node(), second, ProjectAddress.parse("10.64.16.2")))) {
             assertThatThrownBy(() -> world.allocation(ticket, List.of(first, bad)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("slots[1]");
@@ -178,33 +178,33 @@ class TicketTest {
         assertThatThrownBy(() -> world.allocation(ticket, List.of())).hasMessageContaining("slots");
     }
 
-    private static Slot slot(int place, String node, Slot of, Address address) {
-        return new Slot(place, node, of.host(), of.key(), address, of.cpus(), of.memoryMib());
+    private static AllocatedSlot slot(int place, String node, AllocatedSlot of, ProjectAddress address) {
+        return new AllocatedSlot(place, node, of.host(), of.key(), address, of.cpus(), of.memoryMib());
     }
 
     @Test
     void the_largest_allocation_fits() throws Exception {
-        List<Slot> slots = new ArrayList<>();
-        Name host = new Name("h".repeat(63), "host", Name.SITE);
+        List<AllocatedSlot> slots = new ArrayList<>();
+        CertificateName host = new CertificateName("h".repeat(63), "host", CertificateName.SITE);
         for (int i = 0; i < ResourceRequest.MAX_NODES; i++) {
-            slots.add(new Slot(
+            slots.add(new AllocatedSlot(
                     i,
                     ("n" + i + "-").concat("x".repeat(64)).substring(0, 64),
                     host,
-                    TicketWorld.key(Curve.P256).verificationKey(),
-                    new Address(Address.parse("10.64.16.2").bits() + i),
+                    SignedTicketFixture.key(SignatureCurve.P256).verificationKey(),
+                    new ProjectAddress(ProjectAddress.parse("10.64.16.2").bits() + i),
                     4096,
                     1 << 24));
         }
         Allocation allocation = new Allocation(
-                new Name("r".repeat(63), "relay", Name.SITE),
+                new CertificateName("r".repeat(63), "relay", CertificateName.SITE),
                 world.project.id(),
                 "a".repeat(26),
-                org.cloister.protocol.Digest.sha256(new byte[0]),
+                org.cloister.base.encoding.Digest.sha256(new byte[0]),
                 Ticket.MAX_COUNT,
                 Instant.parse("2026-11-21T10:00:00Z"),
                 4094,
-                Network.parse("10.64.0.0/10"),
+                ProjectSubnet.parse("10.64.0.0/10"),
                 slots);
         assertThat(allocation.payload()).hasSizeLessThan(Allocation.MAX_BYTES);
         assertThat(allocation.sign(world.relay.key()).bytes()).hasSizeLessThan(Allocation.MAX_ENVELOPE);

@@ -45,8 +45,8 @@ public final class ViciClient implements AutoCloseable {
     private final Path socket;
     private final List<String> events;
     private final Listener listener;
-    private final Commands commands;
-    private final Reconnect reconnect;
+    private final ViciCommandQueue commands;
+    private final ViciReconnect reconnect;
     private @Nullable Channel channel;
     private @Nullable ScheduledFuture<?> timer;
 
@@ -55,7 +55,7 @@ public final class ViciClient implements AutoCloseable {
         /** Ready for commands; everything charon knew before may be gone. */
         void onConnected();
 
-        void onEvent(String name, Message message);
+        void onEvent(String name, ViciMessage message);
 
         /** Said once for each connection that was there and for each attempt that failed. */
         void onLost(IpsecException why);
@@ -68,8 +68,8 @@ public final class ViciClient implements AutoCloseable {
         this.listener = listener;
         this.events = new ArrayList<>(STREAMS);
         this.events.addAll(events);
-        this.commands = new Commands(loop, this::send, this::drop);
-        this.reconnect = new Reconnect(SHORTEST_PAUSE, LONGEST_PAUSE, PATIENCE, System.nanoTime());
+        this.commands = new ViciCommandQueue(loop, this::send, this::drop);
+        this.reconnect = new ViciReconnect(SHORTEST_PAUSE, LONGEST_PAUSE, PATIENCE, System.nanoTime());
     }
 
     public void start() {
@@ -81,26 +81,26 @@ public final class ViciClient implements AutoCloseable {
      *
      * @param limit from the moment it is sent
      */
-    public CompletableFuture<Reply> call(String command, Message request, Duration limit) {
-        CompletableFuture<Reply> done = new CompletableFuture<>();
-        loop.execute(() -> commands.add(Commands.Command.of(command, request, limit, done)));
+    public CompletableFuture<ViciReply> call(String command, ViciMessage request, Duration limit) {
+        CompletableFuture<ViciReply> done = new CompletableFuture<>();
+        loop.execute(() -> commands.add(ViciCommandQueue.Command.of(command, request, limit, done)));
         return done;
     }
 
-    /** Loads a private key; the reply has its {@code id}. See {@link Secret}. */
-    public CompletableFuture<Reply> loadKey(Secret key, Duration limit) {
-        CompletableFuture<Reply> done = new CompletableFuture<>();
-        loop.execute(() -> commands.add(Commands.Command.ofKey(key, limit, done)));
+    /** Loads a private key; the reply has its {@code id}. See {@link PrivateKeySource}. */
+    public CompletableFuture<ViciReply> loadKey(PrivateKeySource key, Duration limit) {
+        CompletableFuture<ViciReply> done = new CompletableFuture<>();
+        loop.execute(() -> commands.add(ViciCommandQueue.Command.ofKey(key, limit, done)));
         return done;
     }
 
     /** Like {@link #call}; {@code success = no} is a {@link IpsecException.Refused}. */
-    public CompletableFuture<Reply> succeed(String command, Message request, Duration limit) {
+    public CompletableFuture<ViciReply> callSuccessfully(String command, ViciMessage request, Duration limit) {
         return call(command, request, limit).thenCompose(reply -> requireSuccess(command, reply));
     }
 
-    public static CompletableFuture<Reply> requireSuccess(String command, Reply reply) {
-        return reply.message().yes("success")
+    public static CompletableFuture<ViciReply> requireSuccess(String command, ViciReply reply) {
+        return reply.message().isYes("success")
                 ? CompletableFuture.completedFuture(reply)
                 : CompletableFuture.failedFuture(
                         new IpsecException.Refused(command, reply.message().text("errmsg", "no reason")));
@@ -142,11 +142,11 @@ public final class ViciClient implements AutoCloseable {
                     protected void initChannel(Channel opened) {
                         opened.pipeline()
                                 .addLast(new LengthFieldBasedFrameDecoder(
-                                        MessageCodec.MAX_BYTES + Packet.LENGTH_BYTES,
+                                        ViciMessageCodec.MAX_BYTES + ViciPacket.LENGTH_BYTES,
                                         0,
-                                        Packet.LENGTH_BYTES,
+                                        ViciPacket.LENGTH_BYTES,
                                         0,
-                                        Packet.LENGTH_BYTES))
+                                        ViciPacket.LENGTH_BYTES))
                                 .addLast(new Inbound());
                     }
                 })
@@ -170,13 +170,13 @@ public final class ViciClient implements AutoCloseable {
         channel = active;
         commands.open();
         for (String event : events) {
-            commands.add(Commands.Command.registration(event, PATIENCE));
+            commands.add(ViciCommandQueue.Command.registration(event, PATIENCE));
         }
-        commands.add(Commands.Command.of("version", Message.empty(), PATIENCE, ready()));
+        commands.add(ViciCommandQueue.Command.of("version", ViciMessage.empty(), PATIENCE, ready()));
     }
 
-    private CompletableFuture<Reply> ready() {
-        CompletableFuture<Reply> ready = new CompletableFuture<>();
+    private CompletableFuture<ViciReply> ready() {
+        CompletableFuture<ViciReply> ready = new CompletableFuture<>();
         ready.thenAccept(version -> {
             reconnect.onUseful();
             schedule();
@@ -189,7 +189,7 @@ public final class ViciClient implements AutoCloseable {
         Channel open = channel;
         if (secret) {
             ByteBuf kept = packet.retain();
-            Runnable erase = () -> Secret.erase(kept);
+            Runnable erase = () -> PrivateKeySource.erase(kept);
             if (open == null) {
                 packet.release();
                 erase.run();
@@ -230,8 +230,8 @@ public final class ViciClient implements AutoCloseable {
             if (ctx.channel() != channel) {
                 return;
             }
-            Packet packet = Packet.read(bytes);
-            if (packet instanceof Packet.Event event && !STREAMS.contains(event.name())) {
+            ViciPacket packet = ViciPacket.read(bytes);
+            if (packet instanceof ViciPacket.Event event && !STREAMS.contains(event.name())) {
                 listener.onEvent(event.name(), event.message());
             } else {
                 commands.onPacket(packet);
@@ -257,7 +257,7 @@ public final class ViciClient implements AutoCloseable {
             } else {
                 drop(new Malformed(
                         "vici packet",
-                        "at most " + MessageCodec.MAX_BYTES + " bytes",
+                        "at most " + ViciMessageCodec.MAX_BYTES + " bytes",
                         String.valueOf(cause.getMessage())));
             }
         }

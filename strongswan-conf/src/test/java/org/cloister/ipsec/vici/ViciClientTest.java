@@ -34,18 +34,18 @@ class ViciClientTest {
     private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
     private CharonHost host = CharonHost.make();
     private ViciClient client =
-            new ViciClient(loop, host.socket(), Set.of("log", "ike-updown", "no-such-event"), new Heard());
+            new ViciClient(loop, host.socket(), Set.of("log", "ike-updown", "no-such-event"), new RecordedEvents());
 
     ViciClientTest() throws IOException {}
 
-    private final class Heard implements ViciClient.Listener {
+    private final class RecordedEvents implements ViciClient.Listener {
         @Override
         public void onConnected() {
             heard.add("connected");
         }
 
         @Override
-        public void onEvent(String name, Message message) {
+        public void onEvent(String name, ViciMessage message) {
             if (name.equals("log")) {
                 heard.add("log " + message.text("msg"));
             }
@@ -65,7 +65,7 @@ class ViciClientTest {
     }
 
     @AfterEach
-    void end() throws Exception {
+    void tearDown() throws Exception {
         client.close();
         threads.shutdownGracefully(0, 1, TimeUnit.SECONDS).get();
         host.close();
@@ -73,12 +73,12 @@ class ViciClientTest {
 
     @Test
     void asks_and_is_answered_in_the_order_of_asking() throws Exception {
-        List<CompletableFuture<Reply>> asked = new ArrayList<>();
+        List<CompletableFuture<ViciReply>> asked = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
-            asked.add(client.call(i % 2 == 0 ? "version" : "stats", Message.empty(), LIMIT));
+            asked.add(client.call(i % 2 == 0 ? "version" : "stats", ViciMessage.empty(), LIMIT));
         }
         for (int i = 0; i < 200; i++) {
-            Message answer = asked.get(i).get(5, TimeUnit.SECONDS).message();
+            ViciMessage answer = asked.get(i).get(5, TimeUnit.SECONDS).message();
             if (i % 2 == 0) {
                 assertThat(answer.text("daemon")).isEqualTo("charon-systemd");
             } else {
@@ -92,7 +92,7 @@ class ViciClientTest {
         for (int i = 0; i < 30; i++) {
             load("peer" + i);
         }
-        List<Message> listed = client.call("list-conns", Message.empty(), LIMIT).get().stream();
+        List<ViciMessage> listed = client.call("list-conns", ViciMessage.empty(), LIMIT).get().stream();
         assertThat(listed).hasSize(30);
         assertThat(listed.get(0).sections().values().iterator().next().items("remote_addrs"))
                 .containsExactly("10.9.0.0");
@@ -101,13 +101,14 @@ class ViciClientTest {
 
     @Test
     void what_charon_refuses_is_a_typed_error_with_its_words() {
-        assertThatThrownBy(() -> client.succeed("unload-conn", Message.empty().with("name", "nobody"), LIMIT)
+        assertThatThrownBy(() -> client.callSuccessfully(
+                                "unload-conn", ViciMessage.empty().with("name", "nobody"), LIMIT)
                         .get())
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(IpsecException.Refused.class)
                 .hasMessageContaining("nobody");
-        assertThatThrownBy(
-                        () -> client.call("make-coffee", Message.empty(), LIMIT).get())
+        assertThatThrownBy(() ->
+                        client.call("make-coffee", ViciMessage.empty(), LIMIT).get())
                 .hasCauseInstanceOf(IpsecException.Refused.class)
                 .hasMessageContaining("no such command");
     }
@@ -116,11 +117,12 @@ class ViciClientTest {
     void comes_back_after_charon_was_killed_and_says_what_was_lost() throws Exception {
         host.killCharon();
         hear("lost");
-        assertThatThrownBy(() -> client.call("version", Message.empty(), LIMIT).get())
+        assertThatThrownBy(
+                        () -> client.call("version", ViciMessage.empty(), LIMIT).get())
                 .hasCauseInstanceOf(IpsecException.Disconnected.class);
         host.startCharon();
         hear("connected");
-        assertThat(client.call("version", Message.empty(), LIMIT)
+        assertThat(client.call("version", ViciMessage.empty(), LIMIT)
                         .get()
                         .message()
                         .text("daemon"))
@@ -130,10 +132,10 @@ class ViciClientTest {
     @Test
     void an_answer_that_is_late_is_a_time_out_for_all_who_wait_and_a_new_connection() throws Exception {
         load("peer");
-        Message endless = Message.empty().with("child", "net").with("ike", "peer");
-        CompletableFuture<Reply> one = client.call("initiate", endless, Duration.ofMillis(300));
-        CompletableFuture<Reply> behind = client.call("stats", Message.empty(), LIMIT);
-        for (CompletableFuture<Reply> each : List.of(one, behind)) {
+        ViciMessage endless = ViciMessage.empty().with("child", "net").with("ike", "peer");
+        CompletableFuture<ViciReply> one = client.call("initiate", endless, Duration.ofMillis(300));
+        CompletableFuture<ViciReply> behind = client.call("stats", ViciMessage.empty(), LIMIT);
+        for (CompletableFuture<ViciReply> each : List.of(one, behind)) {
             assertThatThrownBy(() -> each.get(2, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(IpsecException.TimedOut.class)
                     .hasMessageContaining("initiate");
@@ -146,7 +148,7 @@ class ViciClientTest {
         KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
         generator.initialize(new ECGenParameterSpec("secp384r1"));
         PrivateKey key = generator.generateKeyPair().getPrivate();
-        Secret secret = new Secret() {
+        PrivateKeySource secret = new PrivateKeySource() {
             @Override
             public int length() {
                 return key.getEncoded().length;
@@ -160,7 +162,7 @@ class ViciClientTest {
         };
         String id = client.loadKey(secret, LIMIT).get().message().text("id");
         assertThat(id).matches("[0-9a-f]{40}");
-        assertThat(client.call("get-keys", Message.empty(), LIMIT)
+        assertThat(client.call("get-keys", ViciMessage.empty(), LIMIT)
                         .get()
                         .message()
                         .items("keys"))
@@ -168,14 +170,14 @@ class ViciClientTest {
     }
 
     private void load(String name) throws Exception {
-        Message auth = Message.empty().with("auth", "pubkey");
-        Message connection = Message.empty()
+        ViciMessage auth = ViciMessage.empty().with("auth", "pubkey");
+        ViciMessage connection = ViciMessage.empty()
                 .with("version", "2")
                 .with("remote_addrs", List.of("10.9.0.0"))
                 .with("local", auth.with("id", "me.test"))
                 .with("remote", auth.with("id", name + ".test"))
-                .with("children", Message.empty().with("net", Message.empty()));
-        client.succeed("load-conn", Message.empty().with(name, connection), LIMIT)
+                .with("children", ViciMessage.empty().with("net", ViciMessage.empty()));
+        client.callSuccessfully("load-conn", ViciMessage.empty().with(name, connection), LIMIT)
                 .get();
     }
 

@@ -1,0 +1,129 @@
+package org.cloister.host;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+import org.cloister.daemon.TomlReader;
+import org.cloister.host.domain.Accelerator;
+import org.cloister.host.domain.MemoryBacking;
+import org.cloister.host.domain.SevDecision;
+import org.cloister.host.drive.LeaseHolder;
+import org.cloister.host.reconcile.VmTimeouts;
+import org.cloister.host.scratch.ErasureMethod;
+import org.cloister.protocol.ticket.MemoryReserve;
+import org.cloister.protocol.ticket.MemoryReserves;
+import org.cloister.protocol.ticket.ResourceRequest;
+
+/**
+ * The tables {@code vm}, {@code memory} and {@code times} of the host's configuration: what is the same for all its
+ * VMs.
+ *
+ * @param accelerator empty for what the host is found to have
+ * @param tpm whether each has a software TPM
+ * @param erasureMethod of scratch disks
+ * @param debugConsole whether each has a serial console in a file; of no VM in production
+ * @param passInterval the longest from one look at all to the next
+ * @param drives of controlling VMs, on storage that other hosts share; none are opened here if empty
+ * @param leaseAge how long a VM here may go on without a look at its drive's lease; who takes the drive waits as long
+ */
+public record HostVmConfig(
+        Optional<Accelerator> accelerator,
+        SevDecision.Mode launchSecurity,
+        boolean tpm,
+        ErasureMethod erasureMethod,
+        boolean debugConsole,
+        MemoryBacking backing,
+        Reserves reserves,
+        VmTimeouts timeouts,
+        Duration passInterval,
+        Optional<Path> drives,
+        Duration leaseAge) {
+    private static final int HOUR_S = 3600;
+
+    /** What the file says of {@link MemoryReserves}; what it does not say is as measured. */
+    public record Reserves(OptionalInt guestMib, OptionalInt guestOneIn, OptionalInt qemuMib, OptionalInt qemuOneIn) {
+        public MemoryReserves of(Accelerator accelerator) {
+            MemoryReserves usual = MemoryReserves.defaults(accelerator == Accelerator.TCG);
+            return new MemoryReserves(of(guestMib, guestOneIn, usual.guest()), of(qemuMib, qemuOneIn, usual.qemu()));
+        }
+
+        private static MemoryReserve of(OptionalInt mib, OptionalInt oneIn, MemoryReserve usual) {
+            return new MemoryReserve(mib.orElse(usual.fixedMib()), oneIn.orElse(usual.oneIn()));
+        }
+    }
+
+    static HostVmConfig read(TomlReader toml) {
+        boolean production = toml.flag("vm.production", true);
+        boolean debugConsole = toml.flag("vm.debug-console", false);
+        if (production && debugConsole) {
+            toml.problem(
+                    "vm.debug-console",
+                    "want false with vm.production = true, have true; what a guest prints is its project's secret");
+        }
+        return new HostVmConfig(
+                accelerator(toml),
+                word(toml, "vm.launch-security", SevDecision.Mode.OFF),
+                toml.flag("vm.tpm", false),
+                word(toml, "vm.erasing", ErasureMethod.DISCARD),
+                debugConsole,
+                backing(toml),
+                new Reserves(
+                        number(toml, "memory.guest-mib", 0),
+                        number(toml, "memory.guest-one-in", 1),
+                        number(toml, "memory.qemu-mib", 0),
+                        number(toml, "memory.qemu-one-in", 1)),
+                new VmTimeouts(
+                        toml.seconds("times.register", Duration.ofMinutes(5), 10, HOUR_S),
+                        toml.seconds("times.power-off", Duration.ofSeconds(20), 0, HOUR_S)),
+                toml.seconds("times.round", Duration.ofSeconds(60), 1, 60),
+                HostConfig.path(toml, "vm.drives"),
+                toml.seconds(
+                        "times.drive", Duration.ofSeconds(60), LeaseHolder.LEAST_SECONDS, LeaseHolder.MOST_SECONDS));
+    }
+
+    private static Optional<Accelerator> accelerator(TomlReader toml) {
+        return toml.has("vm.accelerator")
+                ? Optional.of(word(toml, "vm.accelerator", Accelerator.KVM))
+                : Optional.empty();
+    }
+
+    private static MemoryBacking backing(TomlReader toml) {
+        OptionalInt kib = toml.has("memory.hugepages-kib")
+                ? OptionalInt.of(toml.number("memory.hugepages-kib", 2048, 1, Integer.MAX_VALUE))
+                : OptionalInt.empty();
+        boolean locked = toml.flag("memory.locked", false);
+        try {
+            return new MemoryBacking(kib, locked);
+        } catch (IllegalArgumentException e) {
+            toml.problem("memory.hugepages-kib", String.valueOf(e.getMessage()));
+            return MemoryBacking.PLAIN;
+        }
+    }
+
+    private static OptionalInt number(TomlReader toml, String key, int least) {
+        return toml.has(key)
+                ? OptionalInt.of(toml.number(key, least, least, ResourceRequest.MAX_MIB))
+                : OptionalInt.empty();
+    }
+
+    private static <E extends Enum<E>> E word(TomlReader toml, String key, E otherwise) {
+        E[] all = otherwise.getDeclaringClass().getEnumConstants();
+        String text = toml.text(key, word(otherwise));
+        return Arrays.stream(all)
+                .filter(each -> word(each).equals(text))
+                .findFirst()
+                .orElseGet(() -> {
+                    String known = Arrays.stream(all).map(HostVmConfig::word).collect(Collectors.joining(", "));
+                    toml.problem(key, "want one of " + known + ", have \"" + text + "\"");
+                    return otherwise;
+                });
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+}

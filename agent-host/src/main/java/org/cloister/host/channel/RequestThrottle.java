@@ -1,0 +1,27 @@
+package org.cloister.host.channel;
+
+/** One question at a time, and the next one only some time after its answer. No clock: time is an argument. */
+final class RequestThrottle {
+    private final long pauseNs;
+    private boolean taken;
+    private boolean any;
+    private long endedNs;
+
+    RequestThrottle(long pauseNs) {
+        this.pauseNs = pauseNs;
+    }
+
+    synchronized boolean tryAcquire(long nowNs) {
+        if (taken || (any && nowNs - endedNs < pauseNs)) {
+            return false;
+        }
+        taken = true;
+        any = true;
+        return true;
+    }
+
+    synchronized void release(long nowNs) {
+        taken = false;
+        endedNs = nowNs;
+    }
+}

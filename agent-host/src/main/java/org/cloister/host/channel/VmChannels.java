@@ -1,0 +1,122 @@
+package org.cloister.host.channel;
+
+import io.netty.channel.EventLoopGroup;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.cloister.transport.channel.VmForwarder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The channels of this host's VMs, each kept open until it is closed: sessions that end begin again. From any thread. A VM has
+ * no thread of its own here, and nothing that it does ends another's.
+ */
+public final class VmChannels implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VmChannels.class);
+    private static final int IDLE_S = 10;
+
+    private final EventLoopGroup loops;
+    private final VmForwarder forwarding;
+    private final ThreadPoolExecutor writer;
+    private final VmChannel.Dependencies shared;
+    /** By UUID. */
+    private final Map<String, VmChannel> open = new HashMap<>();
+
+    /** @param forwarding over the host's own link */
+    public VmChannels(
+            EventLoopGroup loops,
+            VmForwarder forwarding,
+            VmEvidenceIssuer evidence,
+            AssignmentSource assignments,
+            GuestRegistrationListener firstWord,
+            ChannelMetrics metrics) {
+        this.loops = loops;
+        this.forwarding = forwarding;
+        this.writer = new ThreadPoolExecutor(1, 1, IDLE_S, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+            Thread thread = new Thread(task, "channel writer");
+            thread.setDaemon(true);
+            return thread;
+        });
+        writer.allowCoreThreadTimeOut(true);
+        this.shared = new VmChannel.Dependencies(writer, evidence, assignments, firstWord, metrics);
+    }
+
+    /**
+     * For a VM that runs, or whose QEMU is there to be started. Again with the same plan is nothing.
+     *
+     * @throws IllegalArgumentException if another VM's channel has one of the names, or this VM's has another plan
+     */
+    public synchronized void open(ChannelPlan plan) {
+        VmChannel before = open.get(plan.owner().uuid());
+        if (before == null) {
+            open.put(plan.owner().uuid(), new VmChannel(plan, loops.next(), forwarding, shared));
+        } else if (!before.plan().equals(plan)) {
+            throw new IllegalArgumentException(
+                    "channel of VM " + plan.owner().uuid() + ": want " + before.plan() + ", have " + plan);
+        }
+    }
+
+    /**
+     * The VM is to end, and hears so as soon as its agent does. Of one without a channel it is nothing, as it is again.
+     *
+     * @param within after which it is ended as it is
+     */
+    public synchronized void requestShutdown(String uuid, Duration within) {
+        VmChannel channel = open.get(uuid);
+        if (channel != null) {
+            channel.requestShutdown(within);
+        }
+    }
+
+    /** Of a VM that is no more, or never was. */
+    public synchronized void close(String uuid) {
+        VmChannel channel = open.remove(uuid);
+        if (channel != null) {
+            channel.close();
+        }
+    }
+
+    /**
+     * As after a look at what is there.
+     *
+     * @param plans of all VMs that live
+     */
+    public synchronized void reconcile(Collection<ChannelPlan> plans) {
+        Map<String, ChannelPlan> wanted =
+                plans.stream().collect(Collectors.toMap(plan -> plan.owner().uuid(), Function.identity()));
+        open.keySet().stream()
+                .filter(uuid -> !wanted.containsKey(uuid))
+                .toList()
+                .forEach(this::close);
+        for (ChannelPlan plan : wanted.values()) {
+            try {
+                open(plan);
+            } catch (IllegalArgumentException e) {
+                LOG.error("VM {} has no channel: {}", plan.owner().uuid(), e.getMessage());
+            }
+        }
+    }
+
+    public synchronized int count() {
+        return open.size();
+    }
+
+    /** Those whose agent is there now. */
+    public synchronized int countAttached() {
+        return (int) open.values().stream().filter(VmChannel::isAttached).count();
+    }
+
+    @Override
+    public synchronized void close() {
+        open.values().forEach(VmChannel::close);
+        open.clear();
+        writer.shutdown();
+    }
+}

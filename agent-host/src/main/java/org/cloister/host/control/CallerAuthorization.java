@@ -1,0 +1,44 @@
+package org.cloister.host.control;
+
+import java.io.IOException;
+import java.util.OptionalInt;
+
+/**
+ * Who may ask for what, by the kernel's word alone.
+ *
+ * @param group whose members may look and stop, as root may; empty for root alone
+ * @param account the user whose job steps may run VMs
+ */
+record CallerAuthorization(OptionalInt group, int account) {
+    private static final int ROOT = 0;
+
+    /** @throws IOException if this host does not know one of them */
+    static CallerAuthorization of(String group, String account) throws IOException {
+        return new CallerAuthorization(OptionalInt.of(SystemAccounts.group(group)), SystemAccounts.user(account));
+    }
+
+    /** Others are not even read: they could keep who may ask from asking. */
+    void requireEither(PeerCredentials peer) throws OperationRefused {
+        if (peer.uid() != account) {
+            requireOperator(peer);
+        }
+    }
+
+    void requireOperator(PeerCredentials peer) throws OperationRefused {
+        boolean member = group.isPresent() && peer.groups().contains(group.getAsInt());
+        if (peer.uid() != ROOT && !member) {
+            throw new OperationRefused(
+                    "agent-host: want root or a member of its group"
+                            + (group.isPresent() ? " (" + group.getAsInt() + ")" : "") + ", have user " + peer.uid(),
+                    "ask as root, or have the group's name in agent-host.toml looked at");
+        }
+    }
+
+    void requireAccount(PeerCredentials peer) throws OperationRefused {
+        if (peer.uid() != account) {
+            throw new OperationRefused(
+                    "agent-host: want a job step of user " + account + ", have a process of user " + peer.uid(),
+                    "tickets' jobs are the relay's: set account in agent-host.toml to its user");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package org.cloister.host.control;
+
+import com.sun.jna.LastErrorException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.base.encoding.MalformedException;
+
+/** One caller's connection, with lines both ways. One thread reads and closes it; any may send and hang up. */
+final class ControlConnection implements AutoCloseable {
+    static final int MAX_LINE = 4096;
+
+    private static final Duration SEND_WITHIN = Duration.ofSeconds(5);
+    /** The kernel's own limit (NGROUPS_MAX), four bytes each. */
+    private static final int MAX_GROUPS_BYTES = 4 * 65536;
+
+    private static final int UCRED_BYTES = 12;
+
+    private final int fd;
+    private final byte[] piece = new byte[MAX_LINE];
+    private int from;
+    private int to;
+    // Guarded by this object's monitor.
+    private boolean closed;
+
+    ControlConnection(int fd) {
+        this.fd = fd;
+        limit(SocketLibC.SO_SNDTIMEO, SEND_WITHIN);
+    }
+
+    PeerCredentials peerCredentials() throws IOException {
+        ByteBuffer ucred = option(SocketLibC.SO_PEERCRED, UCRED_BYTES);
+        int pid = ucred.getInt();
+        int uid = ucred.getInt();
+        int gid = ucred.getInt();
+        if (pid <= 0) {
+            throw new IOException("caller: want a process that this one can see, have one of another PID namespace");
+        }
+        Set<Integer> groups = new HashSet<>(Set.of(gid));
+        ByteBuffer all = option(SocketLibC.SO_PEERGROUPS, MAX_GROUPS_BYTES);
+        while (all.hasRemaining()) {
+            groups.add(all.getInt());
+        }
+        return new PeerCredentials(pid, uid, groups);
+    }
+
+    /** @param limit of each read from now on; zero for none */
+    void setReadTimeout(Duration limit) {
+        limit(SocketLibC.SO_RCVTIMEO, limit);
+    }
+
+    /**
+     * Without its end.
+     *
+     * @return empty at the end of what the caller says, by its wish or its death
+     * @throws MalformedException if a line is longer than {@link #MAX_LINE}
+     * @throws IOException if it takes too long
+     */
+    Optional<byte[]> readLine() throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        while (true) {
+            for (int i = from; i < to; i++) {
+                if (piece[i] == '\n') {
+                    line.write(piece, from, i - from);
+                    from = i + 1;
+                    return Optional.of(line.toByteArray());
+                }
+            }
+            line.write(piece, from, to - from);
+            from = to;
+            if (line.size() > MAX_LINE) {
+                throw new MalformedException("line: want at most " + MAX_LINE + " bytes, have more");
+            }
+            if (!fill()) {
+                return Optional.empty();
+            }
+        }
+    }
+
+    private boolean fill() throws IOException {
+        while (true) {
+            try {
+                long n = SocketLibC.recv(fd, piece, piece.length, 0);
+                from = 0;
+                to = (int) n;
+                return n > 0;
+            } catch (LastErrorException e) {
+                if (e.getErrorCode() == SocketLibC.EAGAIN) {
+                    throw new IOException("caller: want a request, have none in time", e);
+                }
+                if (e.getErrorCode() != SocketLibC.EINTR) {
+                    // It is gone, and what it had not read with it.
+                    return false;
+                }
+            }
+        }
+    }
+
+    /** @return false if the caller is gone, or does not read */
+    synchronized boolean send(String line) {
+        byte[] rest = (line + "\n").getBytes(StandardCharsets.UTF_8);
+        while (!closed && rest.length > 0) {
+            try {
+                long n = SocketLibC.send(fd, rest, rest.length, SocketLibC.MSG_NOSIGNAL);
+                rest = Arrays.copyOfRange(rest, (int) n, rest.length);
+            } catch (LastErrorException e) {
+                if (e.getErrorCode() != SocketLibC.EINTR) {
+                    shutDown();
+                    return false;
+                }
+            }
+        }
+        return rest.length == 0;
+    }
+
+    /** Who reads comes to the end; what was sent still arrives. */
+    synchronized void shutDown() {
+        if (!closed) {
+            try {
+                SocketLibC.shutdown(fd, SocketLibC.SHUT_RDWR);
+            } catch (LastErrorException e) {
+                // The other side was faster.
+                return;
+            }
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            SocketLibC.close(fd);
+        }
+    }
+
+    private void limit(int option, Duration limit) {
+        byte[] timeval = ByteBuffer.allocate(2 * Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(limit.toSeconds())
+                .putLong(0)
+                .array();
+        SocketLibC.setsockopt(fd, SocketLibC.SOL_SOCKET, option, timeval, timeval.length);
+    }
+
+    private ByteBuffer option(int name, int most) throws IOException {
+        byte[] value = new byte[most];
+        int[] length = {most};
+        try {
+            SocketLibC.getsockopt(fd, SocketLibC.SOL_SOCKET, name, value, length);
+        } catch (LastErrorException e) {
+            throw new IOException("caller: who it is: " + SocketLibC.text(e), e);
+        }
+        return ByteBuffer.wrap(value, 0, length[0]).order(ByteOrder.nativeOrder());
+    }
+}

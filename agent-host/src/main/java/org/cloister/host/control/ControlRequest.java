@@ -1,0 +1,54 @@
+package org.cloister.host.control;
+
+import java.util.regex.Pattern;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.ticket.Ticket;
+
+/** What a caller says in its first line; after {@link Run}, {@code {"request":"stop"}} may follow. */
+sealed interface ControlRequest {
+    /** A ticket's id, a VM's UUID or a domain's name. */
+    Pattern NAME = Pattern.compile("[a-z0-9-]{1,64}");
+
+    /** @param reattach as in {@link HostOperations#run} */
+    record Run(String ticket, boolean reattach) implements ControlRequest {}
+
+    record ShowStatus() implements ControlRequest {}
+
+    record ShowVms() implements ControlRequest {}
+
+    record ShowLedger() implements ControlRequest {}
+
+    record Stop(String vm) implements ControlRequest {}
+
+    record Render(String what) implements ControlRequest {}
+
+    static ControlRequest parse(byte[] line) throws MalformedException {
+        StrictJson json = StrictJson.read(line, ControlConnection.MAX_LINE);
+        String word = json.text("request");
+        ControlRequest request = switch (word) {
+            case "run" -> new Run(json.text("ticket", Ticket.ID), json.flag("again"));
+            case "status" -> new ShowStatus();
+            case "vms" -> new ShowVms();
+            case "ledger" -> new ShowLedger();
+            case "stop" -> new Stop(json.text("vm", NAME));
+            case "render" -> new Render(json.text("what", NAME));
+            default ->
+                throw new MalformedException(
+                        "request: want run, status, vms, ledger, stop or render, have " + StrictJson.quoted(word));
+        };
+        json.requireNothingElse();
+        return request;
+    }
+
+    /** What may follow {@link Run}. */
+    static void requireStop(byte[] line) throws MalformedException {
+        StrictJson json = StrictJson.read(line, ControlConnection.MAX_LINE);
+        String word = json.text("request");
+        if (!word.equals("stop")) {
+            throw new MalformedException(
+                    "request: want stop while a VM is waited for, have " + StrictJson.quoted(word));
+        }
+        json.requireNothingElse();
+    }
+}

@@ -1,0 +1,211 @@
+package org.cloister.host.control;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Answers callers, each on a thread of its own. Closing it ends their connections, and none of the VMs. */
+public final class ControlServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
+    private static final Duration ASK_WITHIN = Duration.ofSeconds(10);
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
+    /** As many as VMs that a ledger may have, and some that only ask. */
+    private static final int MAX_CALLERS = 4096 + 64;
+    /** Of those that have not shown yet that they may ask. */
+    private static final int MAX_UNHEARD = 64;
+    /** After an accept that failed, as when this process has no more files. */
+    private static final Duration ACCEPT_AGAIN = Duration.ofMillis(200);
+
+    private final ControlSocket socket;
+    private final CallerAuthorization gate;
+    private final CallerJobLookup steps;
+    private final HostOperations work;
+    private final Thread acceptor;
+    private final CountDownLatch closing = new CountDownLatch(1);
+
+    // Guarded by this object's monitor.
+    private final Set<ControlConnection> callers = new HashSet<>();
+    private int unheard;
+
+    private ControlServer(ControlSocket socket, CallerAuthorization gate, CallerJobLookup steps, HostOperations work) {
+        this.socket = socket;
+        this.gate = gate;
+        this.steps = steps;
+        this.work = work;
+        this.acceptor = new Thread(this::accept, "desk");
+    }
+
+    /**
+     * @param group whose members may ask for everything but to run a VM, as root may
+     * @param account the user whose job steps may run VMs
+     * @throws IOException if this host knows no such group or user, or the socket is another's
+     */
+    public static ControlServer open(
+            Path socket, String group, String account, CallerJobLookup steps, HostOperations work) throws IOException {
+        return open(socket, CallerAuthorization.of(group, account), steps, work);
+    }
+
+    static ControlServer open(Path socket, CallerAuthorization gate, CallerJobLookup steps, HostOperations work)
+            throws IOException {
+        ControlServer desk = new ControlServer(ControlSocket.listen(socket), gate, steps, work);
+        desk.acceptor.setDaemon(true);
+        desk.acceptor.start();
+        return desk;
+    }
+
+    private void accept() {
+        while (true) {
+            try {
+                Optional<ControlConnection> next = socket.accept();
+                if (next.isEmpty()) {
+                    return;
+                }
+                begin(next.get());
+            } catch (IOException e) {
+                LOG.warn("{}", e.getMessage());
+                if (pause()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** @return whether to end */
+    private boolean pause() {
+        try {
+            return closing.await(ACCEPT_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            return true;
+        }
+    }
+
+    private void begin(ControlConnection caller) {
+        synchronized (this) {
+            if (isClosing() || unheard >= MAX_UNHEARD || callers.size() >= MAX_CALLERS) {
+                caller.send(ControlResponses.refusal(
+                        "agent-host: want fewer callers, have " + callers.size(), "ask again"));
+                caller.close();
+                return;
+            }
+            callers.add(caller);
+            unheard++;
+        }
+        Thread thread = new Thread(() -> serve(caller), "desk-caller");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void serve(ControlConnection caller) {
+        AtomicBoolean heard = new AtomicBoolean();
+        try {
+            serve(caller, heard);
+        } catch (OperationRefused e) {
+            caller.send(ControlResponses.refusal(String.valueOf(e.getMessage()), e.hint()));
+        } catch (IOException e) {
+            caller.send(ControlResponses.refusal(String.valueOf(e.getMessage()), ""));
+        } catch (RuntimeException e) {
+            LOG.error("a caller's request: ", e);
+            caller.send(ControlResponses.refusal("agent-host: internal: " + e, "see its log"));
+        } finally {
+            ended(caller, heard.get());
+            caller.close();
+        }
+    }
+
+    private void serve(ControlConnection caller, AtomicBoolean heard) throws OperationRefused, IOException {
+        caller.setReadTimeout(ASK_WITHIN);
+        PeerCredentials peer = caller.peerCredentials();
+        gate.requireEither(peer);
+        Optional<byte[]> line = caller.readLine();
+        if (line.isEmpty()) {
+            return;
+        }
+        ControlRequest request = ControlRequest.parse(line.get());
+        require(request, peer);
+        heard.set(true);
+        heard();
+        if (request instanceof ControlRequest.Run run) {
+            JobStepCaller who = new JobStepCaller(peer.pid(), peer.uid(), steps.jobOf(peer.pid()));
+            new VmRunSession(caller, this::isClosing).serve(work, who, run);
+        } else {
+            caller.send(answer(request));
+        }
+    }
+
+    private void require(ControlRequest request, PeerCredentials peer) throws OperationRefused {
+        if (request instanceof ControlRequest.Run) {
+            gate.requireAccount(peer);
+        } else {
+            gate.requireOperator(peer);
+        }
+    }
+
+    private String answer(ControlRequest request) throws OperationRefused, IOException {
+        if (request instanceof ControlRequest.ShowVms) {
+            return ControlResponses.vms(work.vms());
+        }
+        if (request instanceof ControlRequest.ShowLedger) {
+            return ControlResponses.ledger(work.ledger());
+        }
+        if (request instanceof ControlRequest.Stop stop) {
+            work.stop(stop.vm());
+            return ControlResponses.stopped(stop.vm());
+        }
+        if (request instanceof ControlRequest.Render render) {
+            return ControlResponses.rendering(work.render(render.what()));
+        }
+        return ControlResponses.status(work.status());
+    }
+
+    private synchronized void heard() {
+        unheard--;
+    }
+
+    private synchronized void ended(ControlConnection caller, boolean heard) {
+        callers.remove(caller);
+        if (!heard) {
+            unheard--;
+        }
+        notifyAll();
+    }
+
+    private boolean isClosing() {
+        return closing.getCount() == 0;
+    }
+
+    @Override
+    public void close() throws IOException {
+        synchronized (this) {
+            closing.countDown();
+            callers.forEach(ControlConnection::shutDown);
+        }
+        socket.stop();
+        try {
+            acceptor.join(CLOSE_WITHIN.toMillis());
+            awaitCallers();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        socket.close();
+    }
+
+    private synchronized void awaitCallers() throws InterruptedException {
+        long endNs = System.nanoTime() + CLOSE_WITHIN.toNanos();
+        while (!callers.isEmpty()) {
+            long leftMs = (endNs - System.nanoTime()) / 1_000_000;
+            if (leftMs <= 0) {
+                LOG.warn("{} callers are still being answered", callers.size());
+                return;
+            }
+            wait(leftMs);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package org.cloister.host.control;
+
+import com.sun.jna.LastErrorException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+import org.cloister.daemon.StaleSocketFile;
+
+/** Where callers connect: a Unix socket that everybody reaches, for the kernel says of each who it is. One thread accepts. */
+final class ControlSocket implements AutoCloseable {
+    private static final int BACKLOG = 64;
+    private static final int PATH_AT = 2;
+    /** Of struct sockaddr_un, with the byte that ends it. */
+    private static final int MAX_PATH = 108;
+
+    private final Path path;
+    private final int fd;
+    private boolean over;
+
+    private ControlSocket(Path path, int fd) {
+        this.path = path;
+        this.fd = fd;
+    }
+
+    /** A socket where nobody answers is of a process that is no more, and is replaced. */
+    static ControlSocket listen(Path path) throws IOException {
+        byte[] address = address(path);
+        StaleSocketFile.clear(path);
+        try {
+            int fd = SocketLibC.socket(SocketLibC.AF_UNIX, SocketLibC.SOCK_STREAM | SocketLibC.SOCK_CLOEXEC, 0);
+            ControlSocket socket = new ControlSocket(path, fd);
+            boolean good = false;
+            try {
+                SocketLibC.bind(fd, address, address.length);
+                Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw-rw-"));
+                SocketLibC.listen(fd, BACKLOG);
+                good = true;
+            } finally {
+                if (!good) {
+                    SocketLibC.close(fd);
+                }
+            }
+            return socket;
+        } catch (LastErrorException e) {
+            throw new IOException(path + ": want to listen there, have " + SocketLibC.text(e), e);
+        }
+    }
+
+    /** @return empty once {@link #stop} was called */
+    Optional<ControlConnection> accept() throws IOException {
+        while (true) {
+            try {
+                int peer = SocketLibC.accept4(fd, null, null, SocketLibC.SOCK_CLOEXEC);
+                if (isOver()) {
+                    SocketLibC.close(peer);
+                    return Optional.empty();
+                }
+                return Optional.of(new ControlConnection(peer));
+            } catch (LastErrorException e) {
+                if (isOver()) {
+                    return Optional.empty();
+                }
+                if (e.getErrorCode() != SocketLibC.EINTR) {
+                    throw new IOException(path + ": accept: " + SocketLibC.text(e), e);
+                }
+            }
+        }
+    }
+
+    /** Wakes who accepts; from any thread. */
+    synchronized void stop() {
+        if (!over) {
+            over = true;
+            SocketLibC.shutdown(fd, SocketLibC.SHUT_RDWR);
+        }
+    }
+
+    private synchronized boolean isOver() {
+        return over;
+    }
+
+    /** When nobody accepts any more. */
+    @Override
+    public void close() throws IOException {
+        stop();
+        SocketLibC.close(fd);
+        Files.deleteIfExists(path);
+    }
+
+    private static byte[] address(Path path) throws IOException {
+        byte[] text = path.toString().getBytes(StandardCharsets.UTF_8);
+        if (text.length >= MAX_PATH) {
+            throw new IOException(
+                    path + ": want a path of less than " + MAX_PATH + " bytes, have " + text.length + "; set socket");
+        }
+        return ByteBuffer.allocate(PATH_AT + MAX_PATH)
+                .order(ByteOrder.nativeOrder())
+                .putShort((short) SocketLibC.AF_UNIX)
+                .put(text)
+                .array();
+    }
+}

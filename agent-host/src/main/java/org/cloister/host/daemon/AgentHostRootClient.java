@@ -1,0 +1,97 @@
+package org.cloister.host.daemon;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.cloister.host.health.DrainReason;
+import org.cloister.host.health.SlurmNodeCommands;
+import org.cloister.host.slurmstep.CgroupAttacher;
+import org.cloister.host.slurmstep.JobStepEnded;
+import org.cloister.slurm.LogText;
+
+/**
+ * agent-host-root behind its socket: one connection, one line and one line's answer for each request. It is told no paths and no
+ * processes but the caller's, and finds and checks the rest itself.
+ */
+public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeCommands {
+    private static final int MAX_ANSWER = 1024;
+
+    private final Path socket;
+    private final Duration limit;
+
+    /** @param limit of each request; longer than the script's own for Slurm's commands */
+    public AgentHostRootClient(Path socket, Duration limit) {
+        this.socket = socket;
+        this.limit = limit;
+    }
+
+    /** The script reads itself which process the domain has, and where the caller is. */
+    @Override
+    public void attach(String domain, long pid, long caller, List<Path> folders) throws IOException {
+        ask("take " + domain + " " + caller);
+    }
+
+    @Override
+    public void drain(DrainReason reason) throws IOException {
+        ask("drain " + reason);
+    }
+
+    @Override
+    public void resume(DrainReason reason) throws IOException {
+        ask("resume " + reason);
+    }
+
+    private void ask(String request) throws IOException {
+        String answer = answer(request);
+        if (answer.equals("ok")) {
+            return;
+        }
+        if (answer.startsWith("gone ")) {
+            throw new JobStepEnded(LogText.printable(answer.substring("gone ".length())));
+        }
+        throw new IOException("agent-host-root: " + request + ": want ok, have "
+                + (answer.isEmpty() ? "no answer" : LogText.printable(answer)) + "; see the journal of its service");
+    }
+
+    private String answer(String request) throws IOException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+                Selector selector = Selector.open()) {
+            channel.configureBlocking(false);
+            channel.connect(UnixDomainSocketAddress.of(socket));
+            ByteBuffer line = ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.US_ASCII));
+            // A socket nobody has written to takes a line whole.
+            if (channel.write(line) == 0 || line.hasRemaining()) {
+                throw new IOException("want it to take a request, have it take " + line.position() + " bytes");
+            }
+            channel.shutdownOutput();
+            channel.register(selector, SelectionKey.OP_READ);
+            ByteBuffer said = ByteBuffer.allocate(MAX_ANSWER);
+            while (said.hasRemaining()) {
+                long leftMs = (deadline - System.nanoTime()) / 1_000_000;
+                if (leftMs <= 0) {
+                    throw new IOException("want an answer within " + limit.toSeconds() + " s, have none");
+                }
+                selector.select(leftMs);
+                selector.selectedKeys().clear();
+                if (channel.read(said) < 0) {
+                    break;
+                }
+            }
+            return new String(said.array(), 0, said.position(), StandardCharsets.ISO_8859_1).strip();
+        } catch (IOException e) {
+            throw new IOException(
+                    "agent-host-root at " + socket + ": " + e.getMessage()
+                            + "; systemctl status agent-host-root.socket",
+                    e);
+        }
+    }
+}

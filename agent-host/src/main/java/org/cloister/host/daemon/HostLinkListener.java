@@ -1,0 +1,71 @@
+package org.cloister.host.daemon;
+
+import java.time.Instant;
+import java.util.Optional;
+import org.cloister.host.tickets.TicketClaims;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.transport.link.AgentLinkListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What this host hears of its link to a relay that is not for a VM of it. */
+final class HostLinkListener implements AgentLinkListener {
+    private static final Logger LOG = LoggerFactory.getLogger(HostLinkListener.class);
+
+    private final TicketClaims claims;
+    private final TicketClaims.AuditHeadListener heads;
+
+    HostLinkListener(TicketClaims claims, TicketClaims.AuditHeadListener heads) {
+        this.claims = claims;
+        this.heads = heads;
+    }
+
+    @Override
+    public void onAttached(AgentAttachStream attachment) {
+        attachment.link().peer().ifPresent(relay -> {
+            LOG.info("relay: attached to {}", relay.name());
+            heads.onHead(attachment.head().toByteArray(), relay);
+        });
+        claims.attached(attachment.link());
+    }
+
+    /** A host serves no name of its own. */
+    @Override
+    public void onServed(CertificateName name, Optional<CloseReason> refused) {
+        LOG.warn("relay: want names of VMs here, have {}", name);
+    }
+
+    @Override
+    public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
+        attachment.refuse(dial, CloseReason.UNKNOWN);
+    }
+
+    @Override
+    public boolean onRevocationList(byte[] signed) {
+        return false;
+    }
+
+    @Override
+    public void onListRefused(IdentityRefusedException list) {
+        LOG.info("relay: a list is not taken: {}", list.getMessage());
+    }
+
+    @Override
+    public void onLost(String why) {
+        LOG.warn("relay: link lost: {}", why);
+    }
+
+    @Override
+    public void onRenewed(Instant until) {
+        LOG.info("certificate renewed until={}", until);
+    }
+
+    @Override
+    public void onRenewalFailed(String why) {
+        LOG.warn("certificate not renewed: {}", why);
+    }
+}

@@ -1,0 +1,158 @@
+package org.cloister.host.daemon;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.cloister.host.HostConfig;
+import org.cloister.host.HostVmConfig;
+import org.cloister.host.domain.Accelerator;
+import org.cloister.host.domain.SevCapabilities;
+import org.cloister.host.domain.SevDecision;
+import org.cloister.host.libvirt.Hypervisor;
+import org.cloister.host.plan.HostVmDefaults;
+import org.cloister.preflight.FindingSeverity;
+import org.cloister.preflight.MachineRole;
+import org.cloister.preflight.PreflightChecks;
+import org.cloister.preflight.PreflightFinding;
+import org.cloister.preflight.PreflightReport;
+import org.cloister.preflight.RelaySlurmSettings;
+import org.cloister.preflight.machine.LiveMachine;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether this host is as it has to be, by the checks of {@code agentctl doctor}, and what VMs can have here: found out at the
+ * start on a thread of its own, which takes seconds, and again each minute until it passes.
+ */
+final class HostPreflight implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(HostPreflight.class);
+    private static final Duration AGAIN = Duration.ofSeconds(60);
+    /** Twice what all checks have together when nothing answers. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    /** A relay's Slurm is looked at where the relay is. */
+    private static final RelaySlurmSettings NO_RELAY = new RelaySlurmSettings(
+            RelaySlurmSettings.DEFAULT_USER, RelaySlurmSettings.DEFAULT_PARTITION, Optional.empty(), List.of());
+    /** Of Doctor's checks, the one that says whether guests run on the processor. */
+    private static final String KVM = "kvm";
+
+    private final HostConfig config;
+    private final Hypervisor hypervisor;
+    private final Thread thread;
+    private final CountDownLatch looked = new CountDownLatch(1);
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private volatile Verdict verdict = new Verdict(Optional.of("under way"), null);
+
+    /** @param terms null if it has not passed */
+    private record Verdict(
+            Optional<String> failure, @Nullable HostVmDefaults terms) {}
+
+    HostPreflight(HostConfig config, Hypervisor hypervisor) {
+        this.config = config;
+        this.hypervisor = hypervisor;
+        this.thread = new Thread(this::look, "preflight");
+        this.thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** @return empty once it has passed */
+    Optional<String> failure() {
+        return verdict.failure;
+    }
+
+    /** What VMs are given here, when it has looked for the first time. */
+    HostVmDefaults terms() throws IOException, InterruptedException {
+        looked.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        Verdict now = verdict;
+        if (now.terms == null) {
+            throw new IOException(
+                    "preflight: want none of its checks to fail, have " + now.failure.orElse("no answer"));
+        }
+        return now.terms;
+    }
+
+    private void look() {
+        try {
+            do {
+                verdict = examine();
+                verdict.failure.ifPresent(why -> LOG.error("preflight: {}; no VM is started here", why));
+                looked.countDown();
+            } while (verdict.failure.isPresent() && !closing.await(AGAIN.toSeconds(), TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Verdict examine() {
+        try (LiveMachine machine = new LiveMachine(variables())) {
+            PreflightChecks doctor =
+                    new PreflightChecks(MachineRole.HOST, config.libvirt().uri(), NO_RELAY);
+            PreflightReport examination = doctor.examine(machine, Set.of());
+            Optional<String> failure = examination.findings().stream()
+                    .filter(finding -> finding.severity() == FindingSeverity.FAILURE)
+                    .findFirst()
+                    .map(HostPreflight::text);
+            return failure.isPresent() ? new Verdict(failure, null) : new Verdict(Optional.empty(), terms(examination));
+        } catch (IOException e) {
+            return new Verdict(Optional.of(String.valueOf(e.getMessage())), null);
+        }
+    }
+
+    /** Where this host's configuration has what programs look for by their own. */
+    private Map<String, String> variables() {
+        Map<String, String> variables = new HashMap<>();
+        variables.put("OVS_RUNDIR", config.bridge().runDirectory().toString());
+        config.slurm().configuration().ifPresent(file -> variables.put("SLURM_CONF", file.toString()));
+        config.slurm()
+                .programs()
+                .ifPresent(folder ->
+                        variables.put("PATH", folder + ":" + System.getenv().getOrDefault("PATH", "/usr/bin:/bin")));
+        return variables;
+    }
+
+    private HostVmDefaults terms(PreflightReport examination) throws IOException {
+        HostVmConfig vm = config.vm();
+        Accelerator accelerator = accelerator(examination, vm);
+        SevCapabilities sev =
+                vm.launchSecurity() == SevDecision.Mode.OFF ? SevCapabilities.NONE : hypervisor.sevCapabilities();
+        return new HostVmDefaults(
+                accelerator,
+                vm.reserves().of(accelerator),
+                vm.backing(),
+                vm.launchSecurity(),
+                sev,
+                vm.tpm(),
+                vm.debugConsole(),
+                VlanTrunk.mtu(config.bridge()));
+    }
+
+    private static Accelerator accelerator(PreflightReport examination, HostVmConfig vm) throws IOException {
+        boolean kvm = examination.findings().stream()
+                .anyMatch(finding -> finding.check().equals(KVM) && finding.severity() == FindingSeverity.OK);
+        Accelerator found = kvm ? Accelerator.KVM : Accelerator.TCG;
+        if (vm.accelerator().orElse(found) == Accelerator.KVM && !kvm) {
+            throw new IOException("kvm: want guests on the processor as vm.accelerator says, have none that runs;"
+                    + " see agentctl doctor --check kvm");
+        }
+        return vm.accelerator().orElse(found);
+    }
+
+    private static String text(PreflightFinding finding) {
+        return finding.check() + ": " + finding.text()
+                + finding.remedy().map(mend -> "; mend: " + mend).orElse("");
+    }
+
+    @Override
+    public void close() {
+        closing.countDown();
+    }
+}

@@ -1,0 +1,117 @@
+package org.cloister.host.daemon;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.cloister.host.control.HostOperations;
+import org.cloister.host.control.HostStatus;
+import org.cloister.host.control.JobStepCaller;
+import org.cloister.host.control.OperationRefused;
+import org.cloister.host.control.VmRendering;
+import org.cloister.host.control.VmRunListener;
+import org.cloister.host.control.VmSummary;
+import org.cloister.host.domain.DomainXml;
+import org.cloister.host.reconcile.ReconcilePass;
+import org.cloister.host.reconcile.VmLedgerEntry;
+import org.cloister.host.reconcile.VmStartStep;
+import org.cloister.host.reconcile.VmTermination;
+import org.cloister.host.resources.VmPlan;
+
+/** What operators and job steps ask of this host. */
+final class LocalHostOperations implements HostOperations {
+    private static final long MS = 1000;
+
+    private final String host;
+    private final VmRunContext parts;
+    private final VmRuns runs;
+
+    LocalHostOperations(String host, VmRunContext parts, VmRuns runs) {
+        this.host = host;
+        this.parts = parts;
+        this.runs = runs;
+    }
+
+    @Override
+    public Run run(JobStepCaller caller, String ticket, boolean again, VmRunListener phases) throws OperationRefused {
+        return again ? runs.reattach(caller, ticket, phases) : runs.start(caller, ticket, phases);
+    }
+
+    @Override
+    public HostStatus status() {
+        List<VmLedgerEntry> entries = ledger();
+        Optional<ReconcilePass.Outcome> last = parts.reconcileLoop().last();
+        return new HostStatus(
+                host,
+                parts.readiness().unready(),
+                parts.readiness().components(),
+                count(entries, entry -> entry.end().isEmpty() && entry.step().compareTo(VmStartStep.RUNNING) < 0),
+                count(entries, entry -> entry.end().isEmpty() && entry.step().compareTo(VmStartStep.RUNNING) >= 0),
+                count(entries, entry -> entry.end().isPresent()),
+                last.map(outcome ->
+                                outcome.orphans().stream().map(Object::toString).toList())
+                        .orElse(List.of()),
+                last.map(ReconcilePass.Outcome::problems).orElse(List.of()),
+                last.map(outcome -> (parts.clock().millis() - outcome.atMs()) / MS));
+    }
+
+    private static int count(List<VmLedgerEntry> entries, Predicate<VmLedgerEntry> which) {
+        return (int) entries.stream().filter(which).count();
+    }
+
+    /** Of those whose plan is there: of the others the ledger has all there is. */
+    @Override
+    public List<VmSummary> vms() {
+        return ledger().stream().flatMap(entry -> view(entry).stream()).toList();
+    }
+
+    private Optional<VmSummary> view(VmLedgerEntry entry) {
+        try {
+            return Optional.of(view(entry, parts.resources().folders().plan(entry.owner())));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static VmSummary view(VmLedgerEntry entry, VmPlan plan) {
+        return new VmSummary(
+                entry.owner(),
+                entry.step(),
+                plan.domain().cpus().count(),
+                plan.domain().memoryMib(),
+                plan.port().vlan(),
+                plan.port().self().ipv4().text(),
+                Instant.ofEpochMilli(entry.claimedMs()),
+                entry.end().map(VmTermination::why));
+    }
+
+    @Override
+    public List<VmLedgerEntry> ledger() {
+        return parts.ledger().entries();
+    }
+
+    @Override
+    public void stop(String vm) throws OperationRefused, IOException {
+        runs.requestEnd(named(vm).owner().uuid());
+    }
+
+    @Override
+    public VmRendering render(String what) throws OperationRefused, IOException {
+        VmPlan plan = parts.resources().folders().plan(named(what).owner());
+        return new VmRendering(
+                DomainXml.of(plan.domain()),
+                List.of(plan.port().toString()),
+                parts.resources().ports().flows(plan.owner()));
+    }
+
+    private VmLedgerEntry named(String what) throws OperationRefused {
+        return ledger().stream()
+                .filter(entry -> entry.owner().uuid().equals(what)
+                        || entry.owner().names().domain().equals(what)
+                        || entry.owner().ticket().equals(what))
+                .findFirst()
+                .orElseThrow(() -> new OperationRefused(
+                        what + ": want a VM of this host, have none of that name", "see agentctl host vms"));
+    }
+}

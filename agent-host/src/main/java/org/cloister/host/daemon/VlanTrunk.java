@@ -1,0 +1,35 @@
+package org.cloister.host.daemon;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.cloister.ovs.BridgeConfig;
+import org.cloister.ovs.NetworkMtu;
+
+/** The VLAN trunk to the other hosts. */
+final class VlanTrunk {
+    /** RFC 894; of a host whose VMs meet on its own bridge alone. */
+    private static final int ETHERNET = 1500;
+
+    private VlanTrunk() {}
+
+    /** What its frames carry, and hence VMs'; in bytes. */
+    static int mtu(BridgeConfig bridge) throws IOException {
+        String device = bridge.uplink();
+        if (device == null) {
+            return ETHERNET;
+        }
+        Path file = Path.of("/sys/class/net", device, "mtu");
+        try {
+            int carried = Integer.parseInt(
+                    Files.readString(file, StandardCharsets.US_ASCII).strip());
+            return NetworkMtu.of(carried, false, NetworkMtu.Esp.TUNNEL).port();
+        } catch (IOException | IllegalArgumentException e) {
+            throw new IOException(
+                    "bridge.uplink " + device + ": want an MTU that serves in " + file + ", have " + e.getMessage()
+                            + "; name the trunk's device",
+                    e);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package org.cloister.host.daemon;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import org.cloister.host.control.HostOperations;
+import org.cloister.host.control.JobStepCaller;
+import org.cloister.host.control.OperationRefused;
+import org.cloister.host.control.VmRunListener;
+import org.cloister.host.control.VmRunPhase;
+import org.cloister.host.reconcile.ReconcileAction;
+import org.cloister.host.reconcile.ReconcilePass;
+import org.cloister.host.reconcile.VmLedger;
+import org.cloister.host.reconcile.VmLedgerEntry;
+import org.cloister.host.reconcile.VmStartStep;
+import org.cloister.host.reconcile.VmTermination;
+import org.cloister.host.vm.ResourceOwner;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** All VMs that somebody waits for. From any thread. */
+final class VmRuns implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VmRuns.class);
+
+    private final VmRunContext parts;
+    private final CountDownLatch firstRound = new CountDownLatch(1);
+    private final ExecutorService threads = Executors.newCachedThreadPool(work -> {
+        Thread thread = new Thread(work, "vm");
+        thread.setDaemon(true);
+        return thread;
+    });
+    private volatile Consumer<String> asked = uuid -> {};
+    /** By UUID. */
+    private final Map<String, VmRun> waiting = new HashMap<>();
+
+    VmRuns(VmRunContext parts) {
+        this.parts = parts;
+    }
+
+    /** A VM is made, whatever becomes of it. */
+    HostOperations.Run start(JobStepCaller caller, String ticket, VmRunListener phases) {
+        VmRun run = new VmRun(parts, this, phases, VmRunPhase.JOB);
+        threads.execute(() -> run.make(caller, ticket));
+        return run;
+    }
+
+    /** The caller waits on for a VM that it had before this process was. */
+    HostOperations.Run reattach(JobStepCaller caller, String ticket, VmRunListener phases) throws OperationRefused {
+        VmLedgerEntry entry = parts.ledger().entries().stream()
+                .filter(each ->
+                        each.owner().ticket().equals(ticket) && each.owner().globalJob() == caller.job())
+                .findFirst()
+                .orElseThrow(() -> new OperationRefused(
+                        "ticket " + ticket + ": want its VM of job " + caller.job() + ", have none any more",
+                        "see agent-host's log for how it ended"));
+        VmRun run = new VmRun(parts, this, phases, VmRunPhase.of(entry.step()).orElse(VmRunPhase.TICKET));
+        run.setVm(entry.owner().uuid());
+        register(entry.owner().uuid(), run);
+        return run;
+    }
+
+    void awaitFirstPass() throws InterruptedException {
+        firstRound.await();
+    }
+
+    synchronized void register(String uuid, VmRun run) {
+        waiting.put(uuid, run);
+    }
+
+    /** @param hears of each VM that is asked to end, when that is on disk; from any thread */
+    void setEndListener(Consumer<String> hears) {
+        asked = hears;
+    }
+
+    /** Somebody wishes it; it is on disk when this returns. */
+    void requestEnd(String uuid) throws IOException {
+        parts.terminator().terminate(uuid, VmTermination.Why.ASKED);
+        asked.accept(uuid);
+    }
+
+    /** For {@code GuestRegistrationListener}. */
+    void onRegistered(ResourceOwner owner) throws IOException {
+        VmLedger ledger = parts.ledger();
+        Optional<VmLedgerEntry> entry = ledger.entry(owner.uuid());
+        if (entry.isEmpty()
+                || entry.get().step() != VmStartStep.RUNNING
+                || !ledger.recordStep(owner.uuid(), VmStartStep.REGISTERED)) {
+            return;
+        }
+        VmRun run;
+        synchronized (this) {
+            run = waiting.get(owner.uuid());
+        }
+        if (run != null) {
+            run.enterPhase(VmRunPhase.REGISTERED);
+        }
+    }
+
+    /** A round is over; on the rounds' thread. */
+    void onPass(ReconcilePass.Outcome outcome) {
+        if (outcome.neverAnswered().isEmpty()) {
+            firstRound.countDown();
+        }
+        for (ReconcileAction action : outcome.done()) {
+            if (action instanceof ReconcileAction.ForgetVm forget) {
+                gone(forget.owner().uuid(), forget.end());
+            }
+        }
+        List<VmRun> left;
+        synchronized (this) {
+            left = List.copyOf(waiting.values());
+        }
+        left.forEach(VmRun::onPass);
+    }
+
+    /** Nobody waits for it any more, whether it ever was or not. */
+    synchronized void unregister(String uuid) {
+        waiting.remove(uuid);
+    }
+
+    private void gone(String uuid, VmTermination end) {
+        LOG.info(
+                "VM {}: nothing is left of it {} ms after it was to end: {}",
+                uuid,
+                parts.clock().millis() - end.atMs(),
+                end.why());
+        VmRun run;
+        synchronized (this) {
+            run = waiting.get(uuid);
+        }
+        if (run != null) {
+            run.onRemoved(end);
+        }
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

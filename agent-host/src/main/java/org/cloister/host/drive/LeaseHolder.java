@@ -1,0 +1,49 @@
+package org.cloister.host.drive;
+
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.ticket.Ticket;
+
+/**
+ * Who may write to a drive, or may have been writing when a later one came.
+ *
+ * @param epoch by which it took the drive
+ * @param host its name, as its certificate has it
+ * @param opening the id of its opening
+ * @param seconds for how long it may go on without having looked at the lease: whoever takes the drive from it waits as long
+ */
+public record LeaseHolder(long epoch, String host, String opening, int seconds) {
+    /** A sixth of it from look to look, half of it for a storage that is silent, the rest to end a VM. */
+    public static final int LEAST_SECONDS = 12;
+
+    public static final int MOST_SECONDS = 3600;
+
+    /** Characters of a host's name. */
+    private static final int MAX_HOST = 253;
+
+    /** @throws IllegalArgumentException if a value is out of its range */
+    public LeaseHolder {
+        if (epoch < 1 || epoch > Ticket.MAX_COUNT) {
+            throw new IllegalArgumentException("epoch: want 1 to " + Ticket.MAX_COUNT + ", have " + epoch);
+        }
+        if (host.isEmpty() || host.length() > MAX_HOST || !host.matches("[a-z0-9.-]+")) {
+            throw new IllegalArgumentException("host: want a name, have " + StrictJson.quoted(host));
+        }
+        if (!VmFacts.ID.matcher(opening).matches()) {
+            throw new IllegalArgumentException("opening: want " + VmFacts.ID + ", have " + StrictJson.quoted(opening));
+        }
+        if (seconds < LEAST_SECONDS || seconds > MOST_SECONDS) {
+            throw new IllegalArgumentException(
+                    "seconds: want " + LEAST_SECONDS + " to " + MOST_SECONDS + ", have " + seconds);
+        }
+    }
+
+    boolean isSame(LeaseHolder other) {
+        return epoch == other.epoch && host.equals(other.host) && opening.equals(other.opening);
+    }
+
+    @Override
+    public String toString() {
+        return "opening " + opening + " on " + host + " by epoch " + epoch;
+    }
+}

@@ -1,0 +1,156 @@
+package org.cloister.host.health;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.cloister.host.control.VmRunResult;
+import org.cloister.host.reconcile.ReconcilePass;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that has this node drained and resumed. It alone waits for Slurm; whoever tells it something returns at once. It
+ * wakes when it is told something, as each round does, and while Slurm gives no answer.
+ */
+public final class NodeHealthMonitor implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeHealthMonitor.class);
+    private static final Duration END_LIMIT = Duration.ofSeconds(2);
+
+    private final NodeHealth health;
+    private final SlurmNodeQuery view;
+    private final SlurmNodeCommands commands;
+    private final Supplier<List<String>> wrong;
+    private final InstantSource clock;
+    private final Duration retry;
+    private final Semaphore bell = new Semaphore(1);
+    private final Thread thread;
+    private String logged = "";
+    private volatile boolean closed;
+
+    /**
+     * @param wrong what keeps this host from taking tickets now, for people; from the watch's thread
+     * @param retry from a try that failed to the next
+     */
+    public NodeHealthMonitor(
+            NodeHealth health,
+            SlurmNodeQuery view,
+            SlurmNodeCommands commands,
+            Supplier<List<String>> wrong,
+            InstantSource clock,
+            Duration retry) {
+        this.health = health;
+        this.view = view;
+        this.commands = commands;
+        this.wrong = wrong;
+        this.clock = clock;
+        this.retry = retry;
+        this.thread = new Thread(this::run, "node-health");
+        this.thread.setDaemon(true);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    /** How a VM ended; from any thread. */
+    public void onVmEnded(VmRunResult how) {
+        synchronized (health) {
+            health.onVmEnded(how, clock.millis());
+        }
+        ring();
+    }
+
+    /** For {@link org.cloister.host.reconcile.ReconcileLoop}. */
+    public void onPass(ReconcilePass.Outcome outcome) {
+        synchronized (health) {
+            health.onPass(outcome, clock.millis());
+        }
+        ring();
+    }
+
+    private void ring() {
+        if (bell.availablePermits() == 0) {
+            bell.release();
+        }
+    }
+
+    private void run() {
+        try {
+            boolean isDone = true;
+            while (!closed) {
+                if (isDone) {
+                    bell.acquire();
+                } else if (!bell.tryAcquire(retry.toMillis(), TimeUnit.MILLISECONDS)) {
+                    LOG.debug("node: tried again");
+                }
+                bell.drainPermits();
+                isDone = closed || once();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** @return false if it is to be tried again soon */
+    private boolean once() {
+        try {
+            synchronized (health) {
+                if (!health.needsCheck(clock.millis())) {
+                    return true;
+                }
+            }
+            SlurmNodeState seen = view.readState();
+            List<String> now = wrong.get();
+            NodeDecision decision;
+            synchronized (health) {
+                decision = health.decide(seen, now, clock.millis());
+            }
+            carryOut(decision);
+            logged = "";
+            // What was done is looked at once more, so that it is known as ours.
+            return decision instanceof NodeDecision.NoChange;
+        } catch (IOException e) {
+            String why = String.valueOf(e.getMessage());
+            if (!why.equals(logged)) {
+                LOG.warn("node: its state in Global Slurm is left as it is, and tried again: {}", why);
+            }
+            logged = why;
+            return false;
+        } catch (RuntimeException e) {
+            LOG.error("node: a fault of agent-host", e);
+            return false;
+        }
+    }
+
+    private void carryOut(NodeDecision decision) throws IOException {
+        if (decision instanceof NodeDecision.Drain drain) {
+            commands.drain(drain.reason());
+            synchronized (health) {
+                health.onDrained();
+            }
+            LOG.warn("node: drained: {}", drain.reason());
+        } else if (decision instanceof NodeDecision.Resume resume) {
+            commands.resume(resume.reason());
+            synchronized (health) {
+                health.onResumed(clock.millis());
+            }
+            LOG.info("node: resumed, was drained: {}", resume.reason());
+        }
+    }
+
+    /** The node stays as it is: drained, if it is. */
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+        try {
+            thread.join(END_LIMIT.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package org.cloister.host.health;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.cloister.slurm.FixedWidthRow;
+import org.cloister.slurm.LogText;
+import org.cloister.slurm.SlurmCommand;
+import org.cloister.slurm.SlurmUnavailableException;
+
+/** A node through Slurm's own programs. Anybody may look; the commands are root's. */
+public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands {
+    private static final Pattern NODE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.-]{0,63}");
+    private static final Pattern STATE = Pattern.compile("[a-z_]{1,40}(\\+[a-z_]{1,40}){0,12}");
+    private static final int STATE_WIDTH = 200;
+    /** Longer than any of ours. */
+    private static final int REASON_WIDTH = 400;
+    /** One for each partition. */
+    private static final int MAX_LINES = 1000;
+
+    private final SlurmCommand slurm;
+    private final String node;
+
+    /** @throws IllegalArgumentException if the name is none that sinfo takes as one node's */
+    public SlurmNodeClient(SlurmCommand slurm, String node) {
+        if (!NODE.matcher(node).matches()) {
+            throw new IllegalArgumentException("node: want " + NODE + ", have " + LogText.printable(node));
+        }
+        this.slurm = slurm;
+        this.node = node;
+    }
+
+    /** Of a reason with a newline in it, which is nobody's but an administrator's, the rest is left out. */
+    @Override
+    public SlurmNodeState readState() throws IOException {
+        String said = slurm.succeed(
+                "sinfo",
+                List.of(
+                        "-a",
+                        "-h",
+                        "-N",
+                        "-n",
+                        node,
+                        "-O",
+                        "StateComplete:" + STATE_WIDTH + "|,Reason:" + REASON_WIDTH + "|"));
+        List<FixedWidthRow> lines = FixedWidthRow.of("sinfo", said, MAX_LINES);
+        if (lines.isEmpty()) {
+            throw new SlurmUnavailableException("sinfo: want node " + node
+                    + " in a partition, have none of that name; see" + " slurm.node in agent-host.toml");
+        }
+        FixedWidthRow first = lines.get(0);
+        String state = first.next(STATE_WIDTH);
+        if (!STATE.matcher(state).matches()) {
+            throw first.strange();
+        }
+        return new SlurmNodeState(new HashSet<>(Arrays.asList(state.split("\\+", -1))), reason(said));
+    }
+
+    private static String reason(String said) {
+        Set<String> different = new HashSet<>(said.lines().toList());
+        String line = said.lines().findFirst().orElse("");
+        boolean isWhole = different.size() == 1 && line.length() == STATE_WIDTH + REASON_WIDTH + "||".length();
+        return isWhole ? line.substring(STATE_WIDTH + 1, line.length() - 1).strip() : "";
+    }
+
+    @Override
+    public void drain(DrainReason reason) throws IOException {
+        if (readState().isOutOfService()) {
+            throw new IOException("node " + node + ": want it in service, have it taken out by somebody meanwhile");
+        }
+        update("state=drain", "reason=" + reason);
+    }
+
+    @Override
+    public void resume(DrainReason reason) throws IOException {
+        SlurmNodeState seen = readState();
+        if (seen.isDown() || !seen.ours().equals(Optional.of(reason))) {
+            throw new IOException("node " + node + ": want it drained for our reason, have " + seen);
+        }
+        update("state=resume");
+    }
+
+    private void update(String... what) throws SlurmUnavailableException {
+        List<String> arguments = new ArrayList<>(List.of("update", "nodename=" + node));
+        arguments.addAll(List.of(what));
+        slurm.succeed("scontrol", arguments);
+    }
+}

@@ -1,5 +1,0 @@
-/** What VMs this host has or had: written down before each act, held against what is there, and put right. */
-@NullMarked
-package org.cloister.host.ledger;
-
-import org.jspecify.annotations.NullMarked;

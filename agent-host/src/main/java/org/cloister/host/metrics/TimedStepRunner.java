@@ -1,0 +1,49 @@
+package org.cloister.host.metrics;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.BiConsumer;
+import org.cloister.host.reconcile.VmStartStep;
+import org.cloister.host.reconcile.VmStepRunner;
+
+/** Another maker, whose steps are counted as they pass or fail. */
+public final class TimedStepRunner implements VmStepRunner {
+    private final VmStepRunner maker;
+    private final HostMetrics metrics;
+    private final BiConsumer<VmStartStep, Duration> passed;
+
+    /** @param passed hears of each step that was done, besides */
+    public TimedStepRunner(VmStepRunner maker, HostMetrics metrics, BiConsumer<VmStartStep, Duration> passed) {
+        this.maker = maker;
+        this.metrics = metrics;
+        this.passed = passed;
+    }
+
+    @Override
+    public boolean isFree(VmStartStep step) throws IOException {
+        try {
+            boolean free = maker.isFree(step);
+            if (!free) {
+                metrics.recordStepFailure(step);
+            }
+            return free;
+        } catch (IOException e) {
+            metrics.recordStepFailure(step);
+            throw e;
+        }
+    }
+
+    @Override
+    public void run(VmStartStep step) throws IOException {
+        long beganNs = System.nanoTime();
+        try {
+            maker.run(step);
+        } catch (IOException e) {
+            metrics.recordStepFailure(step);
+            throw e;
+        }
+        Duration took = Duration.ofNanos(System.nanoTime() - beganNs);
+        metrics.recordStep(step, took);
+        passed.accept(step, took);
+    }
+}

@@ -1,0 +1,102 @@
+package org.cloister.host.plan;
+
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.cloister.host.domain.DomainDisk;
+import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.drive.DriveClaim;
+import org.cloister.host.resources.PortOwnerLabels;
+import org.cloister.host.resources.VmPlan;
+import org.cloister.host.slurmstep.StepAllocation;
+import org.cloister.host.vm.ResourceOwner;
+import org.cloister.ovs.Endpoint;
+import org.cloister.ovs.PortPlan;
+import org.cloister.ovs.PortRole;
+import org.cloister.protocol.policy.HostSharing;
+import org.cloister.protocol.ticket.AllocatedSlot;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.ProjectAddress;
+import org.cloister.protocol.ticket.ProjectSubnet;
+
+/**
+ * A controlling VM as its opening, its allocation and its job's step make it. On the bridge a controller's port is as any
+ * other but for its label: it exchanges frames with its peers alone. These are all stations that the project's network has
+ * room for, for tickets come and go while it runs, and hosts that have workers of theirs name it as a peer. It has no way out
+ * of that network and reaches neither hosts nor other projects, who are on other VLANs.
+ */
+public final class ControllerVmPlanner {
+    /** As many as a port may have: of a network of 20 bits and more. */
+    private static final int MAX_PEERS = 4096;
+
+    private ControllerVmPlanner() {}
+
+    /**
+     * Where the VM's own files are.
+     *
+     * @param folder of its sockets
+     * @param drive made before, and taken
+     */
+    public record VmPaths(Path folder, Path drive) {}
+
+    /**
+     * What was signed.
+     *
+     * @param slot this host's own
+     */
+    public record SignedInputs(DriveClaim drive, Allocation allocation, AllocatedSlot slot) {}
+
+    /**
+     * @param owner of the slot
+     * @throws UnsatisfiablePlan if this host cannot give it what it has to have
+     */
+    public static VmPlan plan(
+            SignedInputs asked,
+            ResourceOwner owner,
+            StepAllocation allotment,
+            GuestImage image,
+            HostVmDefaults terms,
+            VmPaths places)
+            throws UnsatisfiablePlan {
+        DomainDisk drive = new DomainDisk(places.drive(), VmPlan.DRIVE_SERIAL, DomainDisk.Use.WRITABLE);
+        DomainSpec domain = new DomainPlanner(owner, image, terms, places.folder(), Optional.of(drive))
+                .plan(asked.slot(), allotment);
+        PortPlan port = new PortPlan(
+                owner.names().tap(),
+                asked.allocation().vlan(),
+                VlanEndpoint.at(asked.slot().address()),
+                PortOwnerLabels.job(owner),
+                PortRole.CONTROLLER,
+                peers(asked.allocation().network()),
+                null,
+                null,
+                PortOwnerLabels.owner(owner));
+        return new VmPlan(
+                domain,
+                port,
+                terms.mtu(),
+                OptionalLong.empty(),
+                image.manifest().identity(),
+                HostSharing.ANY,
+                Optional.of(asked.drive()));
+    }
+
+    /** Every address that a worker of the project may get. */
+    private static Set<Endpoint> peers(ProjectSubnet network) throws UnsatisfiablePlan {
+        Set<Endpoint> peers = new HashSet<>();
+        int next = network.controller().bits() + 1;
+        for (ProjectAddress each = new ProjectAddress(next);
+                network.isForWorkers(each);
+                each = new ProjectAddress(++next)) {
+            peers.add(VlanEndpoint.at(each));
+            if (peers.size() > MAX_PEERS) {
+                throw new UnsatisfiablePlan(
+                        "network of the project: want room for at most " + MAX_PEERS + " workers, have " + network,
+                        "set network.prefix of the relays to 20 or more");
+            }
+        }
+        return peers;
+    }
+}

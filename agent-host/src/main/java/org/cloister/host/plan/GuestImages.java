@@ -1,0 +1,82 @@
+package org.cloister.host.plan;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.image.ImageFile;
+import org.cloister.protocol.image.ImageManifest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The host's guest images, a folder each, and {@code current}, a link to the one that new VMs start from. Each file is read
+ * whole before the first start from it, and again when the kernel says that anything of it has changed. Any thread may call.
+ */
+public final class GuestImages {
+    private static final String CURRENT = "current";
+
+    private final Path folder;
+    private @Nullable CheckedImage checked;
+
+    /** @param marks of each file, as the kernel had them before it was read */
+    private record CheckedImage(GuestImage image, Map<Path, FileStamp> marks) {}
+
+    /** @param ctime that nobody sets: it moves with the content, the name and the rights */
+    private record FileStamp(Object inode, Object size, Object ctime) {}
+
+    public GuestImages(Path folder) {
+        this.folder = folder;
+    }
+
+    /**
+     * VMs that run keep the files they have open, whatever the link says later.
+     *
+     * @throws MalformedException if a file is not the manifest's
+     */
+    public synchronized GuestImage current() throws IOException {
+        Path image;
+        try {
+            image = folder.resolve(CURRENT).toRealPath();
+        } catch (NoSuchFileException e) {
+            throw new IOException(
+                    "image " + folder.resolve(CURRENT) + ": want a link to an image's folder, have none; install an"
+                            + " image and ln -s its folder there",
+                    e);
+        }
+        ImageManifest manifest = ImageManifest.load(image);
+        Map<Path, FileStamp> marks = marks(manifest, image);
+        GuestImage found = new GuestImage(manifest, image);
+        if (checked == null || !checked.image.equals(found) || !checked.marks.equals(marks)) {
+            checked = null;
+            List<String> differences = manifest.differences(image);
+            if (!differences.isEmpty()) {
+                throw new MalformedException("image " + image + ": " + String.join("; ", differences)
+                        + "; install it anew, and see agentctl image verify");
+            }
+            checked = new CheckedImage(found, marks);
+        }
+        return found;
+    }
+
+    private static Map<Path, FileStamp> marks(ImageManifest manifest, Path image) throws IOException {
+        Map<Path, FileStamp> marks = new HashMap<>();
+        for (ImageFile file : manifest.files()) {
+            Path path = image.resolve(file.name());
+            try {
+                marks.put(
+                        path,
+                        new FileStamp(
+                                Files.getAttribute(path, "unix:ino"),
+                                Files.getAttribute(path, "unix:size"),
+                                Files.getAttribute(path, "unix:ctime")));
+            } catch (NoSuchFileException e) {
+                throw new IOException("image " + image + ": " + file.name() + ": missing; install it anew", e);
+            }
+        }
+        return marks;
+    }
+}

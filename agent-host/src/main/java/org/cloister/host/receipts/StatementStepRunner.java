@@ -1,0 +1,36 @@
+package org.cloister.host.receipts;
+
+import java.io.IOException;
+import org.cloister.base.encoding.Digest;
+import org.cloister.host.reconcile.VmStartStep;
+import org.cloister.host.reconcile.VmStepRunner;
+import org.cloister.host.resources.VmPlan;
+
+/** Has it on disk that a VM is about to run before the ledger says so: no VM runs of which a receipt would know nothing. */
+public final class StatementStepRunner implements VmStepRunner {
+    private final VmStepRunner maker;
+    private final HostStatements parts;
+    private final VmPlan plan;
+    private final Digest ticket;
+
+    /** @param ticket the digest of its payload */
+    public StatementStepRunner(VmStepRunner maker, HostStatements parts, VmPlan plan, Digest ticket) {
+        this.maker = maker;
+        this.parts = parts;
+        this.plan = plan;
+        this.ticket = ticket;
+    }
+
+    @Override
+    public boolean isFree(VmStartStep step) throws IOException {
+        return maker.isFree(step);
+    }
+
+    @Override
+    public void run(VmStartStep step) throws IOException {
+        maker.run(step);
+        if (step == VmStartStep.MOVED) {
+            parts.recordStart(plan, ticket);
+        }
+    }
+}

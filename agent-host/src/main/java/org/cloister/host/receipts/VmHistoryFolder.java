@@ -1,0 +1,73 @@
+package org.cloister.host.receipts;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
+
+/** A file a VM, {@code UUID.json}, in a folder of their own. */
+final class VmHistoryFolder implements VmHistoryStore {
+    private static final String END = ".json";
+    /** What was being written when the process ended. */
+    private static final String HALF = ".json.new";
+
+    private final Path folder;
+
+    /** @param folder is there, and nobody else writes to it */
+    VmHistoryFolder(Path folder) {
+        this.folder = folder;
+    }
+
+    @Override
+    public List<VmHistory> all() throws IOException {
+        List<VmHistory> all = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                if (file.toString().endsWith(HALF)) {
+                    Files.delete(file);
+                } else {
+                    all.add(read(file));
+                }
+            }
+        }
+        return all;
+    }
+
+    private VmHistory read(Path file) throws IOException {
+        try {
+            long size = Files.size(file);
+            if (size > VmHistoryJson.MAX_BYTES) {
+                throw new MalformedException("want at most " + VmHistoryJson.MAX_BYTES + " bytes, have " + size);
+            }
+            VmHistory life = VmHistoryJson.read(Files.readAllBytes(file));
+            if (!file.equals(file(life))) {
+                throw new MalformedException(
+                        "want the VM of its name, have " + life.owner().uuid());
+            }
+            return life;
+        } catch (MalformedException e) {
+            throw new IOException(
+                    file + ": " + e.getMessage() + "; nobody but us writes here: move it away, and that VM's receipt"
+                            + " goes without this host's part",
+                    e);
+        }
+    }
+
+    @Override
+    public void put(VmHistory life) throws IOException {
+        AtomicFile.replace(file(life), VmHistoryJson.write(life));
+    }
+
+    @Override
+    public void drop(VmHistory life) throws IOException {
+        Files.deleteIfExists(file(life));
+    }
+
+    private Path file(VmHistory life) {
+        return folder.resolve(life.owner().uuid() + END);
+    }
+}

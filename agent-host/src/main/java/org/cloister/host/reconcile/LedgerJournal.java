@@ -1,0 +1,246 @@
+package org.cloister.host.reconcile;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.zip.CRC32C;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.daemon.ExclusiveLock;
+import org.cloister.daemon.ProcessAbort;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A file of lines, each with its checksum before it (CRC-32C, in hex) and on disk before a call returns. A last line that
+ * a crash cut short counts for nothing: what it tells was not begun. Of one process at a time, and of one thread.
+ */
+final class LedgerJournal implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LedgerJournal.class);
+    private static final String HEADER = "cloister-host-ledger 1";
+    private static final int MAX_FILE = 32 << 20;
+    private static final int SUM_LETTERS = 8;
+    private static final FileAttribute<?> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+    private final Path file;
+    private final ExclusiveLock lock;
+    private final ProcessAbort fatal;
+    private FileChannel out;
+    /** Bytes of the lines that were read. */
+    private long whole;
+
+    private int lines;
+    private boolean broken;
+
+    private LedgerJournal(Path file, ExclusiveLock lock, FileChannel out, ProcessAbort fatal) {
+        this.file = file;
+        this.lock = lock;
+        this.fatal = fatal;
+        this.out = out;
+    }
+
+    /**
+     * Then {@link #read}, then {@link #rewrite} or {@link #continueAfterRead}, then {@link #append}.
+     *
+     * @param file is made if it is not there; beside it are {@code file.lock} and, for a moment, {@code file.new}
+     * @param fatal ends the process when nobody can say what is on disk
+     */
+    static LedgerJournal open(Path file, ProcessAbort fatal) throws IOException {
+        ExclusiveLock lock = ExclusiveLock.acquire(beside(file, ".lock"), "ledger " + file);
+        try {
+            return new LedgerJournal(
+                    file, lock, channel(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE), fatal);
+        } catch (IOException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    private static FileChannel channel(Path file, OpenOption... options) throws IOException {
+        return FileChannel.open(file, Set.of(options), PRIVATE);
+    }
+
+    private static Path beside(Path file, String suffix) {
+        return file.resolveSibling(file.getFileName() + suffix);
+    }
+
+    List<JournalRecord> read() throws IOException {
+        long size = Files.size(file);
+        if (size > MAX_FILE) {
+            throw unreadable("want at most " + MAX_FILE + " bytes, have " + size, null);
+        }
+        String text = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
+        List<JournalRecord> read = new ArrayList<>();
+        int number = 0;
+        int from = 0;
+        for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+            String body = checked(text.substring(from, end));
+            number++;
+            if (body == null) {
+                if (end < text.length() - 1) {
+                    throw unreadable("line " + number + ": checksum does not match", null);
+                }
+                break;
+            }
+            take(number, body, read);
+            from = end + 1;
+        }
+        whole = from;
+        if (from < text.length()) {
+            LOG.warn("the ledger's last line was cut short and is dropped, bytes={}", text.length() - from);
+        }
+        return read;
+    }
+
+    private void take(int number, String body, List<JournalRecord> read) throws IOException {
+        if (number == 1) {
+            if (!body.equals(HEADER)) {
+                throw unreadable("line 1: want \"" + HEADER + "\", have another format or version", null);
+            }
+            return;
+        }
+        try {
+            read.add(JournalRecord.parse(body));
+        } catch (MalformedException e) {
+            throw unreadable("line " + number + ": " + e.getMessage(), e);
+        }
+    }
+
+    private IOException unreadable(String why, @Nullable Exception cause) {
+        return new IOException(
+                "ledger " + file + ": " + why + "; move the file away, and running VMs are found by what they carry",
+                cause);
+    }
+
+    static String line(String body) {
+        return sum(body) + " " + body + "\n";
+    }
+
+    private static String sum(String body) {
+        CRC32C sum = new CRC32C();
+        sum.update(body.getBytes(StandardCharsets.ISO_8859_1));
+        return String.format("%08x", sum.getValue());
+    }
+
+    private static @Nullable String checked(String line) {
+        if (line.length() <= SUM_LETTERS || line.charAt(SUM_LETTERS) != ' ') {
+            return null;
+        }
+        String body = line.substring(SUM_LETTERS + 1);
+        return line.startsWith(sum(body)) ? body : null;
+    }
+
+    /** Goes on after what was read, for when {@link #rewrite} found the disk full. */
+    void continueAfterRead() throws IOException {
+        if (whole == 0) {
+            throw new IOException("ledger " + file + ": new, and not written; free space for it");
+        }
+        out.truncate(whole);
+        out.position(whole);
+        out.force(false);
+    }
+
+    /** Lines since the file was written anew. */
+    int lines() {
+        return lines;
+    }
+
+    /**
+     * @throws IOException if it was not written, as on a full disk, and is not there either: nothing was begun
+     * @throws UncheckedIOException if nobody can say what is on disk; then the process ends
+     */
+    void append(JournalRecord line) throws IOException {
+        if (broken) {
+            throw broken(new IOException("it failed before"));
+        }
+        long before = position();
+        try {
+            write(out, line(line.text()));
+        } catch (IOException e) {
+            takeBack(before);
+            throw new IOException("ledger " + file + ": not written: " + e.getMessage() + "; free space for it", e);
+        }
+        try {
+            out.force(false);
+        } catch (IOException e) {
+            throw broken(e);
+        }
+        lines++;
+    }
+
+    /** It fails on a file that was closed, as by an interrupt: then nothing is written any more either. */
+    private long position() {
+        try {
+            return out.position();
+        } catch (IOException e) {
+            throw broken(e);
+        }
+    }
+
+    private void takeBack(long length) {
+        try {
+            out.truncate(length);
+        } catch (IOException e) {
+            throw broken(e);
+        }
+    }
+
+    private UncheckedIOException broken(IOException e) {
+        broken = true;
+        String why = "ledger " + file + ": unknown what is on disk: "
+                + (e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage());
+        fatal.abort(why);
+        return new UncheckedIOException(why, e);
+    }
+
+    private static void write(FileChannel to, String text) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1));
+        while (bytes.hasRemaining()) {
+            to.write(bytes);
+        }
+    }
+
+    /** These alone, in a new file that takes the old one's place; when it throws, the old one is as it was. */
+    void rewrite(List<JournalRecord> all) throws IOException {
+        StringBuilder text = new StringBuilder(line(HEADER));
+        all.forEach(each -> text.append(line(each.text())));
+        Path fresh = beside(file, ".new");
+        FileChannel next = channel(
+                fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
+        try {
+            write(next, text.toString());
+            next.force(true);
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            next.close();
+            throw e;
+        }
+        out.close();
+        out = next;
+        lines = 0;
+        try (FileChannel folder = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
+            folder.force(true);
+        } catch (IOException e) {
+            throw broken(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        out.close();
+        lock.close();
+    }
+}

@@ -1,0 +1,175 @@
+package org.cloister.host.reconcile;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.cloister.host.vm.ResourceOwner;
+
+/** Holds the ledger against what is there and puts it right: after a start, on events, and now and then. Of one thread. */
+public final class ReconcilePass {
+    /** Adopted, ended, taken away, seen to be gone: four, and as many again for what happens meanwhile. */
+    private static final int MAX_PASSES = 8;
+
+    private final VmLedger ledger;
+    private final VmBuilder building;
+    private final HostBackend machine;
+    private final VmTimeouts times;
+    private final InstantSource clock;
+    private final Set<ResourceKind> heard = EnumSet.noneOf(ResourceKind.class);
+    /** UUIDs; of domains that are in the ledger. */
+    private final Set<String> died = ConcurrentHashMap.newKeySet();
+
+    private boolean heardSteps;
+
+    public ReconcilePass(
+            VmLedger ledger, VmBuilder building, HostBackend machine, VmTimeouts times, InstantSource clock) {
+        this.ledger = ledger;
+        this.building = building;
+        this.machine = machine;
+        this.times = times;
+        this.clock = clock;
+    }
+
+    /**
+     * How a round ended.
+     *
+     * @param done in order
+     * @param silentSources sources that did not answer the last look
+     * @param neverAnswered sources that have not answered since the start, for which everything waits
+     * @param problems what could not be asked or done, for people
+     * @param orphans what is left alone, and is no obstacle
+     * @param atMs when it was over, in ms since the epoch
+     * @param nextMs when, in ms since the epoch, the next round is due of itself; at once if it did not come to an end
+     */
+    public record Outcome(
+            List<ReconcileAction> done,
+            Set<ResourceKind> silentSources,
+            List<String> neverAnswered,
+            List<String> problems,
+            List<OrphanResource> orphans,
+            long atMs,
+            OptionalLong nextMs) {
+        /** Of a round that came to nothing. */
+        public static Outcome failed(String trouble, long nowMs) {
+            return new Outcome(
+                    List.of(), Set.of(), List.of(), List.of(trouble), List.of(), nowMs, OptionalLong.empty());
+        }
+
+        public Outcome withProblem(String trouble) {
+            List<String> all = new ArrayList<>(problems);
+            all.add(trouble);
+            return new Outcome(done, silentSources, neverAnswered, List.copyOf(all), orphans, atMs, nextMs);
+        }
+
+        /** Whether this host can clean up after its VMs. */
+        public boolean isClean() {
+            return neverAnswered.isEmpty() && problems.isEmpty();
+        }
+    }
+
+    /** Looks and acts until there is nothing to do, or nothing that can be done. */
+    public Outcome run() {
+        List<ReconcileAction> done = new ArrayList<>();
+        List<String> troubles = new ArrayList<>();
+        List<OrphanResource> strays = List.of();
+        Set<ResourceKind> silent = EnumSet.allOf(ResourceKind.class);
+        boolean again = true;
+        for (int pass = 0; again && pass < MAX_PASSES; pass++) {
+            Set<String> busy = building.inProgress();
+            List<VmLedgerEntry> entries = ledger.entries();
+            ObservedState seen = machine.observe();
+            hear(seen);
+            silent = seen.silentSources();
+            troubles.clear();
+            troubles.addAll(seen.unknownReasons());
+            if (!unheard().isEmpty()) {
+                break;
+            }
+            VmReconciler.LedgerView books =
+                    new VmReconciler.LedgerView(entries, busy, ledger.entries(), Set.copyOf(died));
+            again = act(VmReconciler.plan(books, seen, times, clock.millis()), done, troubles);
+            strays = new ResourceMatcher(entries, seen).orphanResources(books.after());
+        }
+        Set<String> ours =
+                ledger.entries().stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());
+        died.removeIf(uuid -> !ours.contains(uuid));
+        boolean unsettled = again && unheard().isEmpty();
+        OptionalLong next = unsettled ? OptionalLong.of(clock.millis()) : times.nextDeadline(ledger.entries());
+        return new Outcome(List.copyOf(done), silent, unheard(), List.copyOf(troubles), strays, clock.millis(), next);
+    }
+
+    /** The hypervisor has told of a domain, whosever it is, that it died. From any thread. */
+    public void onDomainDied(String uuid) {
+        died.add(uuid);
+    }
+
+    private void hear(ObservedState seen) {
+        for (ResourceKind part : ResourceKind.values()) {
+            if (seen.knows(part)) {
+                heard.add(part);
+            }
+        }
+        heardSteps |= seen.inStep().isKnown();
+    }
+
+    private List<String> unheard() {
+        List<String> unheard = new ArrayList<>();
+        EnumSet.allOf(ResourceKind.class).stream()
+                .filter(part -> !heard.contains(part))
+                .forEach(part -> unheard.add(part.name()));
+        if (!heardSteps) {
+            unheard.add("STEPS");
+        }
+        return unheard;
+    }
+
+    /** @return whether another look is worth it */
+    private boolean act(List<ReconcileAction> actions, List<ReconcileAction> done, List<String> troubles) {
+        Set<ResourceOwner> stuck = new HashSet<>();
+        boolean changed = false;
+        for (ReconcileAction action : actions) {
+            if (stuck.contains(action.owner())) {
+                continue;
+            }
+            try {
+                perform(action);
+                done.add(action);
+                changed |= !(action instanceof ReconcileAction.RequestPowerOff);
+            } catch (IOException e) {
+                stuck.add(action.owner());
+                troubles.add(action + ": " + e.getMessage());
+            }
+        }
+        return changed;
+    }
+
+    private void perform(ReconcileAction action) throws IOException {
+        ResourceOwner owner = action.owner();
+        if (action instanceof ReconcileAction.RecordEnd finish) {
+            ledger.recordEnd(owner.uuid(), finish.end());
+        } else if (action instanceof ReconcileAction.Adopt adopt) {
+            ledger.adopt(adopt.entry());
+        } else if (action instanceof ReconcileAction.Resume) {
+            machine.resume(owner);
+        } else if (action instanceof ReconcileAction.RestorePort) {
+            machine.restorePort(owner);
+        } else if (action instanceof ReconcileAction.RequestPowerOff) {
+            machine.requestPowerOff(owner);
+        } else if (action instanceof ReconcileAction.DestroyDomain) {
+            machine.remove(owner, ResourceKind.DOMAIN);
+        } else if (action instanceof ReconcileAction.RemoveResource remove) {
+            machine.remove(owner, remove.kind());
+        } else if (action instanceof ReconcileAction.ForgetVm) {
+            ledger.forget(owner.uuid(), clock.millis());
+        } else {
+            throw new IllegalStateException("action: want one of those above, have " + action);
+        }
+    }
+}

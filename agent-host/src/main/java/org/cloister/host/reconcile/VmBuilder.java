@@ -1,0 +1,93 @@
+package org.cloister.host.reconcile;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * VMs on their way up in this process, each on the thread that asks for it: every step is in the ledger before it is
+ * done. It takes nothing down: a VM that fails is marked as ending, and left to {@link ReconcilePass}.
+ */
+public final class VmBuilder {
+    private static final Set<VmStartStep> STEPS = EnumSet.range(VmStartStep.OVERLAY, VmStartStep.RUNNING);
+
+    private final VmLedger ledger;
+    private final InstantSource clock;
+    private final Set<String> building = ConcurrentHashMap.newKeySet();
+
+    public VmBuilder(VmLedger ledger, InstantSource clock) {
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /** UUIDs of VMs that rounds leave alone. */
+    Set<String> inProgress() {
+        return Set.copyOf(building);
+    }
+
+    /**
+     * Returns when its guest runs.
+     *
+     * @throws SlotClaimRefused with nothing written or made
+     */
+    public void build(VmLedgerEntry entry, VmStepRunner maker) throws SlotClaimRefused, VmBuildFailed, IOException {
+        build(entry, maker, () -> {});
+    }
+
+    /** @param claimed is run once the ledger has the entry, before anything is made; it may end it */
+    public void build(VmLedgerEntry entry, VmStepRunner maker, Runnable claimed)
+            throws SlotClaimRefused, VmBuildFailed, IOException {
+        String uuid = entry.owner().uuid();
+        if (!building.add(uuid)) {
+            throw new SlotClaimRefused("VM " + uuid + ": built: want once, have the second call; make a new UUID");
+        }
+        try {
+            ledger.claim(entry);
+            claimed.run();
+            for (VmStartStep step : STEPS) {
+                if (step != VmStartStep.SCRATCH || entry.scratch()) {
+                    doStep(entry, step, maker);
+                } else {
+                    begin(entry, step);
+                }
+            }
+        } finally {
+            building.remove(uuid);
+        }
+    }
+
+    private void doStep(VmLedgerEntry entry, VmStartStep step, VmStepRunner maker) throws VmBuildFailed {
+        try {
+            if (!maker.isFree(step)) {
+                throw new IOException("want a name of its own, have something under it; see agentctl host ledger");
+            }
+            begin(entry, step);
+            maker.run(step);
+        } catch (IOException e) {
+            fail(entry, step);
+            throw new VmBuildFailed(step, message(entry, step) + e.getMessage(), e);
+        }
+    }
+
+    private void begin(VmLedgerEntry entry, VmStartStep step) throws IOException, VmBuildFailed {
+        if (!ledger.recordStep(entry.owner().uuid(), step)) {
+            throw new VmBuildFailed(step, message(entry, step) + "want a VM that goes on, have one that is to end");
+        }
+    }
+
+    /** If that is not written either, the entry is one that nobody builds, and the next round ends it. */
+    private void fail(VmLedgerEntry entry, VmStartStep step) throws VmBuildFailed {
+        try {
+            ledger.recordEnd(
+                    entry.owner().uuid(), new VmTermination(VmTermination.Why.FAILED, step.name(), clock.millis()));
+        } catch (IOException e) {
+            throw new VmBuildFailed(step, message(entry, step) + e.getMessage(), e);
+        }
+    }
+
+    private static String message(VmLedgerEntry entry, VmStartStep step) {
+        return "VM " + entry.owner().uuid() + ": " + step + ": ";
+    }
+}

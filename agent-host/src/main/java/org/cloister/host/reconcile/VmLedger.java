@@ -1,0 +1,211 @@
+package org.cloister.host.reconcile;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.daemon.ProcessAbort;
+import org.cloister.host.vm.ResourceOwner;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The VMs of this host, and which tickets had theirs: a change is on disk before a call returns. Any thread may call; of one
+ * process at a time. Whatever throws {@link IOException} has changed nothing.
+ */
+public final class VmLedger implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VmLedger.class);
+    /** A host has fewer CPUs. */
+    private static final int MAX_ENTRIES = 4096;
+
+    private static final int MAX_SPENT = 1 << 16;
+    /** Lines after which the file is written anew. */
+    private static final int MAX_LINES = 2000;
+
+    private final LedgerJournal journal;
+    /** By UUID. */
+    private final Map<String, VmLedgerEntry> entries = new LinkedHashMap<>();
+    /** By place, oldest first. */
+    private final Map<String, SpentSlot> spent = new LinkedHashMap<>();
+
+    private VmLedger(LedgerJournal journal) {
+        this.journal = journal;
+    }
+
+    /** For a process that ends soon anyway. */
+    public static VmLedger open(Path file) throws IOException {
+        return open(file, why -> {});
+    }
+
+    /**
+     * @param fatal ends the process when a change may be on disk or not: without that, no VM would end any more
+     * @throws IOException if it cannot be read or written, another process has it, or a line that is whole does not parse
+     */
+    public static VmLedger open(Path file, ProcessAbort fatal) throws IOException {
+        LedgerJournal journal = LedgerJournal.open(file, fatal);
+        try {
+            VmLedger ledger = new VmLedger(journal);
+            journal.read().forEach(ledger::apply);
+            ledger.tidy();
+            return ledger;
+        } catch (IOException e) {
+            journal.close();
+            throw e;
+        }
+    }
+
+    /** On a full disk it goes on as it is: to take VMs away makes room. */
+    private void tidy() throws IOException {
+        try {
+            journal.rewrite(lines());
+        } catch (IOException e) {
+            LOG.warn("the ledger is not written anew: {}", e.getMessage());
+            journal.continueAfterRead();
+        }
+    }
+
+    public synchronized List<VmLedgerEntry> entries() {
+        return List.copyOf(entries.values());
+    }
+
+    public synchronized Optional<VmLedgerEntry> entry(String uuid) {
+        return Optional.ofNullable(entries.get(uuid));
+    }
+
+    /** Whether a place of the ticket has a VM here, or had one. */
+    public synchronized boolean hasTicket(String ticket) {
+        return entries.values().stream()
+                        .anyMatch(entry -> entry.owner().ticket().equals(ticket))
+                || spent.values().stream().anyMatch(each -> each.ticket().equals(ticket));
+    }
+
+    /** Before anything is made of a VM. */
+    public synchronized void claim(VmLedgerEntry entry) throws SlotClaimRefused, IOException {
+        ResourceOwner owner = entry.owner();
+        String subject = "ticket " + owner.ticket() + " slot " + owner.slot() + ": claimed: ";
+        SpentSlot before = spent.get(SpentSlot.key(owner.ticket(), owner.slot()));
+        if (before != null && entry.claimedMs() - before.endedMs() < SpentSlot.KEPT_MS) {
+            throw new SlotClaimRefused(subject + "want a slot that had no VM here, have one whose VM ended at "
+                    + Instant.ofEpochMilli(before.endedMs()) + "; submit the job again, which makes a new ticket");
+        }
+        for (VmLedgerEntry other : entries.values()) {
+            requireApart(subject, owner, other.owner());
+        }
+        if (entries.size() >= MAX_ENTRIES) {
+            throw new SlotClaimRefused(subject + "want fewer than " + MAX_ENTRIES + " VMs on this host, have "
+                    + entries.size() + "; see agentctl host ledger for those that do not end");
+        }
+        record(new JournalRecord.Put(entry));
+    }
+
+    private static void requireApart(String subject, ResourceOwner owner, ResourceOwner other) throws SlotClaimRefused {
+        if (other.uuid().equals(owner.uuid())
+                || (other.ticket().equals(owner.ticket()) && other.slot() == owner.slot())) {
+            throw new SlotClaimRefused(subject + "want a slot without a VM, have the VM " + other.uuid() + " of job "
+                    + other.globalJob() + "; one step of a job calls once");
+        }
+        for (ResourceKind part : ResourceKind.values()) {
+            if (part.nameOf(owner).equals(part.nameOf(other))) {
+                throw new SlotClaimRefused(subject + "want names of its own, have " + part.nameOf(owner) + ", which VM "
+                        + other.uuid() + " has; submit the job again, which makes a new ticket");
+            }
+        }
+    }
+
+    /**
+     * Before a step is done.
+     *
+     * @return false if the VM is ending, or has: then nothing of it may be made any more
+     */
+    public synchronized boolean recordStep(String uuid, VmStartStep step) throws IOException {
+        VmLedgerEntry entry = entries.get(uuid);
+        if (entry == null || entry.isEnding()) {
+            return false;
+        }
+        if (!step.isNextAfter(entry.step())) {
+            throw new IllegalStateException("VM " + uuid + ": want what follows " + entry.step() + ", have " + step);
+        }
+        record(new JournalRecord.Put(entry.at(step)));
+        return true;
+    }
+
+    /** @return false if it is ending already, or has: the first reason stays */
+    public synchronized boolean recordEnd(String uuid, VmTermination end) throws IOException {
+        VmLedgerEntry entry = entries.get(uuid);
+        if (entry == null || entry.isEnding()) {
+            return false;
+        }
+        record(new JournalRecord.Put(entry.ending(end)));
+        return true;
+    }
+
+    /** A VM that was found without an entry. */
+    synchronized void adopt(VmLedgerEntry entry) throws IOException {
+        if (!entries.containsKey(entry.owner().uuid())) {
+            record(new JournalRecord.Put(entry));
+        }
+    }
+
+    /** A VM of which nothing is there any more, which was seen. */
+    synchronized void forget(String uuid, long nowMs) throws IOException {
+        if (entries.containsKey(uuid)) {
+            record(new JournalRecord.Drop(uuid, nowMs));
+        }
+    }
+
+    private void record(JournalRecord line) throws IOException {
+        journal.append(line);
+        apply(line);
+        if (journal.lines() >= MAX_LINES) {
+            try {
+                journal.rewrite(lines());
+            } catch (IOException e) {
+                LOG.warn("the ledger is not written anew and grows on: {}", e.getMessage());
+            }
+        }
+    }
+
+    private void apply(JournalRecord line) {
+        if (line instanceof JournalRecord.Put put) {
+            entries.put(put.entry().owner().uuid(), put.entry());
+        } else if (line instanceof JournalRecord.SpentSlotEntry burnt) {
+            burn(burnt.spent());
+        } else if (line instanceof JournalRecord.Drop drop) {
+            VmLedgerEntry gone = entries.remove(drop.uuid());
+            if (gone != null) {
+                burn(new SpentSlot(gone.owner().ticket(), gone.owner().slot(), drop.atMs()));
+            }
+        }
+    }
+
+    private void burn(SpentSlot each) {
+        spent.remove(each.key());
+        spent.put(each.key(), each);
+        Set<String> old = new HashSet<>();
+        for (SpentSlot other : spent.values()) {
+            if (other.endedMs() > each.endedMs() - SpentSlot.KEPT_MS && spent.size() - old.size() <= MAX_SPENT) {
+                break;
+            }
+            old.add(other.key());
+        }
+        old.forEach(spent::remove);
+    }
+
+    private List<JournalRecord> lines() {
+        List<JournalRecord> lines = new ArrayList<>();
+        spent.values().forEach(each -> lines.add(new JournalRecord.SpentSlotEntry(each)));
+        entries.values().forEach(each -> lines.add(new JournalRecord.Put(each)));
+        return lines;
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        journal.close();
+    }
+}

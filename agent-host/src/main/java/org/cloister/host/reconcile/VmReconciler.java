@@ -1,0 +1,171 @@
+package org.cloister.host.reconcile;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.host.vm.ResourceOwner;
+
+/**
+ * What to do next for the VMs of this host, from the ledger and what is there, without a clock. Unknown is not absent: a VM
+ * ends for a part that is known to be gone, and its entry goes when all are. What is not ours is in no action.
+ */
+final class VmReconciler {
+    private static final List<ResourceKind> DOWN = down();
+    /** That a VM which goes on has to have; a port is made again. */
+    private static final Set<ResourceKind> VITAL = EnumSet.complementOf(EnumSet.of(ResourceKind.PORT));
+
+    /**
+     * The ledger, around the time when the sources were asked.
+     *
+     * @param entries before: what they say may be gone was not made since
+     * @param building UUIDs of those that this process was building before; they are left to it
+     * @param after entries: what is new is no orphan
+     * @param died UUIDs of domains of which the hypervisor has told that they did
+     */
+    record LedgerView(List<VmLedgerEntry> entries, Set<String> building, List<VmLedgerEntry> after, Set<String> died) {}
+
+    private final LedgerView books;
+    private final ObservedState seen;
+    private final ResourceMatcher matching;
+    private final VmTimeouts times;
+    private final long nowMs;
+    private final List<ReconcileAction> actions = new ArrayList<>();
+
+    private VmReconciler(LedgerView books, ObservedState seen, VmTimeouts times, long nowMs) {
+        this.books = books;
+        this.seen = seen;
+        this.matching = new ResourceMatcher(books.entries, seen);
+        this.times = times;
+        this.nowMs = nowMs;
+    }
+
+    /**
+     * Call it only when every source has answered once since the start.
+     *
+     * @param nowMs since the epoch
+     */
+    static List<ReconcileAction> plan(LedgerView books, ObservedState seen, VmTimeouts times, long nowMs) {
+        VmReconciler course = new VmReconciler(books, seen, times, nowMs);
+        for (VmLedgerEntry entry : books.entries) {
+            if (entry.isEnding()) {
+                entry.end().ifPresent(end -> course.takeAway(entry, end));
+            } else if (!books.building.contains(entry.owner().uuid())) {
+                course.follow(entry);
+            }
+        }
+        course.adopt();
+        return List.copyOf(course.actions);
+    }
+
+    private void follow(VmLedgerEntry entry) {
+        if (!entry.hasBegun(VmStartStep.RUNNING)) {
+            finish(entry, VmTermination.Why.INTERRUPTED, entry.step().name());
+            return;
+        }
+        for (ResourceKind part : DOWN) {
+            if (VITAL.contains(part) && entry.has(part) && isGone(entry, part)) {
+                finish(entry, part == ResourceKind.DOMAIN ? withoutDomain(entry) : VmTermination.Why.LOST, part.name());
+                return;
+            }
+        }
+        Optional<HostResource> domain = matching.find(entry, ResourceKind.DOMAIN);
+        if (domain.isPresent()
+                && seen.inStep().isKnown()
+                && !seen.inStep().all().contains(entry.owner().uuid())) {
+            finish(entry, VmTermination.Why.STEP_GONE, "");
+        } else if (domain.isPresent() && !domain.get().running() && entry.step() == VmStartStep.REGISTERED) {
+            finish(entry, VmTermination.Why.STOPPED, "");
+        } else if (entry.step() == VmStartStep.RUNNING && times.isOverdue(entry, nowMs)) {
+            finish(entry, VmTermination.Why.NOT_REGISTERED, "");
+        } else {
+            mend(entry, domain);
+        }
+    }
+
+    /** A port may be gone with the whole database, and a guest may not have begun when the daemon was killed. */
+    private void mend(VmLedgerEntry entry, Optional<HostResource> domain) {
+        if (isGone(entry, ResourceKind.PORT)) {
+            actions.add(new ReconcileAction.RestorePort(entry.owner()));
+        }
+        if (domain.isPresent() && !domain.get().running()) {
+            actions.add(new ReconcileAction.Resume(entry.owner()));
+        }
+    }
+
+    private VmTermination.Why withoutDomain(VmLedgerEntry entry) {
+        return books.died.contains(entry.owner().uuid()) ? VmTermination.Why.DIED : VmTermination.Why.DOMAIN_GONE;
+    }
+
+    private boolean isGone(VmLedgerEntry entry, ResourceKind part) {
+        return seen.knows(part) && matching.find(entry, part).isEmpty();
+    }
+
+    private void finish(VmLedgerEntry entry, VmTermination.Why why, String at) {
+        actions.add(new ReconcileAction.RecordEnd(entry.owner(), new VmTermination(why, at, nowMs)));
+    }
+
+    /** From the domain down. Below a part of which nothing is known, all waits: a domain may still have its disk open. */
+    private void takeAway(VmLedgerEntry entry, VmTermination end) {
+        if (books.building.contains(entry.owner().uuid())) {
+            return; // Who builds it sees the end at the next step.
+        }
+        boolean nothing = true;
+        for (ResourceKind part : DOWN) {
+            if (!seen.knows(part)) {
+                return;
+            }
+            Optional<HostResource> thing = matching.find(entry, part);
+            if (thing.isEmpty()) {
+                continue;
+            }
+            nothing = false;
+            boolean asked =
+                    part == ResourceKind.DOMAIN && thing.get().running() && end.why() == VmTermination.Why.ASKED;
+            if (asked && times.isPowerOffPending(end, nowMs)) {
+                actions.add(new ReconcileAction.RequestPowerOff(entry.owner()));
+                return;
+            }
+            actions.add(
+                    asked
+                            ? new ReconcileAction.DestroyDomain(entry.owner())
+                            : new ReconcileAction.RemoveResource(entry.owner(), part));
+        }
+        if (nothing) {
+            actions.add(new ReconcileAction.ForgetVm(entry.owner(), end));
+        }
+    }
+
+    /** What has no entry had one that was lost: a whole VM goes on, and of any other the rest is taken away. */
+    private void adopt() {
+        if (!seen.knowsAll()) {
+            return;
+        }
+        for (Map.Entry<ResourceOwner, Set<ResourceKind>> each :
+                matching.unrecordedVms(books.after).entrySet()) {
+            boolean scratch = each.getValue().contains(ResourceKind.SCRATCH);
+            VmLedgerEntry entry = VmLedgerEntry.claim(each.getKey(), scratch, nowMs);
+            actions.add(new ReconcileAction.Adopt(
+                    isWhole(each.getKey(), each.getValue())
+                            ? entry.at(VmStartStep.RUNNING)
+                            : entry.ending(new VmTermination(VmTermination.Why.ORPHAN, "", nowMs))));
+        }
+    }
+
+    private boolean isWhole(ResourceOwner owner, Set<ResourceKind> parts) {
+        HostResource domain =
+                new HostResource(ResourceKind.DOMAIN, ResourceKind.DOMAIN.nameOf(owner), Optional.of(owner), true);
+        return seen.all(ResourceKind.DOMAIN).contains(domain)
+                && parts.containsAll(EnumSet.complementOf(EnumSet.of(ResourceKind.SCRATCH)))
+                && seen.inStep().all().contains(owner.uuid());
+    }
+
+    private static List<ResourceKind> down() {
+        List<ResourceKind> parts = new ArrayList<>(List.of(ResourceKind.values()));
+        Collections.reverse(parts);
+        return List.copyOf(parts);
+    }
+}

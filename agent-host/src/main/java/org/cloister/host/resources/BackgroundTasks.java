@@ -1,0 +1,57 @@
+package org.cloister.host.resources;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Work of which some takes minutes, as to overwrite a large file: whoever asks for it waits for a while, and asks again until it
+ * is done. Each name's is under way once.
+ */
+final class BackgroundTasks {
+    private final Duration patience;
+    private final Map<String, Future<Boolean>> underWay = new HashMap<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool(work -> {
+        Thread made = new Thread(work, "long-work");
+        made.setDaemon(true);
+        return made;
+    });
+
+    BackgroundTasks(Duration patience) {
+        this.patience = patience;
+    }
+
+    interface Task {
+        void run() throws IOException;
+    }
+
+    /** @throws IOException if it failed, or is not done yet; asked again it is begun again, or waited for again */
+    synchronized void run(String name, Task work) throws IOException {
+        Future<Boolean> future = underWay.computeIfAbsent(
+                name,
+                fresh -> threads.submit(() -> {
+                    work.run();
+                    return true;
+                }));
+        try {
+            future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            underWay.remove(name);
+        } catch (TimeoutException e) {
+            throw new IOException(name + ": not done yet; it goes on by itself", e);
+        } catch (ExecutionException e) {
+            underWay.remove(name);
+            Throwable cause = e.getCause();
+            throw new IOException(cause == null ? name : cause.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(name + ": interrupted", e);
+        }
+    }
+}

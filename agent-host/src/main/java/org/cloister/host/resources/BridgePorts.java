@@ -1,0 +1,103 @@
+package org.cloister.host.resources;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.host.reconcile.HostResource;
+import org.cloister.host.reconcile.ResourceKind;
+import org.cloister.host.vm.ResourceOwner;
+import org.cloister.ovs.PortPlan;
+import org.cloister.ovs.SecureBridge;
+
+/**
+ * VMs' ports on the bridge. The bridge is told what it is to look after once since the start: every port that was found, as
+ * the plan in its VM's folder says, or else its own row. So nothing is taken away by that; what is to go goes later, by its
+ * owner. Any thread may call.
+ */
+public final class BridgePorts {
+    private final SecureBridge bridge;
+    private final VmFolders folders;
+    private boolean told;
+
+    public BridgePorts(SecureBridge bridge, VmFolders folders) {
+        this.bridge = bridge;
+        this.folders = folders;
+    }
+
+    /** From then on the bridge is kept as it is said to be; later calls do nothing. */
+    public synchronized void adoptFoundPorts() throws IOException {
+        if (told) {
+            return;
+        }
+        List<PortPlan> plans = new ArrayList<>();
+        for (PortPlan each : bridge.found()) {
+            plans.add(planned(each).orElse(each));
+        }
+        bridge.replace(plans);
+        told = true;
+    }
+
+    private Optional<PortPlan> planned(PortPlan found) throws IOException {
+        Optional<ResourceOwner> owner = PortOwnerLabels.read(found);
+        if (owner.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(folders.plan(owner.get()).port())
+                    .filter(plan -> plan.device().equals(found.device()));
+        } catch (NoSuchFileException | MalformedException e) {
+            // What has no plan any more is on its way out.
+            return Optional.empty();
+        }
+    }
+
+    Set<HostResource> listResources() throws IOException {
+        Set<HostResource> things = new HashSet<>();
+        for (PortPlan each : bridge.found()) {
+            things.add(new HostResource(ResourceKind.PORT, each.device(), PortOwnerLabels.read(each), true));
+        }
+        return things;
+    }
+
+    boolean isFree(ResourceOwner owner) throws IOException {
+        return find(owner).isEmpty();
+    }
+
+    /** Frames pass when this returns. */
+    void add(VmPlan plan) throws IOException {
+        adoptFoundPorts();
+        bridge.add(List.of(plan.port()));
+    }
+
+    /** As the plan in the VM's folder says. */
+    void restore(ResourceOwner owner) throws IOException {
+        add(folders.plan(owner));
+    }
+
+    /** No error if it is gone already. */
+    void remove(ResourceOwner owner) throws IOException {
+        adoptFoundPorts();
+        Optional<PortPlan> found = find(owner);
+        if (found.isPresent() && !PortOwnerLabels.read(found.get()).equals(Optional.of(owner))) {
+            throw new IOException("port " + found.get().device() + ": want VM " + owner.uuid() + "'s, have "
+                    + found.get().owner() + "'s; it was left as it is");
+        }
+        bridge.remove(List.of(owner.names().tap()));
+    }
+
+    /** For people: what passes for this VM's sake. */
+    public List<String> flows(ResourceOwner owner) throws IOException {
+        return bridge.flows(owner.names().tap());
+    }
+
+    private Optional<PortPlan> find(ResourceOwner owner) throws IOException {
+        return bridge.found().stream()
+                .filter(each -> each.device().equals(owner.names().tap()))
+                .findFirst();
+    }
+}

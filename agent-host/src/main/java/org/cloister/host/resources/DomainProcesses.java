@@ -1,0 +1,106 @@
+package org.cloister.host.resources;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.cloister.host.domain.ObservedDomain;
+import org.cloister.host.slurmstep.CgroupAttacher;
+import org.cloister.host.slurmstep.NotInJobStep;
+import org.cloister.host.slurmstep.StepCgroup;
+import org.cloister.host.vm.ResourceOwner;
+import org.cloister.slurm.LogText;
+
+/** Domains' processes, as libvirt writes them down; it tells them to nobody. */
+public final class DomainProcesses {
+    private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,9}");
+    private static final Path PROC = Path.of("/proc");
+
+    private final Path folder;
+    private final CgroupAttacher entrance;
+
+    /** As {@link #DomainProcesses(Path, CgroupAttacher)}, for root. */
+    public DomainProcesses(Path folder) {
+        this(folder, CgroupAttacher.DIRECT);
+    }
+
+    /**
+     * @param folder libvirt's, with a file NAME.pid of each domain: {@code /run/libvirt/qemu}
+     * @param entrance by which they come into steps
+     */
+    public DomainProcesses(Path folder, CgroupAttacher entrance) {
+        this.folder = folder;
+        this.entrance = entrance;
+    }
+
+    /** @return empty if libvirt has no domain of the name */
+    OptionalLong pid(ResourceOwner owner) throws IOException {
+        Path file = file(owner);
+        String text;
+        try {
+            text = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
+        } catch (NoSuchFileException e) {
+            return OptionalLong.empty();
+        }
+        if (!PID.matcher(text).matches()) {
+            throw new IOException(file + ": want a process, have " + LogText.printable(text));
+        }
+        return OptionalLong.of(Long.parseLong(text));
+    }
+
+    /** @throws IOException if its domain has no process, or it is not wholly in the step afterwards */
+    void enter(StepCgroup step, ResourceOwner owner) throws IOException {
+        step.attach(entrance, owner.names().domain(), running(owner));
+    }
+
+    /** @throws IOException if libvirt has no domain of the name */
+    long running(ResourceOwner owner) throws IOException {
+        return pid(owner)
+                .orElseThrow(() -> new IOException("VM " + owner.uuid() + ": want a process of its domain "
+                        + owner.names().domain() + ", have none; look into libvirt's log of it"));
+    }
+
+    boolean isFree(ResourceOwner owner) {
+        return !Files.exists(file(owner));
+    }
+
+    /**
+     * UUIDs of those that lie in a step of their owner's job, with all their threads and in each of its hierarchies. Slurm
+     * keeps a step for as long as it is not empty. One that has just ended is among them, for nothing of it is elsewhere:
+     * libvirt is about to say that its domain has gone, and why.
+     */
+    Set<String> inStep(List<ObservedDomain> domains) throws IOException {
+        Set<String> inStep = new HashSet<>();
+        for (ObservedDomain each : domains) {
+            OptionalLong pid = pid(each.owner());
+            if (pid.isPresent() && isInStep(each.owner(), pid.getAsLong())) {
+                inStep.add(each.uuid());
+            }
+        }
+        return inStep;
+    }
+
+    private static boolean isInStep(ResourceOwner owner, long pid) throws IOException {
+        try {
+            StepCgroup step = StepCgroup.of(pid);
+            return step.job() == owner.globalJob() && step.isInEveryHierarchy() && step.contains(pid);
+        } catch (NotInJobStep e) {
+            return false;
+        } catch (IOException e) {
+            if (Files.exists(PROC.resolve(Long.toString(pid)))) {
+                throw e;
+            }
+            return true;
+        }
+    }
+
+    private Path file(ResourceOwner owner) {
+        return folder.resolve(owner.names().domain() + ".pid");
+    }
+}

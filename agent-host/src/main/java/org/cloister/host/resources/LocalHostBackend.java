@@ -1,0 +1,131 @@
+package org.cloister.host.resources;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.host.domain.DomainState;
+import org.cloister.host.domain.ObservedDomain;
+import org.cloister.host.libvirt.DomainList;
+import org.cloister.host.libvirt.HypervisorUnavailable;
+import org.cloister.host.reconcile.HostBackend;
+import org.cloister.host.reconcile.HostResource;
+import org.cloister.host.reconcile.ObservedState;
+import org.cloister.host.reconcile.ResourceKind;
+import org.cloister.host.reconcile.SourceAnswer;
+import org.cloister.host.scratch.ErasureMethod;
+import org.cloister.host.scratch.ScratchFileName;
+import org.cloister.host.vm.ResourceOwner;
+
+/** This host: its files, kernel, bridge and libvirtd. */
+public final class LocalHostBackend implements HostBackend {
+    private final ResourceProviders parts;
+    private final ErasureMethod erasing;
+    private final ErasureListener erasures;
+    private final BoundedQuery<HostResource> folders;
+    private final BoundedQuery<HostResource> scratch;
+    private final BoundedQuery<HostResource> taps;
+    private final BoundedQuery<HostResource> ports;
+    private final BoundedQuery<String> steps;
+    private final BackgroundTasks removals;
+
+    /**
+     * @param limit of each question to files, kernel and bridge, and how long a scratch file's erasure is waited for at a
+     *     time; libvirtd's calls have their own
+     */
+    public LocalHostBackend(ResourceProviders parts, ErasureMethod erasing, ErasureListener erasures, Duration limit) {
+        this.parts = parts;
+        this.erasing = erasing;
+        this.erasures = erasures;
+        this.folders = new BoundedQuery<>("folders", limit);
+        this.scratch = new BoundedQuery<>("scratch", limit);
+        this.taps = new BoundedQuery<>("taps", limit);
+        this.ports = new BoundedQuery<>("ports", limit);
+        this.steps = new BoundedQuery<>("steps", limit);
+        this.removals = new BackgroundTasks(limit);
+    }
+
+    @Override
+    public ObservedState observe() {
+        Map<ResourceKind, SourceAnswer<HostResource>> answers = new EnumMap<>(ResourceKind.class);
+        answers.put(ResourceKind.OVERLAY, folders.ask(parts.folders()::listResources));
+        answers.put(ResourceKind.SCRATCH, scratch.ask(this::scratchFiles));
+        answers.put(ResourceKind.TAP, taps.ask(parts.taps()::listResources));
+        answers.put(ResourceKind.PORT, ports.ask(parts.ports()::listResources));
+        try {
+            DomainList domains = parts.hypervisor().domains();
+            answers.put(ResourceKind.DOMAIN, new SourceAnswer.Known<>(domainResources(domains)));
+            return new ObservedState(answers, steps.ask(() -> parts.processes().inStep(domains.ours())));
+        } catch (HypervisorUnavailable e) {
+            String why = String.valueOf(e.getMessage());
+            answers.put(ResourceKind.DOMAIN, new SourceAnswer.Unknown<>(why));
+            return new ObservedState(answers, new SourceAnswer.Unknown<>("of which domains: " + why));
+        }
+    }
+
+    private Set<HostResource> scratchFiles() throws IOException {
+        Set<HostResource> things = new HashSet<>();
+        parts.scratch()
+                .list()
+                .all()
+                .forEach(each -> things.add(new HostResource(
+                        ResourceKind.SCRATCH, ScratchFileName.of(each.owner()), Optional.of(each.owner()), true)));
+        return things;
+    }
+
+    /**
+     * What carries our metadata wrongly is named by what is wrong with it, for people; no VM of ours has such a name. A domain whose
+     * guest powers off does not stand still: libvirt shows it for a moment more.
+     */
+    static Set<HostResource> domainResources(DomainList domains) {
+        Set<HostResource> things = new HashSet<>();
+        for (ObservedDomain each : domains.ours()) {
+            things.add(new HostResource(
+                    ResourceKind.DOMAIN, each.name(), Optional.of(each.owner()), each.state() != DomainState.PAUSED));
+        }
+        domains.malformed()
+                .forEach(what -> things.add(new HostResource(ResourceKind.DOMAIN, what, Optional.empty(), true)));
+        return things;
+    }
+
+    @Override
+    public void resume(ResourceOwner owner) throws IOException {
+        parts.hypervisor().resume(owner.uuid());
+    }
+
+    @Override
+    public void restorePort(ResourceOwner owner) throws IOException {
+        parts.ports().restore(owner);
+    }
+
+    @Override
+    public void requestPowerOff(ResourceOwner owner) throws IOException {
+        parts.hypervisor().requestPowerOff(owner.uuid());
+    }
+
+    @Override
+    public void remove(ResourceOwner owner, ResourceKind part) throws IOException {
+        switch (part) {
+            case OVERLAY ->
+                removals.run(
+                        "folder of VM " + owner.uuid(), () -> parts.folders().remove(owner));
+            case SCRATCH -> removals.run("erasure of the scratch disk of VM " + owner.uuid(), () -> erase(owner));
+            case TAP -> parts.taps().remove(owner);
+            case PORT -> parts.ports().remove(owner);
+            case DOMAIN -> parts.hypervisor().destroy(owner.uuid());
+        }
+    }
+
+    private void erase(ResourceOwner owner) throws IOException {
+        try {
+            erasures.onErased(parts.scratch().erase(owner, erasing));
+        } catch (NoSuchFileException e) {
+            return; // Another may have done it.
+        }
+        parts.scratch().unlink(owner);
+    }
+}

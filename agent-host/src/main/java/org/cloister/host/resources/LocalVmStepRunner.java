@@ -1,0 +1,72 @@
+package org.cloister.host.resources;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import org.cloister.host.reconcile.VmStartStep;
+import org.cloister.host.reconcile.VmStepRunner;
+import org.cloister.host.slurmstep.JobStepEnded;
+import org.cloister.host.slurmstep.StepCgroup;
+import org.cloister.host.vm.ResourceOwner;
+import org.cloister.protocol.handover.AssignmentMessage;
+
+/** Makes one VM as its plan says, for the job step that called for it. Of one thread. */
+public final class LocalVmStepRunner implements VmStepRunner {
+    private final ResourceProviders parts;
+    private final VmPlan plan;
+    private final AssignmentMessage.Assigned assignment;
+    private final StepCgroup step;
+
+    /**
+     * @param assignment that the VM is told
+     * @throws IllegalArgumentException if the step is of another job than the VM
+     */
+    public LocalVmStepRunner(
+            ResourceProviders parts, VmPlan plan, AssignmentMessage.Assigned assignment, StepCgroup step) {
+        if (step.job() != plan.owner().globalJob()) {
+            throw new IllegalArgumentException(
+                    "step: want one of job " + plan.owner().globalJob() + ", have " + step.step());
+        }
+        this.parts = parts;
+        this.plan = plan;
+        this.assignment = assignment;
+        this.step = step;
+    }
+
+    @Override
+    public boolean isFree(VmStartStep next) throws IOException {
+        ResourceOwner owner = plan.owner();
+        return switch (next) {
+            case OVERLAY -> parts.folders().isFree(owner);
+            case SCRATCH -> !Files.exists(parts.scratch().file(owner), LinkOption.NOFOLLOW_LINKS);
+            case TAP -> parts.taps().isFree(owner);
+            case PORT -> parts.ports().isFree(owner);
+            case DOMAIN_PAUSED -> parts.processes().isFree(owner);
+            default -> true;
+        };
+    }
+
+    @Override
+    public void run(VmStartStep next) throws IOException {
+        ResourceOwner owner = plan.owner();
+        switch (next) {
+            case OVERLAY -> parts.folders().make(plan, assignment);
+            case SCRATCH -> parts.scratch().make(owner, plan.scratchBytes().orElseThrow());
+            case TAP -> parts.taps().make(owner, plan.domain().cpus().queues(), plan.mtu());
+            case PORT -> parts.ports().add(plan);
+            case DOMAIN_PAUSED -> parts.hypervisor().startPaused(plan.domain());
+            case MOVED -> parts.processes().enter(step, owner);
+            case RUNNING -> run();
+            default -> throw new IllegalArgumentException("step: want one to make, have " + next);
+        }
+    }
+
+    /** A step that has ended since takes nobody with it any more. */
+    private void run() throws IOException {
+        if (!step.contains(parts.processes().running(plan.owner()))) {
+            throw new JobStepEnded("VM " + plan.owner().uuid() + ": want its process in step " + step.step()
+                    + ", have it elsewhere; it has ended");
+        }
+        parts.hypervisor().resume(plan.owner().uuid());
+    }
+}

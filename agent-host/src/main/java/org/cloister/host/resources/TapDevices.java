@@ -1,0 +1,146 @@
+package org.cloister.host.resources;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.cloister.host.reconcile.HostResource;
+import org.cloister.host.reconcile.ResourceKind;
+import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.VmResourceNames;
+import org.cloister.slurm.LogText;
+
+/**
+ * The host's taps that are called as ours are: made and taken away by the program {@code ip}, looked at in {@code
+ * /sys/class/net}. A tap's alias is its owner's mark. Any thread may call.
+ */
+public final class TapDevices {
+    private static final Path DEVICES = Path.of("/sys/class/net");
+    private static final int MAX_ALIAS = 256;
+    private static final int MAX_COMPLAINT = 4096;
+
+    private final Path ip;
+    private final Duration limit;
+
+    /** @param limit of one run of the program, which is killed then */
+    public TapDevices(Path ip, Duration limit) {
+        this.ip = ip;
+        this.limit = limit;
+    }
+
+    boolean isFree(ResourceOwner owner) {
+        return !Files.exists(device(owner), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** It stays when whoever has it open ends. */
+    void make(ResourceOwner owner, int queues, int mtu) throws IOException {
+        String tap = owner.names().tap();
+        run(
+                "tap " + tap + ": made",
+                "tuntap add dev " + tap + " mode tap" + (queues > 1 ? " multi_queue" : ""),
+                "link set dev " + tap + " alias " + owner.mark(),
+                "link set dev " + tap + " mtu " + mtu + " up");
+    }
+
+    /** Another program's devices may be called so too; what is no tap is marked as nobody's. */
+    Set<HostResource> listResources() throws IOException {
+        Set<HostResource> things = new HashSet<>();
+        try (DirectoryStream<Path> devices =
+                Files.newDirectoryStream(DEVICES, each -> VmResourceNames.isTap(name(each)))) {
+            for (Path each : devices) {
+                things.add(new HostResource(ResourceKind.TAP, name(each), mark(each), true));
+            }
+        } catch (DirectoryIteratorException e) {
+            throw new IOException(DEVICES + ": not read: " + e.getMessage(), e);
+        }
+        return things;
+    }
+
+    /** No error if it is gone already. */
+    void remove(ResourceOwner owner) throws IOException {
+        Path device = device(owner);
+        if (isFree(owner)) {
+            return;
+        }
+        Optional<ResourceOwner> mark = mark(device);
+        boolean isOurs =
+                mark.map(owner::equals).orElse(isTap(device) && alias(device).isEmpty());
+        if (!isOurs) {
+            throw new IOException("device " + name(device) + ": want a tap of VM " + owner.uuid() + ", have "
+                    + mark.map(other -> "one of VM " + other.uuid()).orElse("another's")
+                    + "; it was left as it is");
+        }
+        try {
+            run("tap " + name(device) + ": taken away", "link delete dev " + name(device));
+        } catch (IOException e) {
+            // Another may have done it.
+            if (!isFree(owner)) {
+                throw e;
+            }
+        }
+    }
+
+    private static Optional<ResourceOwner> mark(Path device) throws IOException {
+        return isTap(device) ? ResourceOwner.parse(alias(device)) : Optional.empty();
+    }
+
+    /** As {@code drivers/net/tun.c} has it of all of its devices, and of no other. */
+    private static boolean isTap(Path device) {
+        return Files.exists(device.resolve("tun_flags"));
+    }
+
+    private static String alias(Path device) throws IOException {
+        try (InputStream in = Files.newInputStream(device.resolve("ifalias"))) {
+            return new String(in.readNBytes(MAX_ALIAS), StandardCharsets.ISO_8859_1).strip();
+        } catch (NoSuchFileException e) {
+            return "";
+        }
+    }
+
+    private static Path device(ResourceOwner owner) {
+        return DEVICES.resolve(owner.names().tap());
+    }
+
+    private static String name(Path device) {
+        return device.getFileName().toString();
+    }
+
+    /** Stops at the first that fails. What it is told fits into a pipe, and so does what it says of one failure. */
+    private void run(String what, String... commands) throws IOException {
+        Process process = new ProcessBuilder(List.of(ip.toString(), "-batch", "-"))
+                .redirectErrorStream(true)
+                .start();
+        try {
+            try (OutputStream in = process.getOutputStream()) {
+                in.write((String.join("\n", commands) + "\n").getBytes(StandardCharsets.US_ASCII));
+            }
+            if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new IOException(what + ": want an end of " + ip + " in " + limit.toMillis() + " ms, have none");
+            }
+            if (process.exitValue() != 0) {
+                try (InputStream out = process.getInputStream()) {
+                    throw new IOException(what + ": " + ip + ": "
+                            + LogText.printable(
+                                    new String(out.readNBytes(MAX_COMPLAINT), StandardCharsets.ISO_8859_1)));
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(what + ": interrupted", e);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}

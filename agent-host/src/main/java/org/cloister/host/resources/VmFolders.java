@@ -1,0 +1,229 @@
+package org.cloister.host.resources;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.host.reconcile.HostResource;
+import org.cloister.host.reconcile.ResourceKind;
+import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.VmResourceNames;
+import org.cloister.protocol.handover.AssignmentMessage;
+import org.cloister.protocol.link.ProtocolLimits;
+
+/** Folders of VMs, each with its VM's plan, which is its owner's mark, and its sockets. Any thread may call. */
+public final class VmFolders {
+    private static final String PLAN = "vm.json";
+    /** What is answered when the VM asks what it is: the answer's own bytes. */
+    private static final String ASSIGNMENT = "assignment";
+    /** A host has fewer VMs. */
+    private static final int MAX_FOLDERS = 8192;
+    /** Of one VM, folders in it counted too; it has its plan, sockets and perhaps a console. */
+    private static final int MAX_FILES = 1000;
+
+    private static final FileAttribute<?> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    private static final FileAttribute<?> PRIVATE_FOLDER =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+    private final Path all;
+
+    /** @param all is there, and nobody else writes to it; not on the file system of scratch files, which VMs can fill */
+    public VmFolders(Path all) {
+        this.all = all;
+    }
+
+    /** Of a VM, whether it is there or not. */
+    public Path folder(ResourceOwner owner) {
+        return owner.names().folder(all);
+    }
+
+    boolean isFree(ResourceOwner owner) {
+        return !Files.exists(folder(owner), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /**
+     * Folder, plan and assignment are on disk when this returns; the plan last, so that where it is the assignment is.
+     *
+     * @throws IllegalArgumentException if the assignment is another VM's
+     */
+    void make(VmPlan plan, AssignmentMessage.Assigned assignment) throws IOException {
+        requireSame(plan.owner(), assignment);
+        Path folder = folder(plan.owner());
+        Files.createDirectory(folder, PRIVATE_FOLDER);
+        write(folder.resolve(ASSIGNMENT), assignment.wire().toByteArray());
+        Path fresh = folder.resolve(PLAN + ".new");
+        write(fresh, VmPlanJson.write(plan));
+        Files.move(fresh, folder.resolve(PLAN), StandardCopyOption.ATOMIC_MOVE);
+        sync(folder);
+        sync(all);
+    }
+
+    private static void write(Path file, byte[] content) throws IOException {
+        try (FileChannel out =
+                FileChannel.open(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
+            ByteBuffer bytes = ByteBuffer.wrap(content);
+            while (bytes.hasRemaining()) {
+                out.write(bytes);
+            }
+            out.force(true);
+        }
+    }
+
+    /**
+     * What the VM is told that it is.
+     *
+     * @return empty of one that was made by a release which did not keep that
+     * @throws IOException if it cannot be read, or the folder is not this VM's
+     */
+    public Optional<AssignmentMessage.Assigned> assignment(ResourceOwner owner) throws IOException {
+        plan(owner);
+        Path file = folder(owner).resolve(ASSIGNMENT);
+        byte[] kept;
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            kept = in.readNBytes(ProtocolLimits.ASSIGNMENT_BYTES + 1);
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        }
+        if (kept.length > ProtocolLimits.ASSIGNMENT_BYTES
+                || !(AssignmentMessage.readResponse(kept) instanceof AssignmentMessage.Assigned told)) {
+            throw new MalformedException(file + ": want an assignment, have another message");
+        }
+        try {
+            requireSame(owner, told);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
+        return Optional.of(told);
+    }
+
+    private static void requireSame(ResourceOwner owner, AssignmentMessage.Assigned told) {
+        if (!told.ticket().equals(owner.ticket())
+                || told.slot() != owner.slot()
+                || !told.name().project().equals(owner.project())) {
+            throw new IllegalArgumentException("assignment: want that of " + owner + ", have that of " + told.name()
+                    + ", ticket " + told.ticket());
+        }
+    }
+
+    /** @throws NoSuchFileException if the folder, or the plan in it, is not there */
+    public VmPlan plan(ResourceOwner owner) throws IOException {
+        VmPlan plan = read(folder(owner));
+        if (!plan.owner().equals(owner)) {
+            throw other(owner, plan.owner());
+        }
+        return plan;
+    }
+
+    /** A folder whose plan does not read is marked as nobody's. */
+    Set<HostResource> listResources() throws IOException {
+        Set<HostResource> things = new HashSet<>();
+        for (Path each : list(all, MAX_FOLDERS)) {
+            String name = each.getFileName().toString();
+            if (VmResourceNames.isDomain(name) && Files.isDirectory(each, LinkOption.NOFOLLOW_LINKS)) {
+                things.add(new HostResource(ResourceKind.OVERLAY, name, mark(each), true));
+            }
+        }
+        return things;
+    }
+
+    private static Optional<ResourceOwner> mark(Path folder) throws IOException {
+        try {
+            return Optional.of(read(folder).owner());
+        } catch (NoSuchFileException | MalformedException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static VmPlan read(Path folder) throws IOException {
+        Path file = folder.resolve(PLAN);
+        byte[] document;
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            document = in.readNBytes(VmPlanJson.MAX_BYTES + 1);
+        }
+        try {
+            return VmPlanJson.read(document);
+        } catch (MalformedException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The plan last: for as long as anything is there it is marked. No error if it is gone already. */
+    void remove(ResourceOwner owner) throws IOException {
+        Path folder = folder(owner);
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        Optional<ResourceOwner> mark = mark(folder);
+        if (mark.isPresent() && !mark.get().equals(owner)) {
+            throw other(owner, mark.get());
+        }
+        List<Path> inside = new ArrayList<>();
+        collect(folder, inside);
+        inside.remove(folder.resolve(PLAN));
+        for (Path each : inside) {
+            Files.deleteIfExists(each);
+        }
+        Files.deleteIfExists(folder.resolve(PLAN));
+        Files.deleteIfExists(folder);
+        sync(all);
+    }
+
+    /** What lies deeper comes first. */
+    private static void collect(Path folder, List<Path> inside) throws IOException {
+        for (Path each : list(folder, MAX_FILES)) {
+            if (Files.isDirectory(each, LinkOption.NOFOLLOW_LINKS)) {
+                collect(each, inside);
+            }
+            inside.add(each);
+            requireAtMost(folder, inside.size(), MAX_FILES);
+        }
+    }
+
+    private static List<Path> list(Path folder, int max) throws IOException {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder)) {
+            for (Path file : stream) {
+                files.add(file);
+                requireAtMost(folder, files.size(), max);
+            }
+        } catch (DirectoryIteratorException e) {
+            throw new IOException(folder + ": not read: " + e.getMessage(), e);
+        }
+        return files;
+    }
+
+    private static void requireAtMost(Path folder, int count, int max) throws IOException {
+        if (count > max) {
+            throw new IOException(
+                    folder + ": want at most " + max + " files, have more; it has to be of this host's VMs alone");
+        }
+    }
+
+    private static IOException other(ResourceOwner owner, ResourceOwner other) {
+        return new IOException("folder " + owner.names().domain() + ": want VM " + owner.uuid() + "'s, have VM "
+                + other.uuid() + "'s; it was left as it is");
+    }
+
+    private static void sync(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+}

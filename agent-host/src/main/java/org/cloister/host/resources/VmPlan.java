@@ -1,0 +1,123 @@
+package org.cloister.host.resources;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.cloister.base.encoding.Digest;
+import org.cloister.host.domain.DomainDisk;
+import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.drive.DriveClaim;
+import org.cloister.host.drive.DriveName;
+import org.cloister.host.scratch.ScratchFileName;
+import org.cloister.host.vm.ResourceOwner;
+import org.cloister.ovs.PortPlan;
+import org.cloister.ovs.PortRole;
+import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.policy.HostSharing;
+import org.cloister.protocol.policy.VmRole;
+import org.cloister.protocol.policy.VmShape;
+
+/**
+ * All of one VM that differs from other VMs, decided before anything of it is made; it lies in the VM's folder for as
+ * long as the folder is there. No secret is in it.
+ *
+ * @param port of its tap, marked as {@link PortOwnerLabels} does
+ * @param mtu of its tap, in bytes
+ * @param scratchBytes of its scratch disk, in whole MiB; the one whose file is called as {@link ScratchFileName} does
+ * @param image the identity of what it starts from, SHA-384
+ * @param sharing with whom it may share this host
+ * @param drive of a controlling VM, among the domain's disks by {@link #DRIVE_SERIAL}; kept when the VM ends
+ */
+public record VmPlan(
+        DomainSpec domain,
+        PortPlan port,
+        int mtu,
+        OptionalLong scratchBytes,
+        Digest image,
+        HostSharing sharing,
+        Optional<DriveClaim> drive) {
+    /** Of the disk that the controlling VM finds by it. */
+    public static final String DRIVE_SERIAL = "drive";
+
+    static final int LEAST_MTU = 576;
+    static final int MOST_MTU = 9216;
+
+    private static final long MIB = 1 << 20;
+
+    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    public VmPlan {
+        ResourceOwner owner = domain.owner();
+        requireSame("port's device", owner.names().tap(), port.device());
+        requireSame("port's owner", PortOwnerLabels.owner(owner), port.owner());
+        requireSame("port's job", PortOwnerLabels.job(owner), port.job());
+        requireSame("port's MAC", domain.mac().text(), port.self().mac().text());
+        if (mtu < LEAST_MTU || mtu > MOST_MTU) {
+            throw new IllegalArgumentException("MTU: want " + LEAST_MTU + " to " + MOST_MTU + ", have " + mtu);
+        }
+        if (scratchBytes.isPresent() && (scratchBytes.getAsLong() < 1 || scratchBytes.getAsLong() % MIB != 0)) {
+            throw new IllegalArgumentException(
+                    "scratch disk: want whole MiB, at least one, have " + scratchBytes.getAsLong() + " bytes");
+        }
+        if (image.algorithm() != Digest.Algorithm.SHA384) {
+            throw new IllegalArgumentException("image: want SHA-384, have " + image.algorithm());
+        }
+        List<DomainDisk> scratch = domain.disks().stream()
+                .filter(disk -> disk.file().endsWith(ScratchFileName.of(owner)))
+                .toList();
+        boolean isAsSaid = scratchBytes.isPresent()
+                ? scratch.size() == 1 && scratch.get(0).use() == DomainDisk.Use.WRITABLE
+                : scratch.isEmpty();
+        if (!isAsSaid) {
+            throw new IllegalArgumentException("scratch disk: want " + (scratchBytes.isPresent() ? "one" : "none")
+                    + " to write to among the domain's disks, have " + scratch);
+        }
+        requireDrive(domain, port, drive);
+    }
+
+    private static void requireDrive(DomainSpec domain, PortPlan port, Optional<DriveClaim> drive) {
+        List<DomainDisk> disks = domain.disks().stream()
+                .filter(disk -> disk.serial().equals(DRIVE_SERIAL))
+                .toList();
+        if (drive.isEmpty() && !disks.isEmpty()) {
+            throw new IllegalArgumentException("drive: want none among the domain's disks, have " + disks);
+        }
+        if (drive.isPresent()) {
+            DriveName name = drive.get().drive();
+            requireSame("drive's project", domain.owner().project(), name.project());
+            requireSame(
+                    "role of a VM with a drive",
+                    PortRole.CONTROLLER.name(),
+                    port.role().name());
+            if (disks.size() != 1
+                    || disks.get(0).use() != DomainDisk.Use.WRITABLE
+                    || !disks.get(0).file().endsWith(name.file())) {
+                throw new IllegalArgumentException(
+                        "drive: want " + name.file() + " to write to among the domain's disks, have " + disks);
+            }
+        }
+    }
+
+    public ResourceOwner owner() {
+        return domain.owner();
+    }
+
+    /** What this host vouches for when the VM asks, the same for all of its life. */
+    public VmFacts facts() {
+        ResourceOwner owner = owner();
+        return new VmFacts(
+                owner.project(),
+                owner.vmId(),
+                port.role() == PortRole.WORKER ? VmRole.WORKER : VmRole.CONTROLLER,
+                owner.ticket(),
+                owner.slot(),
+                image,
+                new VmShape(domain.cpus().count(), domain.memoryMib(), scratchBytes.orElse(0) / MIB),
+                sharing);
+    }
+
+    private static void requireSame(String what, String want, String have) {
+        if (!want.equals(have)) {
+            throw new IllegalArgumentException(what + ": want " + want + ", have " + have);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package org.cloister.host.scratch;
+
+import java.util.List;
+import java.util.Set;
+import org.cloister.host.vm.ResourceOwner;
+
+/**
+ * What lies in a scratch folder.
+ *
+ * @param unknown names of what is no scratch file of ours; never touched
+ */
+public record ScratchFiles(List<ScratchFile> all, Set<String> unknown) {
+    /** @param bytes as the VM sees it, not as the file system counts it */
+    public record ScratchFile(ResourceOwner owner, long bytes) {}
+
+    public ScratchFiles {
+        all = List.copyOf(all);
+        unknown = Set.copyOf(unknown);
+    }
+
+    long bytes() {
+        return all.stream().mapToLong(ScratchFile::bytes).sum();
+    }
+}

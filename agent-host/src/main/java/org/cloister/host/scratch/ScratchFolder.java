@@ -1,0 +1,198 @@
+package org.cloister.host.scratch;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.cloister.host.scratch.ScratchFiles.ScratchFile;
+import org.cloister.host.vm.ResourceOwner;
+
+/**
+ * The folder of the host's scratch files, one of each VM that has one: sparse when made, erased before its name goes. Only
+ * files that are named as ours are touched. Any thread may call.
+ */
+public final class ScratchFolder {
+    private static final int BLOCK = 1 << 20;
+    /** A host has fewer VMs; a folder with more is not ours alone. */
+    private static final int MAX_FILES = 8192;
+
+    private final Path folder;
+    private final long budget;
+
+    /**
+     * @param folder is there, and nobody else writes to it
+     * @param budget bytes that all files may have together. Files are sparse: were it more than the file system has for
+     *     them, a VM could find its disk full amid its life
+     */
+    public ScratchFolder(Path folder, long budget) {
+        this.folder = folder;
+        this.budget = budget;
+    }
+
+    public Path file(ResourceOwner owner) {
+        return folder.resolve(ScratchFileName.of(owner));
+    }
+
+    /**
+     * Empty, and on disk when this returns.
+     *
+     * @param bytes as the VM will see it
+     * @throws ScratchSpaceExhausted before anything is made
+     */
+    public synchronized Path make(ResourceOwner owner, long bytes) throws IOException {
+        requireSpace(bytes);
+        Path file = file(owner);
+        try (FileChannel channel = FileChannel.open(
+                file,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+            lengthen(file, channel, bytes);
+        }
+        syncFolder();
+        return file;
+    }
+
+    /** By its last byte, since a channel lengthens a file only by writing. */
+    private static void lengthen(Path file, FileChannel channel, long bytes) throws IOException {
+        try {
+            channel.write(ByteBuffer.allocate(1), bytes - 1);
+            channel.force(true);
+        } catch (IOException e) {
+            Files.delete(file);
+            throw e;
+        }
+    }
+
+    private void requireSpace(long bytes) throws IOException {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("scratch file: want at least 1 byte, have " + bytes);
+        }
+        long promised = list().bytes();
+        if (bytes > budget - promised) {
+            throw new ScratchSpaceExhausted(
+                    folder,
+                    true,
+                    bytes + " bytes more",
+                    promised + " of " + budget + " promised to others",
+                    "end VMs that have scratch disks, or raise the folder's budget");
+        }
+        long usable = Files.getFileStore(folder).getUsableSpace();
+        if (bytes > usable) {
+            throw new ScratchSpaceExhausted(
+                    folder,
+                    false,
+                    bytes + " bytes",
+                    usable + " usable",
+                    "free space on its file system, or lower the folder's budget to what is there");
+        }
+    }
+
+    /** @throws IOException also if there is more than a host ever has: then nothing is known of the folder */
+    public ScratchFiles list() throws IOException {
+        List<ScratchFile> all = new ArrayList<>();
+        Set<String> strange = new TreeSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                if (all.size() + strange.size() == MAX_FILES) {
+                    throw new IOException("scratch folder " + folder + ": want at most " + MAX_FILES
+                            + " files, have more; it has to be of this host's VMs alone");
+                }
+                look(file, all, strange);
+            }
+        } catch (DirectoryIteratorException e) {
+            throw new IOException("scratch folder " + folder + ": not read: " + e.getMessage(), e);
+        }
+        return new ScratchFiles(all, strange);
+    }
+
+    private static void look(Path file, List<ScratchFile> all, Set<String> strange) throws IOException {
+        String name = file.getFileName().toString();
+        try {
+            BasicFileAttributes attributes =
+                    Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            ScratchFileName.parse(name)
+                    .filter(owner -> attributes.isRegularFile())
+                    .ifPresentOrElse(
+                            owner -> all.add(new ScratchFile(owner, attributes.size())), () -> strange.add(name));
+        } catch (NoSuchFileException e) {
+            return; // Gone between the folder's reading and this.
+        }
+    }
+
+    /**
+     * Nothing of what was written is in the file when this returns, and its name is still there: what was done can be
+     * written down before {@link #unlink}. No VM has it open any more. Done again after a crash it finds what is left.
+     *
+     * @throws NoSuchFileException if there is none
+     */
+    public ScratchFileErasure erase(ResourceOwner owner, ErasureMethod method) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                file(owner), Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS))) {
+            long bytes = channel.size();
+            long overwritten = method == ErasureMethod.OVERWRITE ? overwrite(channel, bytes) : 0;
+            channel.truncate(0);
+            channel.force(true);
+            if (channel.size() != 0) {
+                throw new IOException("scratch file " + file(owner) + ": erased: want 0 bytes, have " + channel.size()
+                        + "; look for the process that still writes to it");
+            }
+            return new ScratchFileErasure(owner, method, bytes, overwritten);
+        }
+    }
+
+    /** Holes stay holes: to fill them could need more than the file system has. */
+    private static long overwrite(FileChannel channel, long bytes) throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocateDirect(BLOCK);
+        ByteBuffer block = ByteBuffer.allocateDirect(BLOCK);
+        long overwritten = 0;
+        for (long at = 0; at < bytes; at += BLOCK) {
+            int length = (int) Math.min(BLOCK, bytes - at);
+            read(channel, block.clear().limit(length), at);
+            zeros.clear().limit(length);
+            if (block.flip().mismatch(zeros) >= 0) {
+                for (long to = at; zeros.hasRemaining(); ) {
+                    to += channel.write(zeros, to);
+                }
+                overwritten += length;
+            }
+        }
+        channel.force(true);
+        return overwritten;
+    }
+
+    private static void read(FileChannel channel, ByteBuffer block, long from) throws IOException {
+        long at = from;
+        while (block.hasRemaining()) {
+            int read = channel.read(block, at);
+            if (read < 0) {
+                throw new IOException("scratch file: read to " + at + ": want " + block.remaining()
+                        + " bytes more, have its end; look for the process that still writes to it");
+            }
+            at += read;
+        }
+    }
+
+    /** On disk when this returns. No error if it is gone already. */
+    public void unlink(ResourceOwner owner) throws IOException {
+        Files.deleteIfExists(file(owner));
+        syncFolder();
+    }
+
+    private void syncFolder() throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package org.cloister.host.slurmstep;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Where cgroup hierarchies are mounted: {@code /proc/self/mountinfo}, proc(5). Of several mounts of one, the first. */
+final class CgroupMounts {
+    private static final int MAX_CHARS = 4 << 20;
+    /** Fields: id, parent, device, root, mount point, options, others up to a dash, type, source, options of the hierarchy. */
+    private static final Pattern LINE =
+            Pattern.compile("[0-9]+ [0-9]+ [0-9]+:[0-9]+ (/\\S*) (/\\S*) \\S+ (?:\\S+ )*?- (cgroup2?) \\S+ (\\S+)");
+    /** Options of version 1 that are none of its controllers. */
+    private static final Set<String> NO_CONTROLLERS = Set.of("rw", "ro", "xattr", "noprefix", "clone_children");
+
+    private record Mount(Set<String> controllers, Path at) {}
+
+    private final List<Mount> all;
+
+    private CgroupMounts(List<Mount> all) {
+        this.all = all;
+    }
+
+    static CgroupMounts parse(String text) throws IOException {
+        if (text.length() > MAX_CHARS) {
+            throw new IOException("mountinfo: want at most " + MAX_CHARS + " bytes, have more");
+        }
+        List<Mount> all = new ArrayList<>();
+        for (String line : text.split("\n", -1)) {
+            Matcher form = LINE.matcher(line);
+            // What is not a hierarchy's root, such as in a container, has other paths than /proc/PID/cgroup.
+            if (form.matches() && form.group(1).equals("/")) {
+                all.add(new Mount(
+                        form.group(3).equals("cgroup2") ? Set.of() : controllers(form.group(4)),
+                        Path.of(form.group(2))));
+            }
+        }
+        return new CgroupMounts(all);
+    }
+
+    private static Set<String> controllers(String options) {
+        Set<String> controllers = new TreeSet<>();
+        for (String each : options.split(",", -1)) {
+            if (!NO_CONTROLLERS.contains(each) && !each.startsWith("release_agent=")) {
+                controllers.add(each);
+            }
+        }
+        return controllers;
+    }
+
+    /**
+     * @param controllers as in {@code /proc/PID/cgroup}
+     * @throws NotInJobStep if that hierarchy is not mounted whole
+     */
+    Path root(String controllers) throws NotInJobStep {
+        Set<String> wanted =
+                controllers.isEmpty() ? Set.of() : new TreeSet<>(Arrays.asList(controllers.split(",", -1)));
+        return all.stream()
+                .filter(mount -> mount.controllers.equals(wanted))
+                .map(Mount::at)
+                .findFirst()
+                .orElseThrow(() ->
+                        new NotInJobStep("cgroup hierarchy " + (controllers.isEmpty() ? "of version 2" : controllers)
+                                + ": want it mounted, have it nowhere; mount it below /sys/fs/cgroup"));
+    }
+
+    /** Of all hierarchies, each once. */
+    List<Path> roots() {
+        Map<Set<String>, Path> roots = new LinkedHashMap<>();
+        all.forEach(mount -> roots.putIfAbsent(mount.controllers, mount.at));
+        return List.copyOf(roots.values());
+    }
+}

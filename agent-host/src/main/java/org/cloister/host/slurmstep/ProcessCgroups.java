@@ -1,0 +1,54 @@
+package org.cloister.host.slurmstep;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.slurm.LogText;
+
+/**
+ * A process's cgroups, one for each hierarchy: {@code /proc/PID/cgroup}, cgroups(7).
+ *
+ * @param memberships hierarchies in the file's order, each once
+ */
+record ProcessCgroups(List<Membership> memberships) {
+    private static final int MAX_CHARS = 64 << 10;
+    private static final int MAX_HIERARCHIES = 64;
+    /** The path is whatever its maker called it, but has no newline in ours. */
+    private static final Pattern LINE = Pattern.compile("([0-9]{1,4}):([a-z0-9_=,]{0,200}):(/[^\\n]{0,4095})");
+
+    /**
+     * @param controllers such as {@code memory} or {@code cpu,cpuacct}; empty of version 2
+     * @param path from the hierarchy's root, as the reader's cgroup namespace has it
+     */
+    record Membership(String controllers, String path) {}
+
+    ProcessCgroups {
+        memberships = List.copyOf(memberships);
+    }
+
+    /** @throws IOException if the text is not of that form */
+    static ProcessCgroups parse(String text) throws IOException {
+        if (text.length() > MAX_CHARS) {
+            throw new IOException("cgroups of a process: want at most " + MAX_CHARS + " bytes, have more");
+        }
+        List<Membership> places = new ArrayList<>();
+        Set<String> seen = new HashSet<>();
+        for (String line : text.split("\n", -1)) {
+            if (line.isEmpty()) {
+                continue;
+            }
+            Matcher form = LINE.matcher(line);
+            if (!form.matches() || !seen.add(form.group(2)) || places.size() >= MAX_HIERARCHIES) {
+                throw new IOException(
+                        "cgroups of a process: want lines of ID:CONTROLLERS:/PATH, each hierarchy once, have "
+                                + LogText.printable(line));
+            }
+            places.add(new Membership(form.group(2), form.group(3)));
+        }
+        return new ProcessCgroups(places);
+    }
+}

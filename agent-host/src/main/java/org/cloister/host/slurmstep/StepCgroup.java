@@ -1,0 +1,240 @@
+package org.cloister.host.slurmstep;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
+import org.cloister.host.domain.CpuSet;
+import org.cloister.slurm.LogText;
+
+/** A caller's step: what it was given, and QEMU's way into it. Everything is asked of the kernel, each time. */
+public final class StepCgroup {
+    /** Threads may be born while their process is moved; each round finds fewer. */
+    private static final int MOST_ROUNDS = 10;
+    /** Version 1's word for no limit is the largest multiple of a page. */
+    private static final long UNLIMITED = Long.MAX_VALUE / 4096 * 4096;
+
+    private static final Pattern BYTES = Pattern.compile("[0-9]{1,19}");
+
+    private final Path proc;
+    private final long caller;
+    private final JobStep step;
+    private final List<Folders> all;
+    private final List<Path> roots;
+
+    /**
+     * @param place in one hierarchy
+     * @param step the step's
+     * @param caller the calling process's, below it or itself
+     */
+    private record Folders(JobStep.CgroupPath place, Path step, Path caller) {}
+
+    private StepCgroup(Path proc, long caller, JobStep step, List<Folders> all, List<Path> roots) {
+        this.proc = proc;
+        this.caller = caller;
+        this.step = step;
+        this.all = all;
+        this.roots = roots;
+    }
+
+    /**
+     * @param pid of a process that a step of Slurm's has started, as the kernel named it (SO_PEERCRED)
+     * @throws NotInJobStep if it is in none
+     * @throws JobStepEnded if the process has ended
+     */
+    public static StepCgroup of(long pid) throws IOException {
+        return of(Path.of("/proc"), pid);
+    }
+
+    static StepCgroup of(Path proc, long pid) throws IOException {
+        JobStep step = JobStep.parse(read(proc.resolve(Long.toString(pid)).resolve("cgroup"), "process " + pid));
+        CgroupMounts mounts = CgroupMounts.parse(read(proc.resolve("self/mountinfo"), "our own mounts"));
+        List<Folders> all = new ArrayList<>();
+        for (JobStep.CgroupPath place : step.cgroups()) {
+            Path root = mounts.root(place.controllers());
+            all.add(new Folders(place, below(root, place.step()), below(root, place.path())));
+        }
+        return new StepCgroup(proc, pid, step, List.copyOf(all), mounts.roots());
+    }
+
+    /** The Global job's number. */
+    public long job() {
+        return step.job();
+    }
+
+    /** As Slurm writes it, such as {@code 12.0}. */
+    public String step() {
+        return step.toString();
+    }
+
+    /** Of the step and of all that it lies in: the least of each. */
+    public StepAllocation allocation() throws IOException {
+        Optional<CpuSet> cpus = Optional.empty();
+        OptionalInt node = OptionalInt.empty();
+        OptionalLong memory = OptionalLong.empty();
+        for (Folders each : all) {
+            boolean second = each.place.controllers().isEmpty();
+            Path cpuFile = each.step.resolve(second ? "cpuset.cpus.effective" : "cpuset.cpus");
+            if (Files.exists(cpuFile)) {
+                cpus = Optional.of(numbers(cpuFile));
+                // Nodes are written as CPUs are.
+                List<Integer> nodes = numbers(each.step.resolve(second ? "cpuset.mems.effective" : "cpuset.mems"))
+                        .numbers();
+                node = nodes.size() == 1 ? OptionalInt.of(nodes.get(0)) : OptionalInt.empty();
+            }
+            memory = least(memory, limit(each.step, second ? "memory.max" : "memory.limit_in_bytes"));
+        }
+        return new StepAllocation(cpus, node, memory);
+    }
+
+    /**
+     * Has a process and all of its threads where the caller is, so that the step's limits, accounting and end hold for
+     * it.
+     *
+     * @param entrance by which it comes there
+     * @param domain what libvirt calls the process's VM
+     * @param pid of QEMU, which is paused
+     * @throws JobStepEnded if the step has ended; the process may be in some of its cgroups then, and is to be killed
+     * @throws IOException if it is not wholly there afterwards
+     */
+    public void attach(CgroupAttacher entrance, String domain, long pid) throws IOException {
+        for (int round = 0; round < MOST_ROUNDS; round++) {
+            enter(entrance, domain, pid);
+            if (isWhole(pid)) {
+                return;
+            }
+        }
+        throw new IOException("process " + pid + ": want all threads in step " + step + ", have some elsewhere after "
+                + MOST_ROUNDS + " tries; somebody moves them back");
+    }
+
+    /** Whether every thread of a process is where the caller is, or was. */
+    public boolean contains(long pid) throws IOException {
+        return isWhole(pid);
+    }
+
+    /**
+     * Whether the process that this was made of lies in the step in every hierarchy in which Slurm has the step: of one that was
+     * taken out of some, their limits do not hold.
+     */
+    public boolean isInEveryHierarchy() {
+        long hierarchies = roots.stream()
+                .filter(root -> step.cgroups().stream()
+                        .anyMatch(place ->
+                                Files.isDirectory(root.resolve(place.step().substring(1)))))
+                .count();
+        return hierarchies == all.size();
+    }
+
+    /** Whether Slurm still has the step: its last process gone, slurmstepd takes the folders away. */
+    public boolean exists() {
+        return all.stream().allMatch(each -> Files.isDirectory(each.caller));
+    }
+
+    private void enter(CgroupAttacher entrance, String domain, long pid) throws IOException {
+        try {
+            entrance.attach(
+                    domain, pid, caller, all.stream().map(Folders::caller).toList());
+        } catch (JobStepEnded e) {
+            throw e;
+        } catch (IOException e) {
+            if (!exists()) {
+                throw gone();
+            }
+            throw new IOException("process " + pid + ": not moved into step " + step + ": " + e.getMessage(), e);
+        }
+    }
+
+    private boolean isWhole(long pid) throws IOException {
+        Path tasks = proc.resolve(Long.toString(pid)).resolve("task");
+        List<Path> threads = new ArrayList<>();
+        try (DirectoryStream<Path> each = Files.newDirectoryStream(tasks)) {
+            each.forEach(threads::add);
+        } catch (NoSuchFileException e) {
+            throw new IOException(
+                    "process " + pid + ": want it in step " + step + ", have no such process any more", e);
+        }
+        for (Path thread : threads) {
+            if (!isHere(thread)) {
+                return false;
+            }
+        }
+        return !threads.isEmpty();
+    }
+
+    private boolean isHere(Path thread) throws IOException {
+        ProcessCgroups list;
+        try {
+            list = ProcessCgroups.parse(Files.readString(thread.resolve("cgroup"), StandardCharsets.ISO_8859_1));
+        } catch (NoSuchFileException e) {
+            // One that has ended is nowhere else.
+            return true;
+        }
+        return step.cgroups().stream()
+                .allMatch(place ->
+                        list.memberships().contains(new ProcessCgroups.Membership(place.controllers(), place.path())));
+    }
+
+    private JobStepEnded gone() {
+        return new JobStepEnded("step " + step + ": want its cgroups, have none any more; it has ended");
+    }
+
+    private static CpuSet numbers(Path file) throws IOException {
+        try {
+            return CpuSet.parse(read(file, "step").strip());
+        } catch (IllegalArgumentException e) {
+            throw new IOException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** @param folder the step's; the job's and the others above it may have a smaller limit */
+    private static OptionalLong limit(Path folder, String file) throws IOException {
+        OptionalLong least = OptionalLong.empty();
+        for (Path each = folder; each != null && Files.exists(each.resolve(file)); each = each.getParent()) {
+            String text = read(each.resolve(file), "step").strip();
+            if (text.equals("max")) {
+                continue;
+            }
+            if (!BYTES.matcher(text).matches()) {
+                throw new IOException(each.resolve(file) + ": want bytes, have " + LogText.printable(text));
+            }
+            long bytes = Long.parseLong(text);
+            if (bytes < UNLIMITED) {
+                least = least(least, OptionalLong.of(bytes));
+            }
+        }
+        return least;
+    }
+
+    private static OptionalLong least(OptionalLong one, OptionalLong other) {
+        if (one.isEmpty() || other.isEmpty()) {
+            return one.isEmpty() ? other : one;
+        }
+        return OptionalLong.of(Math.min(one.getAsLong(), other.getAsLong()));
+    }
+
+    private static Path below(Path root, String path) throws IOException {
+        Path below = root.resolve(path.substring(1)).normalize();
+        if (!below.startsWith(root)) {
+            throw new IOException(
+                    "cgroup " + LogText.printable(path) + ": want one below " + root + ", have one outside");
+        }
+        return below;
+    }
+
+    private static String read(Path file, String subject) throws IOException {
+        try {
+            return Files.readString(file, StandardCharsets.ISO_8859_1);
+        } catch (NoSuchFileException e) {
+            throw new JobStepEnded(subject + ": want " + file + ", have none; it has ended");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package org.cloister.host.tickets;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.util.function.Predicate;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.ticket.AllocatedSlot;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.AllocationVerifier;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.SignedRequest;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketRefusedException;
+
+/**
+ * Holds what the relay gave for a claim against what the host knows itself; docs/protocol.md, section 13.
+ *
+ * @param key the host's own
+ * @param trustStore the site's authority, and the projects that claims have brought
+ * @param isUsed whether the host's ledger has the ticket
+ */
+public record ClaimResponseVerifier(
+        VerificationKey key, TrustStore trustStore, EpochStore epochs, Predicate<String> isUsed) {
+    /**
+     * When it returns, the epoch of the ticket or the opening is on disk.
+     *
+     * @param relay whom the link showed
+     * @param ticket its id, as the caller's job has it
+     * @param job from the caller's cgroup
+     * @throws TicketRefusedException by the first clause that denies
+     */
+    public VerifiedClaim verify(RelayTicketMessage.Claimed claimed, CertifiedIdentity relay, String ticket, long job)
+            throws IOException {
+        String subject = "ticket " + ticket;
+        byte[] asked = claimed.ticket().toByteArray();
+        String project = UnverifiedTicketIds.project(asked)
+                .orElseThrow(() -> new TicketRefusedException(
+                        TicketClause.MALFORMED,
+                        subject,
+                        "a ticket of a project",
+                        asked.length + " bytes without one",
+                        "bring both ends to one release"));
+        ProjectVerifier projects = new ProjectVerifier(trustStore, epochs);
+        ProjectHistory history = projects.verify(subject, project, claimed.project());
+        SignedRequest signed = SignedRequest.read(asked, projects.verifySigner(subject, chain(subject, claimed)));
+        requireSame(subject, "project " + project, project, signed.project());
+        requireSame(subject, "it as the relay's answer", ticket, signed.id());
+        byte[] envelope = claimed.allocation().toByteArray();
+        AllocatedSlot slot = AllocationVerifier.require(
+                signed,
+                envelope,
+                relay,
+                new AllocationVerifier.Claimant(key, job, epochs.highestEpoch(signed), isUsed.test(ticket)),
+                trustStore.now());
+        Allocation allocation = AllocationVerifier.read(envelope, relay);
+        epochs.raise(signed);
+        return new VerifiedClaim(slot, allocation, signed, relay, history);
+    }
+
+    private static void requireSame(String subject, String what, String want, String have)
+            throws TicketRefusedException {
+        if (!want.equals(have)) {
+            throw new TicketRefusedException(
+                    TicketClause.PROJECT,
+                    subject,
+                    what,
+                    have,
+                    "somebody shows what was made for others; look at the relay");
+        }
+    }
+
+    private static CertificateChain chain(String subject, RelayTicketMessage.Claimed claimed)
+            throws TicketRefusedException {
+        try {
+            return CertificateChain.parse(
+                    claimed.chain().stream().map(ByteString::toByteArray).toList());
+        } catch (IdentityRefusedException e) {
+            throw new TicketRefusedException(
+                    TicketClause.SIGNATURE,
+                    subject,
+                    "the chain of its signer",
+                    String.valueOf(e.getMessage()),
+                    "look at the relay");
+        }
+    }
+}

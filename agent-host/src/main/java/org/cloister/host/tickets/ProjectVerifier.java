@@ -1,0 +1,196 @@
+package org.cloister.host.tickets;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.math.BigInteger;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.identity.ProjectApproval;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.ticket.ProjectTrustBundle;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketRefusedException;
+
+/**
+ * Believes a project by the papers that a relay shows: its documents prove themselves, the site's approval lets it in,
+ * and nothing may be older than what this host has seen; docs/protocol.md, section 13. Any thread may call.
+ *
+ * @param trustStore with the site's authority; projects come from here
+ */
+public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
+    private static final String DELIVER = "bring the relay the newest ones with agentctl relay deliver";
+
+    /**
+     * When it returns, the papers are on disk as seen, and the project's owners are believed.
+     *
+     * @param subject for messages
+     * @param project that the papers must be of
+     * @return its documents, each verified
+     * @throws TicketRefusedException by the first clause that denies
+     */
+    public ProjectHistory verify(String subject, String project, ProjectTrustBundle papers) throws IOException {
+        ProjectHistory history = history(subject, papers);
+        ProjectApproval approval = approval(subject, papers);
+        requireProject(subject, "documents", project, history.id());
+        requireProject(subject, "an approval", project, approval.project());
+        Optional<RevocationList> list = list(subject, papers, history);
+        // Of two threads with papers of different ages the older ones must not be believed last.
+        synchronized (epochs) {
+            epochs.recordDocuments(subject, history, approval, numbers(history, list));
+            if (!approval.isValidAt(trustStore.now())) {
+                throw new TicketRefusedException(
+                        TicketClause.EXPIRED,
+                        subject,
+                        "an approval that holds at " + trustStore.now(),
+                        "number " + approval.number() + " from " + approval.validFrom() + " until "
+                                + approval.validUntil(),
+                        "the site serves the project no more; or it approves it anew with agentctl site approve");
+            }
+            trustStore.replaceAnchors(trustStore.anchors().withProject(history));
+            if (list.isPresent()) {
+                take(subject, list.get());
+            }
+        }
+        return history;
+    }
+
+    /**
+     * Who shows this chain, by the newest list that this host knows or has known.
+     *
+     * @throws TicketRefusedException by {@code signature}, or by {@code sequence} if the list is older than one that
+     *     was seen
+     */
+    public CertifiedIdentity verifySigner(String subject, CertificateChain chain) throws IOException {
+        try {
+            CertifiedIdentity signer =
+                    trustStore.verify(chain, Set.of(CertificateRole.CONTROLLER, CertificateRole.OPENER));
+            VerificationKey owner = signer.anchor();
+            BigInteger have = held(owner).map(RevocationList::number).orElseThrow();
+            BigInteger seen = epochs.marks(signer.name().project())
+                    .map(standing -> standing.list(owner.id()))
+                    .orElse(BigInteger.ONE.negate());
+            if (have.compareTo(seen) < 0) {
+                throw new TicketRefusedException(
+                        TicketClause.SEQUENCE,
+                        subject,
+                        "revocation list " + seen + " of " + owner + " or a later one",
+                        have.toString(),
+                        DELIVER);
+            }
+            return signer;
+        } catch (IdentityRefusedException e) {
+            throw refused(subject, "a controlling VM or an opener of its project who is not revoked", e);
+        }
+    }
+
+    private static ProjectHistory history(String subject, ProjectTrustBundle papers) throws IOException {
+        if (papers.documentBytes() > ProjectTrustBundle.MAX_DOCUMENTS) {
+            throw new TicketRefusedException(
+                    TicketClause.LIMIT,
+                    subject,
+                    "documents of at most " + ProjectTrustBundle.MAX_DOCUMENTS + " bytes",
+                    Long.toString(papers.documentBytes()),
+                    "the owners begin a new project");
+        }
+        try {
+            return ProjectHistory.of(
+                    papers.documents().stream().map(ByteString::toByteArray).toList());
+        } catch (IdentityRefusedException e) {
+            throw refused(subject, "the project's documents", e);
+        } catch (MalformedException e) {
+            throw malformed(subject, "the project's documents, from the genesis on", e);
+        }
+    }
+
+    private ProjectApproval approval(String subject, ProjectTrustBundle papers) throws IOException {
+        try {
+            return ProjectApproval.read(
+                    papers.approval().toByteArray(), trustStore.anchors().of(CertificateName.SITE));
+        } catch (IdentityRefusedException e) {
+            throw refused(subject, "the site's approval", e);
+        } catch (MalformedException e) {
+            throw malformed(subject, "the site's approval", e);
+        }
+    }
+
+    private static void requireProject(String subject, String paper, String want, String have)
+            throws TicketRefusedException {
+        if (!have.equals(want)) {
+            throw new TicketRefusedException(
+                    TicketClause.PROJECT,
+                    subject,
+                    paper + " of " + want,
+                    have,
+                    "somebody shows what was made for others; look at the relay");
+        }
+    }
+
+    private static Optional<RevocationList> list(String subject, ProjectTrustBundle papers, ProjectHistory history)
+            throws IOException {
+        if (papers.list().isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(RevocationList.read(papers.list().toByteArray(), history.ownerKeys()));
+        } catch (IdentityRefusedException e) {
+            throw refused(subject, "a revocation list of the project", e);
+        } catch (MalformedException e) {
+            throw malformed(subject, "a revocation list of the project", e);
+        }
+    }
+
+    private Optional<RevocationList> held(VerificationKey owner) {
+        return trustStore.lists().all().stream()
+                .filter(list -> list.anchor().equals(owner))
+                .findFirst();
+    }
+
+    /** What came along and what came by links before. */
+    private Map<String, BigInteger> numbers(ProjectHistory history, Optional<RevocationList> list) {
+        Map<String, BigInteger> numbers = new TreeMap<>();
+        list.ifPresent(came -> numbers.put(came.anchor().id(), came.number()));
+        for (VerificationKey owner : history.ownerKeys()) {
+            held(owner).ifPresent(held -> numbers.merge(owner.id(), held.number(), BigInteger::max));
+        }
+        return numbers;
+    }
+
+    /** Another relay may have brought a newer one; then that one decides. */
+    private void take(String subject, RevocationList list) throws IOException {
+        if (held(list.anchor())
+                .filter(held -> held.number().compareTo(list.number()) > 0)
+                .isEmpty()) {
+            try {
+                trustStore.addRevocationList(list);
+            } catch (IdentityRefusedException e) {
+                throw refused(subject, "the project's newest revocation list", e);
+            }
+        }
+    }
+
+    private static TicketRefusedException refused(String subject, String want, IdentityRefusedException why) {
+        TicketClause clause = switch (why.clause()) {
+            case PROJECT -> TicketClause.PROJECT;
+            case NUMBER, FORK -> TicketClause.SEQUENCE;
+            case LIST -> TicketClause.EXPIRED;
+            default -> TicketClause.SIGNATURE;
+        };
+        return new TicketRefusedException(clause, subject, want, String.valueOf(why.getMessage()), DELIVER);
+    }
+
+    private static TicketRefusedException malformed(String subject, String want, MalformedException why) {
+        return new TicketRefusedException(
+                TicketClause.MALFORMED, subject, want, String.valueOf(why.getMessage()), "look at the relay");
+    }
+}

@@ -1,0 +1,272 @@
+package org.cloister.host.tickets;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketRefusedException;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.TicketStream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The host's stream of tickets, over whichever link to a relay is attached. What was asked and not answered is asked again on
+ * the next stream: the relay gives the same answer however often it is asked. Any thread may call.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
+public final class TicketClaims implements AutoCloseable {
+    /** The relay answers within 60 s, and a lost link may take some to come back. */
+    public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(90);
+
+    private static final Logger LOG = LoggerFactory.getLogger(TicketClaims.class);
+    private static final int REOPEN_S = 2;
+
+    private final ClaimResponseVerifier reader;
+    private final AuditHeadListener heads;
+    private final Duration patience;
+
+    // Guarded by this object's monitor.
+    private final Map<String, PendingClaim> claims = new LinkedHashMap<>();
+    private final Map<SlotKey, PendingReport> reports = new LinkedHashMap<>();
+    private @Nullable ClientLink link;
+    private @Nullable TicketStream stream;
+    private boolean closed;
+
+    /** Hears of the relay's audit heads, to be kept as a witness. On an event loop, which it must not block. */
+    @FunctionalInterface
+    public interface AuditHeadListener {
+        /** @param head an envelope; empty if the relay has none */
+        void onHead(byte[] head, CertifiedIdentity relay);
+    }
+
+    private record Answer(RelayTicketMessage.Claimed claimed, CertifiedIdentity relay) {}
+
+    private record PendingClaim(long job, CompletableFuture<Answer> answer) {}
+
+    private record SlotKey(String ticket, int slot) {}
+
+    private record PendingReport(ByteString statement, CompletableFuture<Void> done) {}
+
+    /** @param patience of a claim, over all links that come and go meanwhile */
+    public TicketClaims(ClaimResponseVerifier reader, AuditHeadListener heads, Duration patience) {
+        this.reader = reader;
+        this.heads = heads;
+        this.patience = patience;
+    }
+
+    /** There is a new link; the one before is not used any more. */
+    public void attached(ClientLink to) {
+        synchronized (this) {
+            link = to;
+            stream = null;
+        }
+        open(to);
+    }
+
+    public synchronized boolean isConnected() {
+        return stream != null;
+    }
+
+    /**
+     * What this host is to run for a job step. Waits for the relay; not for an event loop.
+     *
+     * @param ticket its id, as Global Slurm has it for the job's name
+     * @param job from the caller's cgroup
+     * @throws TicketRefusedException by the clause that denies: {@code unavailable} if no relay answers in time
+     */
+    public VerifiedClaim claim(String ticket, long job) throws IOException, InterruptedException {
+        CompletableFuture<Answer> future = new CompletableFuture<>();
+        ask(ticket, new PendingClaim(job, future));
+        try {
+            Answer answer = future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return reader.verify(answer.claimed, answer.relay, ticket, job);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof TicketRefusedException refused ? refused : new IOException(e.getCause());
+        } catch (TimeoutException e) {
+            throw new TicketRefusedException(
+                    TicketClause.UNAVAILABLE,
+                    "ticket " + ticket,
+                    "a relay's answer within " + patience.toSeconds() + " s",
+                    isConnected() ? "none" : "no relay",
+                    "see agentctl host status, and agentctl relay status there");
+        } finally {
+            forget(ticket, future);
+        }
+    }
+
+    private synchronized void ask(String ticket, PendingClaim asked) throws TicketRefusedException {
+        if (closed) {
+            throw new TicketRefusedException(
+                    TicketClause.UNAVAILABLE, "ticket " + ticket, "a host that goes on", "one that ends", "ask again");
+        }
+        if (claims.putIfAbsent(ticket, asked) != null) {
+            throw new TicketRefusedException(
+                    TicketClause.USED,
+                    "ticket " + ticket,
+                    "one claim at a time",
+                    "two",
+                    "one step of a job calls once");
+        }
+        say(new AgentTicketMessage.Claim(ticket, asked.job));
+    }
+
+    private synchronized void forget(String ticket, CompletableFuture<Answer> future) {
+        PendingClaim asked = claims.get(ticket);
+        if (asked != null && asked.answer == future) {
+            claims.remove(ticket);
+        }
+    }
+
+    /**
+     * The host's part of a receipt, until the relay has it on disk.
+     *
+     * @param statement an envelope; the first of a host and ticket stays
+     */
+    public synchronized CompletableFuture<Void> report(String ticket, int slot, byte[] statement) {
+        PendingReport mine = new PendingReport(ByteString.copyFrom(statement), new CompletableFuture<>());
+        PendingReport other = reports.putIfAbsent(new SlotKey(ticket, slot), mine);
+        if (other != null) {
+            return other.done;
+        }
+        say(new AgentTicketMessage.Report(ticket, slot, mine.statement));
+        return mine.done;
+    }
+
+    private synchronized void say(AgentTicketMessage message) {
+        if (stream != null) {
+            stream.send(message);
+        }
+    }
+
+    private void open(ClientLink on) {
+        TicketStream.open(on, Optional.empty(), new StreamListener(on));
+    }
+
+    private synchronized boolean isCurrent(ClientLink of) {
+        return !closed && link == of;
+    }
+
+    private synchronized void welcome(TicketStream on) {
+        stream = on;
+        claims.forEach((ticket, asked) -> on.send(new AgentTicketMessage.Claim(ticket, asked.job)));
+        reports.forEach(
+                (place, report) -> on.send(new AgentTicketMessage.Report(place.ticket, place.slot, report.statement)));
+    }
+
+    private synchronized Optional<PendingClaim> claimOf(String ticket) {
+        return Optional.ofNullable(claims.get(ticket));
+    }
+
+    /** On the stream's event loop. */
+    private final class StreamListener implements TicketStream.Events {
+        private final ClientLink on;
+
+        StreamListener(ClientLink on) {
+            this.on = on;
+        }
+
+        @Override
+        public void onMessage(TicketStream from, RelayTicketMessage message) {
+            Optional<CertifiedIdentity> relay = on.peer();
+            if (relay.isEmpty() || !isCurrent(on)) {
+                return;
+            }
+            if (message instanceof RelayTicketMessage.Welcome welcome) {
+                heads.onHead(welcome.head().toByteArray(), relay.get());
+                welcome(from);
+            } else if (message instanceof RelayTicketMessage.Claimed claimed) {
+                heads.onHead(claimed.head().toByteArray(), relay.get());
+                claimed(claimed, relay.get());
+            } else if (message instanceof RelayTicketMessage.StatementStored reported) {
+                heads.onHead(reported.head().toByteArray(), relay.get());
+                reported(new SlotKey(reported.ticket(), reported.slot()));
+            } else if (message instanceof RelayTicketMessage.Refused refused) {
+                refused(refused);
+            }
+        }
+
+        @Override
+        public void onClosed(String why) {
+            if (isCurrent(on) && !on.loop().isShuttingDown()) {
+                LOG.info("stream of tickets: {}", why);
+                lost();
+                on.loop().schedule(this::reopen, REOPEN_S, TimeUnit.SECONDS);
+            }
+        }
+
+        /** A link that has ended is followed by another one. */
+        private void reopen() {
+            if (isCurrent(on) && on.channel().isActive() && !isConnected()) {
+                open(on);
+            }
+        }
+    }
+
+    private synchronized void lost() {
+        stream = null;
+    }
+
+    /** What is not for the claim that it says it is for is refused there. */
+    private void claimed(RelayTicketMessage.Claimed claimed, CertifiedIdentity relay) {
+        UnverifiedTicketIds.of(claimed.ticket().toByteArray())
+                .flatMap(this::claimOf)
+                .ifPresentOrElse(
+                        asked -> asked.answer.complete(new Answer(claimed, relay)),
+                        () -> LOG.info("stream of tickets: an answer that nobody waits for"));
+    }
+
+    private synchronized void reported(SlotKey place) {
+        PendingReport report = reports.remove(place);
+        if (report != null) {
+            report.done.complete(null);
+        }
+    }
+
+    private synchronized void refused(RelayTicketMessage.Refused refused) {
+        IOException why = new TicketRefusedException(
+                refused.clause(),
+                "ticket " + refused.ticket(),
+                "the relay's allocation",
+                "its refusal",
+                refused.text());
+        PendingClaim asked = claims.get(refused.ticket());
+        if (asked != null) {
+            asked.answer.completeExceptionally(why);
+            return;
+        }
+        if (refused.clause() == TicketClause.UNAVAILABLE) {
+            // Said again on the next stream.
+            return;
+        }
+        reports.entrySet().removeIf(each -> {
+            boolean its = each.getKey().ticket.equals(refused.ticket());
+            if (its) {
+                each.getValue().done.completeExceptionally(why);
+            }
+            return its;
+        });
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (stream != null) {
+            stream.close();
+        }
+        IOException why = new IOException("agent-host: it ends");
+        claims.values().forEach(each -> each.answer.completeExceptionally(why));
+        reports.values().forEach(each -> each.done.completeExceptionally(why));
+    }
+}

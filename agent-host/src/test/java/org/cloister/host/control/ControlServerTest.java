@@ -1,0 +1,282 @@
+package org.cloister.host.control;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import org.cloister.host.slurmstep.NotInJobStep;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class ControlServerTest {
+    private static final String TICKET = "czgfrtu36vggs2hcwyj6cdtzvu";
+    private static final String RUN = "{\"request\":\"run\",\"ticket\":\"" + TICKET + "\",\"again\":false}";
+    private static final String AGAIN = RUN.replace("false", "true");
+    private static final String STATUS = "{\"request\":\"status\"}";
+    private static final long JOB = 4711;
+    private static final int NOBODY = 65_534;
+
+    @TempDir
+    private Path folder;
+
+    private final FakeHostOperations work = new FakeHostOperations();
+    private final List<ControlClientProcess> callers = new ArrayList<>();
+    private int me;
+    private Path socket;
+    private ControlServer desk;
+
+    @BeforeEach
+    void open() throws IOException {
+        me = (Integer) Files.getAttribute(folder, "unix:uid");
+        socket = folder.resolve("s");
+        desk = ControlServer.open(socket, new CallerAuthorization(OptionalInt.of(group()), me), this::jobOf, work);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        for (ControlClientProcess each : callers) {
+            each.close();
+        }
+        desk.close();
+        assertThat(socket).doesNotExist();
+    }
+
+    private int group() throws IOException {
+        return (Integer) Files.getAttribute(folder, "unix:gid");
+    }
+
+    /** The test's children are in its job, and nobody else is in one. */
+    private long jobOf(long pid) throws IOException {
+        boolean ours = callers.stream().anyMatch(each -> each.pid() == pid);
+        return ours ? JOB : CallerJobLookup.FROM_CGROUPS.jobOf(pid);
+    }
+
+    private ControlClientProcess caller(String... as) throws IOException {
+        ControlClientProcess caller = ControlClientProcess.start(socket, as);
+        callers.add(caller);
+        return caller;
+    }
+
+    private String ask(String request) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            channel.write(ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.UTF_8)));
+            BufferedReader answer =
+                    new BufferedReader(new InputStreamReader(Channels.newInputStream(channel), StandardCharsets.UTF_8));
+            return String.valueOf(answer.readLine());
+        }
+    }
+
+    @Test
+    void a_job_step_hears_of_its_vm_until_the_guest_powers_off() throws Exception {
+        ControlClientProcess caller = caller().say(RUN);
+        assertThat(caller.hear()).isEqualTo("{\"phase\":{\"name\":\"job\",\"ms\":7}}");
+        assertThat(caller.hear()).isEqualTo("{\"phase\":{\"name\":\"ticket\",\"ms\":7}}");
+        assertThat(caller.hear()).isEqualTo("{\"phase\":{\"name\":\"running\",\"ms\":7}}");
+        assertThat(work.awaitCallers(1)).containsExactly(new JobStepCaller(caller.pid(), me, JOB));
+        work.powerOff(TICKET);
+        assertThat(caller.rest())
+                .containsExactly("{\"end\":{\"code\":\"done\",\"phase\":\"gone\","
+                        + "\"text\":\"the guest powered off\",\"hint\":\"\"}}");
+    }
+
+    @Test
+    void a_vm_ends_when_who_waits_for_it_says_so() throws Exception {
+        ControlClientProcess caller = caller().say(RUN);
+        work.awaitCallers(1);
+        caller.say("{\"request\":\"stop\"}");
+        assertThat(caller.rest()).hasSize(4).last().asString().contains("\"code\":\"stopped\"");
+    }
+
+    @Test
+    void a_vm_ends_when_who_waits_for_it_is_killed() throws Exception {
+        ControlClientProcess caller = caller().say(RUN);
+        work.awaitCallers(1);
+        caller.kill();
+        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunResult.Code.STOPPED);
+    }
+
+    @Test
+    void a_vm_ends_when_who_waits_for_it_says_anything_else() throws Exception {
+        ControlClientProcess caller = caller().say(RUN);
+        work.awaitCallers(1);
+        caller.say(STATUS);
+        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunResult.Code.STOPPED);
+        assertThat(caller.rest()).anyMatch(line -> line.contains("want stop while a VM is waited for"));
+    }
+
+    @Test
+    void a_vm_outlasts_the_desk_and_its_caller_waits_on_at_the_next_one() throws Exception {
+        ControlClientProcess caller = caller().say(RUN);
+        work.awaitCallers(1);
+        desk.close();
+        assertThat(caller.rest()).hasSize(3);
+        desk = ControlServer.open(socket, new CallerAuthorization(OptionalInt.empty(), me), this::jobOf, work);
+        ControlClientProcess other = caller().say(AGAIN);
+        work.awaitCallers(2);
+        work.powerOff(TICKET);
+        assertThat(other.rest()).hasSize(1).first().asString().contains("\"code\":\"done\"");
+        assertThat(caller().say(AGAIN).rest()).hasSize(1).first().asString().contains("\"code\":\"done\"");
+    }
+
+    @Test
+    void a_second_step_of_a_ticket_is_refused_and_the_first_goes_on() throws Exception {
+        caller().say(RUN);
+        work.awaitCallers(1);
+        assertThat(caller().say(RUN).rest())
+                .containsExactly("{\"refused\":{\"text\":\"ticket " + TICKET
+                        + ": want one without a VM, have the VM of job 4711\",\"hint\":\"submit the job again\"}}");
+        assertThat(work.vms()).hasSize(1);
+    }
+
+    @Test
+    void who_is_in_no_step_of_slurms_runs_nothing() throws IOException {
+        // This process itself, which the kernel has in no step.
+        assertThatThrownBy(() -> CallerJobLookup.FROM_CGROUPS.jobOf(
+                        ProcessHandle.current().pid()))
+                .isInstanceOf(NotInJobStep.class);
+        assertThat(ask(RUN)).startsWith("{\"refused\":").contains("want a step of Slurm's, have none");
+        assertThat(work.ledger()).isEmpty();
+    }
+
+    @Test
+    void operators_see_the_host_its_vms_and_its_ledger_and_stop_a_vm() throws Exception {
+        caller().say(RUN);
+        work.awaitCallers(1);
+        String uuid = work.vms().get(0).owner().uuid();
+        String vm = "\"vm\":\"cloister-czgfrtu36vggs2hc-0\",\"uuid\":\"" + uuid + "\",\"project\":\"" + "p".repeat(51)
+                + "a\",\"ticket\":\"" + TICKET + "\",\"slot\":0,\"job\":4711,";
+        assertThat(ask(STATUS))
+                .isEqualTo("{\"answer\":{\"host\":\"n1.host.site.cloister.internal\",\"takes_work\":false,"
+                        + "\"why_not\":\"the bridge is away\",\"parts\":["
+                        + "{\"name\":\"relay\",\"there\":true,\"text\":\"r1\"},"
+                        + "{\"name\":\"bridge\",\"there\":false,\"text\":\"no such file\"}],"
+                        + "\"starting\":0,\"running\":1,\"ending\":0,\"strays\":[\"tap cl-aaaaaaaa0\"],"
+                        + "\"troubles\":[],\"looked_seconds\":3}}");
+        assertThat(ask("{\"request\":\"vms\"}"))
+                .isEqualTo("{\"answer\":{\"vms\":[{" + vm + "\"state\":\"running\",\"cpus\":2,\"memory_mib\":512,"
+                        + "\"vlan\":103,\"address\":\"10.64.12.2\",\"since\":\"2026-11-22T10:00:00Z\"}]}}");
+        assertThat(ask("{\"request\":\"render\",\"what\":\"" + uuid + "\"}"))
+                .isEqualTo("{\"answer\":{\"xml\":\"<domain>\\n  <uuid>" + uuid + "</uuid>\\n</domain>\\n\","
+                        + "\"ports\":[\"cl-czgfrtu30 tag=103\"],\"flows\":[\"table=0,priority=1,actions=drop\"]}}");
+        assertThat(ask("{\"request\":\"stop\",\"vm\":\"" + uuid + "\"}"))
+                .isEqualTo("{\"answer\":{\"vm\":\"" + uuid + "\",\"stopping\":true}}");
+        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunResult.Code.STOPPED);
+        assertThat(ask("{\"request\":\"ledger\"}"))
+                .isEqualTo("{\"answer\":{\"entries\":[{" + vm
+                        + "\"scratch\":true,\"claimed\":\"2026-11-22T10:00:00Z\",\"step\":\"running\",\"end\":{"
+                        + "\"why\":\"not-registered\",\"at\":\"domain_paused\",\"time\":\"2026-11-22T10:00:01.500Z\"}"
+                        + "}]}}");
+        assertThat(ask("{\"request\":\"stop\",\"vm\":\"" + uuid + "\"}"))
+                .contains("want a VM of this host, have none of that name", "\"hint\":\"see agentctl host vms\"");
+    }
+
+    @Test
+    void what_is_no_request_is_refused_and_says_why() throws IOException {
+        assertThat(ask("status")).contains("not a JSON document");
+        assertThat(ask("{\"request\":\"halt\"}")).contains("want run, status, vms, ledger, stop or render");
+        assertThat(ask("{\"request\":\"status\",\"vm\":\"x\"}")).contains("vm: unknown key");
+        assertThat(ask("{\"request\":\"status\",\"request\":\"vms\"}")).contains("Duplicate field");
+        assertThat(ask("{\"request\":\"stop\",\"vm\":\"../x\"}")).contains("vm: want [a-z0-9-]");
+        assertThat(ask("{\"request\":\"run\",\"ticket\":\"a\",\"again\":false}"))
+                .contains("ticket: want ");
+        assertThat(ask("{\"request\":\"run\",\"ticket\":\"" + TICKET + "\"}")).contains("again: missing");
+        assertThat(ask(" ".repeat(ControlConnection.MAX_LINE + 1))).contains("want at most 4096 bytes");
+        assertThat(ask(STATUS)).startsWith("{\"answer\":");
+    }
+
+    @Test
+    void other_users_are_not_even_read() throws Exception {
+        assumeTrue(me == 0, "only root becomes another user");
+        open(folder);
+        String[] nobody = {"setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"};
+        // Nothing is said, and the answer comes.
+        assertThat(caller(nobody).rest()).hasSize(1).first().asString().contains("have user 65534");
+        String[] member = {"setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--groups=" + (group() + 4242)};
+        desk.close();
+        desk = ControlServer.open(
+                socket, new CallerAuthorization(OptionalInt.of(group() + 4242), me), this::jobOf, work);
+        assertThat(caller(member).say(STATUS).rest())
+                .hasSize(1)
+                .first()
+                .asString()
+                .startsWith("{\"answer\":");
+        assertThat(caller(member).say(RUN).rest())
+                .hasSize(1)
+                .first()
+                .asString()
+                .contains("want a job step of user 0, have a process of user 65534");
+        desk.close();
+        desk = ControlServer.open(socket, new CallerAuthorization(OptionalInt.empty(), NOBODY), this::jobOf, work);
+        assertThat(caller(nobody).say(STATUS).rest())
+                .hasSize(1)
+                .first()
+                .asString()
+                .contains("want root");
+        ControlClientProcess runner = caller(nobody).say(RUN);
+        assertThat(work.awaitCallers(1)).containsExactly(new JobStepCaller(runner.pid(), NOBODY, JOB));
+    }
+
+    /** For users that may reach nothing else here. */
+    private static void open(Path folder) throws IOException {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    @Test
+    void a_socket_that_a_dead_process_left_is_replaced_and_a_living_ones_is_not() throws IOException {
+        assertThatThrownBy(() ->
+                        ControlServer.open(socket, new CallerAuthorization(OptionalInt.empty(), me), this::jobOf, work))
+                .hasMessageContaining("another process answers there");
+        assertThat(ask(STATUS)).startsWith("{\"answer\":");
+        Path left = folder.resolve("left");
+        ControlSocket.listen(left).stop();
+        assertThat(left).exists();
+        ControlServer.open(left, new CallerAuthorization(OptionalInt.empty(), me), this::jobOf, work)
+                .close();
+    }
+
+    @Test
+    void users_and_groups_are_found_by_their_names() throws IOException {
+        assertThat(SystemAccounts.user("root")).isZero();
+        assertThat(SystemAccounts.group("root")).isZero();
+        assertThat(SystemAccounts.user("nobody")).isEqualTo(NOBODY);
+        assertThatThrownBy(() -> SystemAccounts.user("no-such-user"))
+                .hasMessageContaining("user no-such-user: want it");
+        assertThatThrownBy(() -> SystemAccounts.group("no-such-group"))
+                .hasMessageContaining("group no-such-group: want it");
+    }
+
+    @Test
+    void a_hundred_callers_one_after_another_leave_no_file_open() throws IOException {
+        ask(STATUS);
+        long before = files();
+        for (int i = 0; i < 100; i++) {
+            assertThat(ask(STATUS)).startsWith("{\"answer\":");
+        }
+        // The last one's thread may not have closed its own yet, and the JVM opens and closes some for itself.
+        assertThat(files()).isLessThan(before + 50);
+    }
+
+    private static long files() throws IOException {
+        try (var open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
+        }
+    }
+}

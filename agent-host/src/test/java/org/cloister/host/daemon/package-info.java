@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.daemon;
+
+import org.jspecify.annotations.NullMarked;

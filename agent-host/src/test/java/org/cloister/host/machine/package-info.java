@@ -1,4 +1,0 @@
-@NullMarked
-package org.cloister.host.machine;
-
-import org.jspecify.annotations.NullMarked;

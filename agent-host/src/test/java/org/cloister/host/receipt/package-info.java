@@ -1,4 +1,0 @@
-@NullMarked
-package org.cloister.host.receipt;
-
-import org.jspecify.annotations.NullMarked;

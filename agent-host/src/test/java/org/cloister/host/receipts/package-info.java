@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.receipts;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,18 @@
+package org.cloister.host.reconcile;
+
+/** The process is no more: nothing catches this but a test. */
+final class SimulatedKill extends Error {
+    private static final long serialVersionUID = 1;
+
+    private final boolean beforeMaking;
+
+    /** @param beforeMaking nothing was done since the ledger's last line was written */
+    SimulatedKill(String where, boolean beforeMaking) {
+        super(where);
+        this.beforeMaking = beforeMaking;
+    }
+
+    boolean isBeforeMaking() {
+        return beforeMaking;
+    }
+}

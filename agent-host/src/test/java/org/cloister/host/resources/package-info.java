@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.host.resources;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package org.cloister.host.root;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package org.cloister.host.run;
-
-import org.jspecify.annotations.NullMarked;

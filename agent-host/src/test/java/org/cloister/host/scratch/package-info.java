@@ -1,0 +1,5 @@
+/** Scratch files on real file systems. */
+@NullMarked
+package org.cloister.host.scratch;
+
+import org.jspecify.annotations.NullMarked;

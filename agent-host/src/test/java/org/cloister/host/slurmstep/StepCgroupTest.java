@@ -1,0 +1,131 @@
+package org.cloister.host.slurmstep;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.cloister.host.domain.CpuSet;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The kernel's files as folders of ours, where what is written changes nothing; real ones are the lab's. */
+class StepCgroupTest {
+    private static final String STEP = "system.slice/slurmstepd.scope/job_12/step_0";
+    private static final String TASK = STEP + "/user/task_0";
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void lay() throws IOException {
+        file("proc/7/cgroup", "0::/" + TASK + "\n");
+        file("proc/self/mountinfo", "41 31 0:38 / " + folder + "/cgroup rw - cgroup2 cgroup2 rw\n");
+        file("cgroup/" + TASK + "/cgroup.procs", "");
+        file("cgroup/" + STEP + "/cpuset.cpus.effective", "2-3\n");
+        file("cgroup/" + STEP + "/cpuset.mems.effective", "0\n");
+        file("cgroup/" + STEP + "/memory.max", "max\n");
+        file("cgroup/system.slice/slurmstepd.scope/job_12/memory.max", "2000\n");
+        file("cgroup/system.slice/slurmstepd.scope/memory.max", "3000\n");
+    }
+
+    private void file(String name, String text) throws IOException {
+        Path file = folder.resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    private StepCgroup step() throws IOException {
+        return StepCgroup.of(folder.resolve("proc"), 7);
+    }
+
+    @Test
+    void what_was_allotted_is_the_least_of_the_step_and_what_it_lies_in() throws IOException {
+        StepAllocation allotment = step().allocation();
+        assertThat(step().job()).isEqualTo(12);
+        assertThat(allotment.cpus()).hasValue(new CpuSet(List.of(2, 3)));
+        assertThat(allotment.node()).hasValue(0);
+        assertThat(allotment.memoryBytes()).hasValue(2000);
+    }
+
+    @Test
+    void a_process_is_there_when_all_of_its_threads_are() throws IOException {
+        file("proc/9/task/9/cgroup", "0::/" + TASK + "\n");
+        file("proc/9/task/10/cgroup", "0::/" + TASK + "\n");
+        step().attach(CgroupAttacher.DIRECT, "vm", 9);
+        assertThat(folder.resolve("cgroup/" + TASK + "/cgroup.procs")).hasContent("9");
+        file("proc/9/task/11/cgroup", "0::/\n");
+        assertThat(step().contains(9)).isFalse();
+        assertThatThrownBy(() -> step().attach(CgroupAttacher.DIRECT, "vm", 9))
+                .hasMessageContaining("want all threads in step 12.0");
+    }
+
+    @Test
+    void a_process_that_one_hierarchy_of_the_step_has_not_is_not_everywhere() throws IOException {
+        String mounts = "";
+        String where = "";
+        for (String each : List.of("memory", "freezer", "cpu")) {
+            mounts += "41 31 0:38 / " + folder + "/" + each + " rw - cgroup cgroup rw," + each + "\n";
+            where += "4:" + each + ":" + (each.equals("cpu") ? "/" : "/slurm_n/uid_0/job_12/step_0/task_0") + "\n";
+        }
+        file("proc/self/mountinfo", mounts);
+        file("proc/7/cgroup", where);
+        file("memory/slurm_n/uid_0/job_12/step_0/task_0/cgroup.procs", "");
+        file("freezer/slurm_n/uid_0/job_12/step_0/task_0/cgroup.procs", "");
+        assertThat(step().isInEveryHierarchy())
+                .as("Slurm has no step in the third")
+                .isTrue();
+        file("proc/7/cgroup", where.replace("memory:/slurm_n/uid_0/job_12/step_0/task_0", "memory:/"));
+        assertThat(step().isInEveryHierarchy()).isFalse();
+    }
+
+    @Test
+    void an_ended_step_takes_nothing() throws IOException {
+        StepCgroup step = step();
+        Files.delete(folder.resolve("cgroup/" + TASK + "/cgroup.procs"));
+        Files.delete(folder.resolve("cgroup/" + TASK));
+        assertThat(step.exists()).isFalse();
+        assertThatThrownBy(() -> step.attach(CgroupAttacher.DIRECT, "vm", 9))
+                .isInstanceOf(JobStepEnded.class)
+                .hasMessageContaining("step 12.0");
+    }
+
+    @Test
+    void a_caller_that_has_ended_has_no_step() {
+        assertThatThrownBy(() -> StepCgroup.of(folder.resolve("proc"), 8))
+                .isInstanceOf(JobStepEnded.class)
+                .hasMessageContaining("process 8");
+    }
+
+    @Test
+    void a_path_that_leaves_the_hierarchy_is_refused() throws IOException {
+        file("proc/7/cgroup", "0::/" + STEP + "/../../../../../../etc\n");
+        assertThatThrownBy(this::step).isInstanceOf(IOException.class).hasMessageContaining("outside");
+    }
+
+    @Test
+    void what_is_not_constrained_is_not_said() throws IOException {
+        Files.delete(folder.resolve("cgroup/" + STEP + "/cpuset.cpus.effective"));
+        file("cgroup/system.slice/slurmstepd.scope/job_12/memory.max", "max\n");
+        file("cgroup/system.slice/slurmstepd.scope/memory.max", "max\n");
+        assertThat(step().allocation().cpus()).isEmpty();
+        assertThat(step().allocation().memoryBytes()).isEmpty();
+    }
+
+    @Test
+    void cpus_that_are_no_list_are_an_error() throws IOException {
+        file("cgroup/" + STEP + "/cpuset.cpus.effective", "all\n");
+        assertThatThrownBy(() -> step().allocation())
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("have \"all\"");
+    }
+
+    @Test
+    void a_limit_that_is_no_number_is_an_error() throws IOException {
+        file("cgroup/" + STEP + "/memory.max", "lots\n");
+        assertThatThrownBy(() -> step().allocation()).hasMessageContaining("want bytes, have lots");
+    }
+}

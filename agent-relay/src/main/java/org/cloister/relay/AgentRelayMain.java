@@ -1,0 +1,81 @@
+package org.cloister.relay;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.concurrent.TimeUnit;
+import org.cloister.daemon.DaemonCommandLine;
+import org.cloister.daemon.ProcessAbort;
+import org.cloister.daemon.StopSignal;
+import org.cloister.daemon.SystemdNotifier;
+import org.cloister.daemon.http.AdminHttpServer;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.relay.admin.RelayAdminApi;
+import org.cloister.relay.links.RelayCertificateRenewal;
+import org.cloister.relay.links.RelayMetrics;
+import org.cloister.relay.links.RelayServer;
+import org.cloister.relay.state.DeliveredDocuments;
+import org.cloister.relay.state.RelayRecords;
+import org.cloister.transport.link.EnrolledMachine;
+import org.cloister.transport.link.RenewalClient;
+
+/**
+ * {@code agent-relay [--check] [FILE]}: opens its state, listens for agents and operators, tells systemd, and waits for
+ * SIGTERM; then drains and closes in the reverse order.
+ */
+public final class AgentRelayMain {
+    private AgentRelayMain() {}
+
+    public static void main(String[] args) throws InterruptedException {
+        new DaemonCommandLine("agent-relay", Path.of("/etc/cloister/agent-relay.toml"), "enrol the relay")
+                .main(args, RelayConfig::load, AgentRelayMain::run);
+    }
+
+    @SuppressWarnings("try") // some resources are only there to be closed
+    private static void run(RelayConfig config) throws IOException, InterruptedException {
+        EnrolledMachine self =
+                EnrolledMachine.read(config.certificate(), config.key(), config.site(), CertificateRole.RELAY);
+        RenewalClient renewal = self.renewal(new SecureRandom());
+        CertificateName name = self.name();
+        RelayServer.Settings terms = new RelayServer.Settings(
+                name, config.listen(), renewal, config.limits(), config.globalSlurm(), config.times());
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
+        EventLoopGroup operators = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        try (StopSignal stop = new StopSignal();
+                AutoCloseable loopsEnd = () -> end(loops);
+                AutoCloseable operatorsEnd = () -> end(operators);
+                DeliveredDocuments deliveries =
+                        DeliveredDocuments.open(config.state(), self.site(), InstantSource.system());
+                RelayRecords records = RelayRecords.open(
+                        config.state(),
+                        name,
+                        self.credential(),
+                        config.pool(),
+                        InstantSource.system(),
+                        ProcessAbort.halting("agent-relay"));
+                RelayServer relay = RelayServer.serve(terms, deliveries, records, new RelayMetrics(), loops);
+                RelayCertificateRenewal certificate = new RelayCertificateRenewal(renewal, relay, operators.next());
+                AdminHttpServer socket = RelayAdminApi.listen(config.socket(), relay, operators);
+                AutoCloseable metrics = config.metrics() == null
+                        ? () -> {}
+                        : RelayAdminApi.listen(config.metrics(), relay, operators)) {
+            SystemdNotifier.notifyReady("serving " + relay.address() + " as " + name);
+            stop.await();
+            SystemdNotifier.notifyStopping();
+            relay.drain();
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("no resource above throws another one", e);
+        }
+    }
+
+    private static void end(EventLoopGroup loops) {
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+}

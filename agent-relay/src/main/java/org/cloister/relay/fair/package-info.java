@@ -1,5 +1,0 @@
-/** Shares the relay's threads, rates and memory between projects. Deciders without threads or clocks, and threads that ask them. */
-@NullMarked
-package org.cloister.relay.fair;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,125 @@
+package org.cloister.relay.fairness;
+
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Threads that carry out the tasks of a {@link FairQueue}. From any thread. */
+public final class FairExecutor<K> implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FairExecutor.class);
+    private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(60);
+
+    private final FairQueue<K, Runnable> queue;
+    private final boolean finishing;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private boolean closed;
+
+    /**
+     * Starts so many daemon threads.
+     *
+     * @param finishing whether a task is over when it returns; otherwise its submitter calls {@link #finish}
+     */
+    public FairExecutor(String name, int threads, FairQueue<K, Runnable> queue, boolean finishing) {
+        this.queue = queue;
+        this.finishing = finishing;
+        for (int i = 0; i < threads; i++) {
+            Thread thread = new Thread(this::run, name + "-" + i);
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    /** @return false if the key's lane or the queue is full, or it is closed */
+    public boolean submit(K key, long cost, Runnable task) {
+        lock.lock();
+        try {
+            boolean taken = !closed && queue.offer(key, cost, task, System.nanoTime());
+            changed.signal();
+            return taken;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A task of the key, which was carried out, is over. */
+    public void finish(K key) {
+        lock.lock();
+        try {
+            queue.finish(key);
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link FairQueue#charge}. */
+    public void charge(K key, long cost) {
+        lock.lock();
+        try {
+            queue.charge(key, cost, System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Tasks that wait. */
+    public int waiting() {
+        lock.lock();
+        try {
+            return queue.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        for (Optional<FairQueue.Dequeued<K, Runnable>> next = next(); next.isPresent(); next = next()) {
+            try {
+                next.get().what().run();
+            } catch (RuntimeException e) {
+                LOG.error("a task failed", e);
+            } finally {
+                if (finishing) {
+                    finish(next.get().key());
+                }
+            }
+        }
+    }
+
+    /** @return empty when it is closed */
+    private Optional<FairQueue.Dequeued<K, Runnable>> next() {
+        lock.lock();
+        try {
+            while (!closed) {
+                long now = System.nanoTime();
+                Optional<FairQueue.Dequeued<K, Runnable>> taken = queue.poll(now);
+                if (taken.isPresent()) {
+                    return taken;
+                }
+                changed.awaitNanos(queue.waitNs(now).orElse(IDLE_NS));
+            }
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What runs ends by itself; what waits is dropped. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

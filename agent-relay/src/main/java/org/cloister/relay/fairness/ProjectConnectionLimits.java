@@ -1,0 +1,84 @@
+package org.cloister.relay.fairness;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.cloister.protocol.identity.ProjectApproval;
+import org.cloister.relay.RelayLimits;
+
+/** What each project has of the relay, so that none takes more than its site allows, nor all. From any thread. */
+public final class ProjectConnectionLimits {
+    private final RelayLimits limits;
+    private final Function<String, Optional<ProjectApproval>> approvals;
+    /** As many as projects the site has approved: only their links come here. */
+    private final Map<String, Usage> shares = new ConcurrentHashMap<>();
+
+    private record Usage(AtomicInteger links, AtomicInteger circuits, TokenBucket opens) {
+        boolean tryOpen(long nowNs) {
+            synchronized (opens) {
+                return opens.tryAcquire(1, nowNs);
+            }
+        }
+    }
+
+    /** One link's or circuit's place; giving it back twice counts once. */
+    public static final class Reservation implements AutoCloseable {
+        private final AtomicInteger taken;
+        private final AtomicBoolean given = new AtomicBoolean();
+
+        private Reservation(AtomicInteger taken) {
+            this.taken = taken;
+        }
+
+        @Override
+        public void close() {
+            if (given.compareAndSet(false, true)) {
+                taken.decrementAndGet();
+            }
+        }
+    }
+
+    public ProjectConnectionLimits(RelayLimits limits, Function<String, Optional<ProjectApproval>> approvals) {
+        this.limits = limits;
+        this.approvals = approvals;
+    }
+
+    /** @return empty when the project has all it may have */
+    public Optional<Reservation> acquireCircuit(String project, long nowNs) {
+        Optional<ProjectApproval> approval = approvals.apply(project);
+        if (approval.isEmpty()) {
+            return Optional.empty();
+        }
+        Usage share = share(project, nowNs);
+        int most = Math.min(limits.projectCircuits(), approval.get().quota().circuits());
+        return share.tryOpen(nowNs) ? take(share.circuits, most) : Optional.empty();
+    }
+
+    /** The same for a device's link. */
+    public Optional<Reservation> acquireLink(String project, long nowNs) {
+        Optional<ProjectApproval> approval = approvals.apply(project);
+        return approval.isEmpty()
+                ? Optional.empty()
+                : take(share(project, nowNs).links, approval.get().quota().links());
+    }
+
+    private Usage share(String project, long nowNs) {
+        return shares.computeIfAbsent(
+                project,
+                name -> new Usage(
+                        new AtomicInteger(),
+                        new AtomicInteger(),
+                        new TokenBucket(limits.projectOpens(), 2L * limits.projectOpens(), nowNs)));
+    }
+
+    private static Optional<Reservation> take(AtomicInteger taken, int most) {
+        if (taken.incrementAndGet() > most) {
+            taken.decrementAndGet();
+            return Optional.empty();
+        }
+        return Optional.of(new Reservation(taken));
+    }
+}

@@ -1,0 +1,36 @@
+package org.cloister.relay.links;
+
+import com.google.protobuf.ByteString;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.transport.link.MessageFraming;
+
+/**
+ * Revocation lists as they travel, each made once: however many links one goes to, its bytes are there once. From any thread.
+ */
+final class RevocationListFrames {
+    private final Map<RevocationList, ByteBuf> frames = new HashMap<>();
+
+    /**
+     * To be written once, by one link.
+     *
+     * @param inForce all lists that are; frames of others are kept by the links that still write them, and by nothing else
+     */
+    synchronized ByteBuf framed(RevocationList list, Collection<RevocationList> inForce) {
+        frames.keySet().retainAll(inForce);
+        ByteBuf known = frames.get(list);
+        if (known == null) {
+            RelayMessage message = new RelayMessage.Revocations(ByteString.copyFrom(list.bytes()));
+            known = Unpooled.unreleasableBuffer(MessageFraming.frame(message.wire()));
+            if (inForce.contains(list)) {
+                frames.put(list, known);
+            }
+        }
+        return known.duplicate();
+    }
+}

@@ -1,0 +1,183 @@
+package org.cloister.relay.slurm;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.cloister.slurm.HostlistExpander;
+import org.cloister.slurm.SlurmCommand;
+import org.cloister.slurm.SlurmRefusedException;
+import org.cloister.slurm.SlurmUnavailableException;
+
+/**
+ * Global Slurm through its own commands, 22.05 and newer. Each call runs one program, or a few; safe for several threads.
+ *
+ * <p>Nothing is read with {@code scontrol -o} or as JSON: the one prints names and comments raw, the other changes its shape
+ * by release.
+ */
+public final class GlobalSlurmCommands implements GlobalSlurm {
+    private static final Pattern SUBMITTED = Pattern.compile("([1-9][0-9]{0,9})(;[A-Za-z0-9_.-]{1,64})?\\s*");
+    private static final Pattern ACCOUNTING = Pattern.compile("(?m)^AccountingStorageType\\s*=\\s*(\\S{1,100})\\s*$");
+    private static final String NOT_THERE = "Invalid job id specified";
+    private static final String IS_ENDING = "Job/step already completing or completed";
+    /** Wide enough for 4096 nodes whose names cannot be folded. */
+    private static final int WHOLE_NODES_WIDTH = 100_000;
+    /** What an argument list may hold with ease. */
+    private static final int NAMES_AT_ONCE = 500;
+    /** A relay that was down for longer finds no more than that. */
+    private static final String HOW_FAR_BACK = "now-31days";
+
+    /**
+     * slurmctld's words for a request that it will not take; with them it has thrown the job away. What is not here, and
+     * above all each failure of the connection, leaves open whether there is a job.
+     */
+    private static final Set<String> REFUSALS = Set.of(
+            "Access/permission denied",
+            "Invalid account or account/partition combination specified",
+            "Invalid feature specification",
+            "Invalid partition name specified",
+            "Invalid qos specification",
+            "Job dependency can't be satisfied",
+            "Job size specification needs to be provided",
+            "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+            "Memory required by task is not available",
+            "More processors requested than permitted",
+            "Node count specification invalid",
+            "Requested node configuration is not available",
+            "Requested partition configuration not available now",
+            "Requested time limit is invalid (missing or exceeds some limit)",
+            "Required partition not available (inactive or drain)",
+            "System submissions disabled",
+            "User's group not permitted to use this partition");
+
+    private final GlobalSlurmSettings settings;
+    private final SlurmCommand slurm;
+    private final HostlistExpander names;
+
+    public GlobalSlurmCommands(GlobalSlurmSettings settings) {
+        this.settings = settings;
+        this.slurm = new SlurmCommand(settings.programs(), settings.configuration(), settings.limit());
+        this.names = new HostlistExpander(slurm);
+    }
+
+    @Override
+    public GlobalPartitions partitions() {
+        return settings.partitions();
+    }
+
+    @Override
+    public List<GlobalJob> jobs() throws SlurmUnavailableException {
+        List<String> all = List.of("-h", "-t", "all", "--user=" + settings.user(), "-O", JobTableParser.SQUEUE_FORMAT);
+        List<GlobalJob> jobs = new ArrayList<>();
+        for (JobTableParser.Row row : JobTableParser.squeue(slurm.succeed("squeue", all))) {
+            jobs.add(job(row, row.cut() ? wholeNodes(row.id()) : row.nodes()));
+        }
+        return jobs;
+    }
+
+    @Override
+    public List<GlobalJob> accounted(Collection<String> tickets) throws SlurmUnavailableException {
+        List<GlobalJob> jobs = new ArrayList<>();
+        if (tickets.isEmpty() || !hasAccounting()) {
+            return jobs;
+        }
+        List<String> left = tickets.stream().distinct().toList();
+        if (!left.stream().allMatch(ticket -> GlobalJob.TICKET.matcher(ticket).matches())) {
+            throw new IllegalArgumentException("tickets: want ids of 26 characters of base32");
+        }
+        for (int from = 0; from < left.size(); from += NAMES_AT_ONCE) {
+            List<String> some = left.subList(from, Math.min(from + NAMES_AT_ONCE, left.size()));
+            String text = slurm.succeed(
+                    "sacct",
+                    List.of(
+                            "-X",
+                            "-P",
+                            "-n",
+                            // Numbers begin again where a site has lost slurmctld's state.
+                            "--duplicates",
+                            "--user=" + settings.user(),
+                            "--starttime=" + HOW_FAR_BACK,
+                            "--format=" + JobTableParser.SACCT_FORMAT,
+                            "--name=" + String.join(",", some)));
+            for (JobTableParser.Row row : JobTableParser.sacct(text)) {
+                jobs.add(job(row, row.nodes()));
+            }
+        }
+        return jobs;
+    }
+
+    @Override
+    public long submit(JobSubmission what) throws SlurmUnavailableException, SlurmRefusedException {
+        SlurmCommand.Output output = slurm.run("sbatch", BatchJob.arguments(what), BatchJob.script(what, settings));
+        var submitted = SUBMITTED.matcher(output.out());
+        if (output.exit() == 0 && submitted.matches()) {
+            return Long.parseLong(submitted.group(1));
+        }
+        String said = output.complaint();
+        String reason = said.replaceFirst("^Batch job submission failed: ", "");
+        if (output.exit() != 0 && output.out().isBlank() && !reason.equals(said) && REFUSALS.contains(reason)) {
+            throw new SlurmRefusedException(reason);
+        }
+        throw new SlurmUnavailableException("sbatch: exit status " + output.exit() + ": " + said
+                + "; whether there is a job is seen in squeue --name=" + what.ticket());
+    }
+
+    @Override
+    public void cancel(long job) throws SlurmUnavailableException {
+        SlurmCommand.Output output = slurm.run("scancel", List.of(Long.toString(job)), "");
+        String said = output.complaint();
+        if (output.exit() != 0 && !said.endsWith(NOT_THERE) && !said.endsWith(IS_ENDING)) {
+            throw new SlurmUnavailableException("scancel " + job + ": " + said + "; ask scontrol ping");
+        }
+    }
+
+    @Override
+    public List<NodeAllocation> shares(long job) throws SlurmUnavailableException {
+        SlurmCommand.Output output = slurm.run("scontrol", List.of("show", "job", "-d", Long.toString(job)), "");
+        if (output.exit() != 0) {
+            if (output.complaint().endsWith(NOT_THERE)) {
+                return List.of();
+            }
+            throw new SlurmUnavailableException(
+                    "scontrol show job " + job + ": " + output.complaint() + "; ask scontrol ping");
+        }
+        List<NodeAllocation> shares = new ArrayList<>();
+        for (NodeAllocationParser.Group group : NodeAllocationParser.groups(job, output.out())) {
+            for (String node : names.expand(group.nodes())) {
+                shares.add(new NodeAllocation(node, group.cpus(), group.memoryMib()));
+            }
+        }
+        return shares;
+    }
+
+    private boolean hasAccounting() throws SlurmUnavailableException {
+        var type = ACCOUNTING.matcher(slurm.succeed("scontrol", List.of("show", "config")));
+        if (!type.find()) {
+            throw new SlurmUnavailableException("scontrol show config: no AccountingStorageType");
+        }
+        return !Set.of("accounting_storage/none", "(null)").contains(type.group(1));
+    }
+
+    private String wholeNodes(long job) throws SlurmUnavailableException {
+        String nodes = slurm.succeed(
+                        "squeue",
+                        List.of("-h", "-t", "all", "-j", Long.toString(job), "-O", "NodeList:" + WHOLE_NODES_WIDTH))
+                .strip();
+        return HostlistExpander.requireFolded(nodes);
+    }
+
+    private GlobalJob job(JobTableParser.Row row, String folded) throws SlurmUnavailableException {
+        return new GlobalJob(row.id(), row.ticket(), row.state(), row.reason(), names.expand(folded));
+    }
+
+    /** For a log line at the start. */
+    @Override
+    public String toString() {
+        GlobalPartitions partitions = settings.partitions();
+        return "Slurm of partition " + partitions.workers() + ", of controlling VMs "
+                + partitions.controllers().orElse("none") + ", as " + settings.user() + ", step "
+                + settings.step().stream().collect(Collectors.joining(" "));
+    }
+}

@@ -1,0 +1,62 @@
+package org.cloister.relay.slurm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.slurm.HostlistExpander;
+import org.cloister.slurm.SlurmUnavailableException;
+
+/**
+ * Reads a job's nodes from {@code scontrol show job -d}. Only lines of the form that nodes have are looked at, in the text
+ * of a job whose name is a ticket's id: none of its other fields can hold such a line, for the relay wrote them.
+ */
+final class NodeAllocationParser {
+    private static final Pattern FIRST = Pattern.compile("JobId=([1-9][0-9]{0,9}) JobName=" + GlobalJob.TICKET);
+    private static final Pattern NODES =
+            Pattern.compile(" +Nodes=(\\S{1,100000}) CPU_IDs=([0-9,-]{1,20000}) Mem=([0-9]{1,8}) GRES=\\S{0,1000}\\s*");
+    private static final Pattern RANGE = Pattern.compile("([0-9]{1,5})(?:-([0-9]{1,5}))?");
+
+    private NodeAllocationParser() {}
+
+    /** What each node of a folded list has. */
+    record Group(String nodes, int cpus, int memoryMib) {}
+
+    static List<Group> groups(long job, String text) throws SlurmUnavailableException {
+        List<String> lines = text.lines().toList();
+        Matcher first = FIRST.matcher(lines.isEmpty() ? "" : lines.get(0));
+        if (!first.matches() || Long.parseLong(first.group(1)) != job) {
+            throw new SlurmUnavailableException("scontrol show job: want job " + job + " of a ticket, have "
+                    + (lines.isEmpty() ? "nothing" : lines.get(0)));
+        }
+        List<Group> groups = new ArrayList<>();
+        for (String line : lines) {
+            Matcher nodes = NODES.matcher(line);
+            if (nodes.matches()) {
+                groups.add(new Group(
+                        HostlistExpander.requireFolded(nodes.group(1)),
+                        count(nodes.group(2)),
+                        Integer.parseInt(nodes.group(3))));
+            }
+        }
+        return groups;
+    }
+
+    /** Of {@code 0-3,8}: 5. */
+    private static int count(String cpus) throws SlurmUnavailableException {
+        int count = 0;
+        for (String part : cpus.split(",", -1)) {
+            Matcher range = RANGE.matcher(part);
+            if (!range.matches()) {
+                throw new SlurmUnavailableException("scontrol show job: want CPUs such as 0-3,8, have " + cpus);
+            }
+            int from = Integer.parseInt(range.group(1));
+            int to = range.group(2) == null ? from : Integer.parseInt(range.group(2));
+            if (to < from) {
+                throw new SlurmUnavailableException("scontrol show job: want CPUs such as 0-3,8, have " + cpus);
+            }
+            count += to - from + 1;
+        }
+        return count;
+    }
+}

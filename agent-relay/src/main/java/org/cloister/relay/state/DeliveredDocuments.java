@@ -1,0 +1,369 @@
+package org.cloister.relay.state;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.base.json.StrictJson;
+import org.cloister.daemon.ExclusiveLock;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.audit.AuditField;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.identity.ProjectApproval;
+import org.cloister.protocol.identity.ProjectDocument;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.ticket.ProjectTrustBundle;
+
+/**
+ * What was delivered to the relay, each thing signed by who has the right to say it: projects' documents, the site's
+ * approvals, revocation lists. On disk before it acts, and what the relay believes follows from it. One process has the
+ * folder at a time. From any thread.
+ */
+public final class DeliveredDocuments implements AutoCloseable {
+    private static final String PROJECTS = "projects";
+    private static final String LISTS = "lists";
+    private static final String APPROVAL = "approval.json";
+    private static final byte DER_SEQUENCE = 0x30;
+
+    private final Path folder;
+    private final ExclusiveLock lock;
+    private final Collection<VerificationKey> site;
+    private final InstantSource clock;
+    private final Map<String, ProjectHistory> projects = new ConcurrentHashMap<>();
+    private final Map<String, StoredApproval> approvals = new ConcurrentHashMap<>();
+    private final TrustStore beliefs;
+    /** @param envelope as it came */
+    private record StoredApproval(ProjectApproval approval, ByteString envelope) {
+        boolean isValidAt(Instant now) {
+            return approval.isValidAt(now);
+        }
+    }
+
+    /** Projects whose approvals held at the last look. */
+    private Set<String> served;
+
+    private DeliveredDocuments(Path folder, ExclusiveLock lock, Collection<VerificationKey> site, InstantSource clock)
+            throws IOException {
+        this.folder = folder;
+        this.lock = lock;
+        this.site = List.copyOf(site);
+        this.clock = clock;
+        Files.createDirectories(folder.resolve(LISTS));
+        Files.createDirectories(folder.resolve(PROJECTS));
+        for (Path project : entries(folder.resolve(PROJECTS))) {
+            if (!isUnbegun(project)) {
+                readProject(project);
+            }
+        }
+        this.served = served(clock.instant());
+        this.beliefs = new TrustStore(anchors(clock.instant()), keptLists(), clock);
+    }
+
+    /** @param site the keys of the site's authority */
+    public static DeliveredDocuments open(Path folder, Collection<VerificationKey> site, InstantSource clock)
+            throws IOException {
+        ExclusiveLock lock = ExclusiveLock.acquire(folder.resolve("lock"), "state folder " + folder);
+        try {
+            return new DeliveredDocuments(folder, lock, site, clock);
+        } catch (IOException | RuntimeException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    public TrustStore trustStore() {
+        return beliefs;
+    }
+
+    /** Whom the site serves now, and how much of it. */
+    public Optional<ProjectApproval> approval(String project) {
+        return Optional.ofNullable(approvals.get(project))
+                .filter(approved -> approved.isValidAt(clock.instant()))
+                .map(StoredApproval::approval);
+    }
+
+    /** Of all projects that the site serves now, by id. */
+    public List<ProjectApproval> approvals() {
+        return projects.keySet().stream()
+                .sorted()
+                .flatMap(id -> approval(id).stream())
+                .toList();
+    }
+
+    public int projects() {
+        return (int) projects.keySet().stream()
+                .filter(id -> approval(id).isPresent())
+                .count();
+    }
+
+    /** Believes whom the site serves at this moment: an approval may have begun or ended. */
+    public synchronized void refreshApprovals() {
+        Instant now = clock.instant();
+        if (!served(now).equals(served)) {
+            believe(now);
+        }
+    }
+
+    private void believe(Instant now) {
+        served = served(now);
+        beliefs.replaceAnchors(anchors(now));
+    }
+
+    private Set<String> served(Instant now) {
+        return approvals.values().stream()
+                .filter(approved -> approved.isValidAt(now))
+                .map(approved -> approved.approval.project())
+                .collect(Collectors.toSet());
+    }
+
+    /** What was taken: for people, and for the audit log. */
+    public record Stored(String text, AuditEvent event) {}
+
+    /**
+     * Takes what somebody brings, whatever it is.
+     *
+     * @throws IOException it is nothing of that kind, or nobody's word who may say it, or an old one, or cannot be kept
+     */
+    public synchronized Stored store(byte[] delivered) throws IOException {
+        if (delivered.length > 0 && delivered[0] == DER_SEQUENCE) {
+            RevocationList list = takeList(delivered);
+            return new Stored(
+                    "revocation list " + list.number() + " of " + list.anchor() + " until " + list.nextUpdate(),
+                    event("revocations.taken")
+                            .by(list.anchor().id())
+                            .with(AuditField.DIGEST, digest(delivered))
+                            .with(AuditField.COUNT, list.serials().size()));
+        }
+        String type = DsseEnvelope.parse(delivered, ProjectDocument.MAX_BYTES).payloadType();
+        Stored taken = switch (type) {
+            case ProjectDocument.GENESIS -> takeGenesis(delivered);
+            case ProjectDocument.SUCCESSOR -> takeSuccessor(delivered);
+            case ProjectApproval.TYPE -> takeApproval(delivered);
+            default ->
+                throw new MalformedException("delivery: want a project's document, an approval or a revocation list,"
+                        + " have " + StrictJson.quoted(type));
+        };
+        believe(clock.instant());
+        return taken;
+    }
+
+    private AuditEvent event(String kind) {
+        return AuditEvent.of(clock.instant(), kind);
+    }
+
+    private static String digest(byte[] bytes) {
+        return BinaryText.base32(Digest.sha256(bytes).bytes());
+    }
+
+    private Stored takeGenesis(byte[] envelope) throws IOException {
+        ProjectHistory begun = ProjectHistory.fromGenesis(envelope);
+        if (!projects.containsKey(begun.id())) {
+            keep(begun, envelope);
+        }
+        return new Stored("genesis of " + begun.id(), event("genesis.taken").with(AuditField.PROJECT, begun.id()));
+    }
+
+    private Stored takeSuccessor(byte[] envelope) throws IOException {
+        String project = ProjectHistory.claimedProject(envelope);
+        ProjectHistory known = projects.get(project);
+        if (known == null) {
+            throw new MalformedException("successor of " + project
+                    + ": want the project's genesis first, have none; deliver the documents in order");
+        }
+        ProjectHistory next = known.with(envelope);
+        if (next != known) {
+            keep(next, envelope);
+        }
+        return new Stored(
+                "document " + next.number() + " of " + project,
+                event("successor.taken").with(AuditField.PROJECT, project).with(AuditField.NUMBER, next.number()));
+    }
+
+    private void keep(ProjectHistory project, byte[] newest) throws IOException {
+        Path own = folder.resolve(PROJECTS).resolve(project.id());
+        Files.createDirectories(own);
+        AtomicFile.replace(own.resolve(documentName(project.number())), newest);
+        projects.put(project.id(), project);
+    }
+
+    private Stored takeApproval(byte[] envelope) throws IOException {
+        ProjectApproval approval = ProjectApproval.read(envelope, site);
+        String subject = "approval " + approval.number() + " of " + approval.project();
+        if (!projects.containsKey(approval.project())) {
+            throw new MalformedException(
+                    subject + ": want the project's documents first, have none; deliver its genesis");
+        }
+        StoredApproval before = approvals.get(approval.project());
+        if (before != null && before.approval.number() >= approval.number() && !before.approval.equals(approval)) {
+            throw new MalformedException(
+                    subject + ": want a number above " + before.approval.number() + "; deliver the newest one");
+        }
+        AtomicFile.replace(folder.resolve(PROJECTS).resolve(approval.project()).resolve(APPROVAL), envelope);
+        approvals.put(approval.project(), new StoredApproval(approval, ByteString.copyFrom(envelope)));
+        return new Stored(
+                subject + " until " + approval.validUntil(),
+                event("approval.taken")
+                        .with(AuditField.PROJECT, approval.project())
+                        .with(AuditField.NUMBER, approval.number())
+                        .with(AuditField.ACCOUNT, approval.account()));
+    }
+
+    private RevocationList takeList(byte[] der) throws IOException {
+        RevocationList list = RevocationList.read(der, anchorKeys());
+        // Whether it may be taken is asked before it is written, and again when it takes effect.
+        beliefs.lists().with(list, clock.instant());
+        AtomicFile.replace(folder.resolve(LISTS).resolve(list.anchor().id()), der);
+        return beliefs.addRevocationList(list);
+    }
+
+    /**
+     * All that others need to believe what this relay believes of a project; the approval may have ended.
+     *
+     * @param anchor whose list goes along, if it is known
+     */
+    public ProjectTrustBundle trustBundle(String project, Optional<VerificationKey> anchor) {
+        ProjectHistory history = projects.get(project);
+        StoredApproval approved = approvals.get(project);
+        return new ProjectTrustBundle(
+                history == null
+                        ? List.of()
+                        : history.envelopes().stream().map(ByteString::copyFrom).toList(),
+                approved == null ? ByteString.EMPTY : approved.envelope,
+                beliefs.lists().all().stream()
+                        .filter(list -> anchor.filter(list.anchor()::equals).isPresent())
+                        .map(list -> ByteString.copyFrom(list.bytes()))
+                        .findFirst()
+                        .orElse(ByteString.EMPTY));
+    }
+
+    /** Lists that concern whoever has to do with this project; the site's concern everybody. */
+    public List<RevocationList> revocationListsFor(String scope) {
+        Collection<VerificationKey> keys = beliefs.anchors().of(scope);
+        return beliefs.lists().all().stream()
+                .filter(list -> keys.contains(list.anchor()))
+                .toList();
+    }
+
+    /** Whether the list is the site's, or of an owner of a project that {@code scope} has to do with. */
+    public boolean concerns(RevocationList list, Predicate<String> scope) {
+        return site.contains(list.anchor())
+                || projects.values().stream()
+                        .anyMatch(project -> project.ownerKeys().contains(list.anchor()) && scope.test(project.id()));
+    }
+
+    private TrustAnchors anchors(Instant now) {
+        TrustAnchors anchors = TrustAnchors.none().withSite(site);
+        for (Map.Entry<String, ProjectHistory> each : projects.entrySet()) {
+            StoredApproval approved = approvals.get(each.getKey());
+            if (approved != null && approved.isValidAt(now)) {
+                anchors = anchors.withProject(each.getValue());
+            }
+        }
+        return anchors;
+    }
+
+    /** Of every project that is known, approved or not: a list is none the worse for coming early. */
+    private Collection<VerificationKey> anchorKeys() {
+        List<VerificationKey> keys = new ArrayList<>(site);
+        projects.values().forEach(project -> keys.addAll(project.ownerKeys()));
+        return keys;
+    }
+
+    /** Of a kill between the folder and its first document, which nobody was told is here: it is taken away. */
+    private static boolean isUnbegun(Path project) throws IOException {
+        if (!Files.isDirectory(project) || !entries(project).isEmpty()) {
+            return false;
+        }
+        Files.delete(project);
+        return true;
+    }
+
+    private void readProject(Path project) throws IOException {
+        List<byte[]> envelopes = new ArrayList<>();
+        for (int n = 0; Files.exists(project.resolve(documentName(n))); n++) {
+            envelopes.add(AtomicFile.read(project.resolve(documentName(n)), ProjectDocument.MAX_BYTES));
+        }
+        try {
+            ProjectHistory history = ProjectHistory.of(envelopes);
+            projects.put(history.id(), history);
+            Path approval = project.resolve(APPROVAL);
+            if (Files.exists(approval)) {
+                byte[] envelope = AtomicFile.read(approval, ProjectApproval.MAX_BYTES);
+                approvals.put(
+                        history.id(),
+                        new StoredApproval(ProjectApproval.read(envelope, site), ByteString.copyFrom(envelope)));
+            }
+        } catch (MalformedException | IdentityRefusedException e) {
+            throw damaged(project, e);
+        }
+    }
+
+    private RevocationLists keptLists() throws IOException {
+        RevocationLists kept = RevocationLists.none();
+        for (Path file : entries(folder.resolve(LISTS))) {
+            Collection<VerificationKey> keys = anchorKeys();
+            if (keys.stream().noneMatch(key -> key.id().equals(String.valueOf(file.getFileName())))) {
+                // Of an owner whom a later document dropped.
+                continue;
+            }
+            try {
+                kept = kept.kept(RevocationList.read(AtomicFile.read(file, RevocationList.MAX_BYTES), keys));
+            } catch (MalformedException | IdentityRefusedException e) {
+                throw damaged(file, e);
+            }
+        }
+        return kept;
+    }
+
+    private static IOException damaged(Path what, IOException why) {
+        return new IOException(
+                what + ": " + why.getMessage() + "; it was whole when it was written: remove it and deliver it again",
+                why);
+    }
+
+    private static String documentName(int number) {
+        return "document-" + number + ".json";
+    }
+
+    /** What was being written when the machine stopped ends in .new and was never in force. */
+    private static List<Path> entries(Path folder) throws IOException {
+        List<Path> entries = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                if (String.valueOf(file.getFileName()).endsWith(".new")) {
+                    Files.delete(file);
+                } else {
+                    entries.add(file);
+                }
+            }
+        }
+        return entries;
+    }
+
+    @Override
+    public void close() throws IOException {
+        lock.close();
+    }
+}

@@ -1,0 +1,43 @@
+package org.cloister.relay.state;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** The database cannot be used, or not now; nothing of the transaction was done. The text has file, what, and remedy. */
+public final class RelayDatabaseException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    /** What to branch on. */
+    public enum Kind {
+        /** Another process has it. */
+        LOCKED("locked by another process", "two relays cannot share a file: end the other one, fuser(1) says which"),
+        FULL("no room", "make room on its file system; ends and clean-ups wait for it too"),
+        CORRUPT("damaged", "put back a backup, or set the file aside: docs/operations.md says what each costs"),
+        READ_ONLY("not writable", "let the relay's user write the file and its folder"),
+        /** Written by a release after this one. */
+        NEWER("written by a newer release", "install that release again, or put back a backup made before it"),
+        /** Held numbers do not fit the configured pool. */
+        POOL("other networks", "set the former ones again, drain the relay, and change them when nothing is held"),
+        UNREADABLE("input or output failed", "look for the device's errors in the kernel's log");
+
+        private final String what;
+        private final String remedy;
+
+        Kind(String what, String remedy) {
+            this.what = what;
+            this.remedy = remedy;
+        }
+    }
+
+    private final Kind trouble;
+
+    RelayDatabaseException(Path file, Kind trouble, String detail, @Nullable Throwable cause) {
+        super(file + ": " + trouble.what + " (" + detail + "); " + trouble.remedy, cause);
+        this.trouble = trouble;
+    }
+
+    public Kind trouble() {
+        return trouble;
+    }
+}

@@ -1,0 +1,62 @@
+package org.cloister.relay.state;
+
+/** What there is to work on, until the work ends; afterwards its parts throw {@link IllegalStateException}. */
+public final class RelayTransaction {
+    private final SqlSession sql;
+    private final TicketTable tickets;
+    private final SlotRecords slots;
+    private final NetworkAllocator numbers;
+    private final AuditOutbox outbox;
+    private final PersistentValues marks;
+    private int depth;
+
+    RelayTransaction(SqlSession sql, NetworkAllocator numbers) {
+        this.sql = sql;
+        this.tickets = new TicketTable(sql);
+        this.slots = new SlotRecords(sql);
+        this.numbers = numbers;
+        this.outbox = new AuditOutbox(sql);
+        this.marks = new PersistentValues(sql);
+    }
+
+    public TicketTable tickets() {
+        return tickets;
+    }
+
+    public SlotRecords slots() {
+        return slots;
+    }
+
+    public NetworkAllocator numbers() {
+        return numbers;
+    }
+
+    public AuditOutbox outbox() {
+        return outbox;
+    }
+
+    public PersistentValues marks() {
+        return marks;
+    }
+
+    /**
+     * A part that is undone alone when it throws, such as one of many tickets that is refused half way. The rest of the
+     * transaction goes on.
+     */
+    public <T, X extends Exception> T attempt(TransactionWork<T, X> part) throws RelayDatabaseException, X {
+        String name = "part" + depth++;
+        sql.execute("SAVEPOINT " + name);
+        boolean done = false;
+        try {
+            T result = part.run(this);
+            done = true;
+            return result;
+        } finally {
+            depth--;
+            if (!done) {
+                sql.execute("ROLLBACK TO SAVEPOINT " + name);
+            }
+            sql.execute("RELEASE SAVEPOINT " + name);
+        }
+    }
+}

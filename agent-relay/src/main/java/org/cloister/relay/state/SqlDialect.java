@@ -1,0 +1,60 @@
+package org.cloister.relay.state;
+
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.List;
+import org.cloister.relay.state.RelayDatabaseException.Kind;
+
+/**
+ * What two databases say differently; all else is the same text for both.
+ *
+ * @param opening said once to each connection
+ * @param check answers {@code ok}, or what is damaged
+ * @param begin of a transaction that writes
+ * @param identity type of a key that the database counts up and never gives twice
+ * @param bytes type of a column of bytes
+ */
+record SqlDialect(List<String> opening, String check, String begin, String identity, String bytes) {
+    /**
+     * One process alone (locking_mode) and each commit on disk (synchronous); both hold for this connection only. The
+     * lock is taken before the journal's mode is read, so the write-ahead log needs no shared memory.
+     */
+    static final SqlDialect SQLITE = new SqlDialect(
+            List.of(
+                    "PRAGMA busy_timeout = 2000",
+                    "PRAGMA locking_mode = EXCLUSIVE",
+                    "PRAGMA journal_mode = WAL",
+                    "PRAGMA synchronous = FULL",
+                    "PRAGMA foreign_keys = ON",
+                    "PRAGMA trusted_schema = OFF",
+                    "PRAGMA cell_size_check = ON",
+                    "PRAGMA journal_size_limit = 16777216"),
+            "PRAGMA quick_check(1)",
+            "BEGIN IMMEDIATE",
+            "INTEGER PRIMARY KEY AUTOINCREMENT",
+            "BLOB");
+
+    /** Result codes of sqlite.org/rescode.html; the low byte is the primary one. */
+    private static final int BUSY = 5;
+
+    private static final int LOCKED = 6;
+    private static final int READ_ONLY = 8;
+    private static final int CORRUPT = 11;
+    private static final int FULL = 13;
+    private static final int CANNOT_OPEN = 14;
+    private static final int NOT_A_DATABASE = 26;
+
+    String url(Path file) {
+        return "jdbc:sqlite:" + file.toAbsolutePath().toUri();
+    }
+
+    Kind trouble(SQLException e) {
+        return switch (e.getErrorCode() & 0xff) {
+            case BUSY, LOCKED -> Kind.LOCKED;
+            case READ_ONLY, CANNOT_OPEN -> Kind.READ_ONLY;
+            case CORRUPT, NOT_A_DATABASE -> Kind.CORRUPT;
+            case FULL -> Kind.FULL;
+            default -> Kind.UNREADABLE;
+        };
+    }
+}

@@ -1,0 +1,182 @@
+package org.cloister.relay.state;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.cloister.relay.state.RelayDatabaseException.Kind;
+import org.jspecify.annotations.Nullable;
+
+/** One connection with its prepared statements, which are kept, and errors that have a remedy. By one thread at a time. */
+final class SqlSession implements AutoCloseable {
+    /** A row of an answer, turned into something else. */
+    @FunctionalInterface
+    interface RowReader<T> {
+        T of(ResultSet columns) throws SQLException;
+    }
+
+    private final Path file;
+    private final SqlDialect dialect;
+    private final Connection connection;
+    private final Map<String, PreparedStatement> prepared = new HashMap<>();
+    private boolean began;
+    private boolean doubtful;
+
+    private SqlSession(Path file, SqlDialect dialect, Connection connection) {
+        this.file = file;
+        this.dialect = dialect;
+        this.connection = connection;
+    }
+
+    static SqlSession connect(Path file, SqlDialect dialect) throws RelayDatabaseException {
+        try {
+            SqlSession sql = new SqlSession(file, dialect, DriverManager.getConnection(dialect.url(file)));
+            try {
+                for (String each : dialect.opening()) {
+                    sql.execute(each);
+                }
+                return sql;
+            } catch (RelayDatabaseException e) {
+                sql.close();
+                throw e;
+            }
+        } catch (SQLException e) {
+            throw new RelayDatabaseException(file, dialect.trouble(e), String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    void startTransaction() throws RelayDatabaseException {
+        if (began) {
+            throw new IllegalStateException("a transaction has begun and is not over");
+        }
+        if (doubtful) {
+            throw new RelayDatabaseException(file, Kind.UNREADABLE, "whether the last commit holds is unknown", null);
+        }
+        execute(dialect.begin());
+        began = true;
+    }
+
+    /** After a failure that leaves it open whether this is on the disk, nothing can be begun until the file is opened anew. */
+    void commit() throws RelayDatabaseException {
+        try {
+            execute("COMMIT");
+            began = false;
+        } catch (RelayDatabaseException e) {
+            doubtful = e.trouble() == Kind.UNREADABLE || e.trouble() == Kind.CORRUPT;
+            throw e;
+        }
+    }
+
+    boolean isDoubtful() {
+        return doubtful;
+    }
+
+    void rollback() {
+        began = false;
+        try {
+            execute("ROLLBACK");
+        } catch (RelayDatabaseException e) {
+            // Some failures have ended the transaction already. If it is still open, the next one cannot begin and says
+            // so.
+        }
+    }
+
+    /** A statement that is not kept. */
+    void execute(String text) throws RelayDatabaseException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(text);
+        } catch (SQLException e) {
+            throw trouble(e);
+        }
+    }
+
+    /** @return how many rows it changed */
+    int update(String text, @Nullable Object... values) throws RelayDatabaseException {
+        try {
+            return bound(text, values).executeUpdate();
+        } catch (SQLException e) {
+            throw trouble(e);
+        }
+    }
+
+    <T> List<T> list(RowReader<T> row, String text, @Nullable Object... values) throws RelayDatabaseException {
+        List<T> all = new ArrayList<>();
+        try (ResultSet answer = bound(text, values).executeQuery()) {
+            while (answer.next()) {
+                all.add(row.of(answer));
+            }
+            return all;
+        } catch (SQLException e) {
+            throw trouble(e);
+        }
+    }
+
+    <T> Optional<T> first(RowReader<T> row, String text, @Nullable Object... values) throws RelayDatabaseException {
+        return list(row, text, values).stream().findFirst();
+    }
+
+    /** The number in the first column of the first row; 0 if there is none. */
+    long number(String text, @Nullable Object... values) throws RelayDatabaseException {
+        return first(columns -> columns.getLong(1), text, values).orElse(0L);
+    }
+
+    RelayDatabaseException trouble(Kind trouble, String detail) {
+        return new RelayDatabaseException(file, trouble, detail, null);
+    }
+
+    SqlDialect dialect() {
+        return dialect;
+    }
+
+    /** Names of the tables that there are. */
+    List<String> tables() throws RelayDatabaseException {
+        List<String> names = new ArrayList<>();
+        try (ResultSet tables = connection.getMetaData().getTables(null, null, "%", new String[] {"TABLE"})) {
+            while (tables.next()) {
+                names.add(tables.getString("TABLE_NAME"));
+            }
+            return names;
+        } catch (SQLException e) {
+            throw trouble(e);
+        }
+    }
+
+    private PreparedStatement bound(String text, @Nullable Object... values) throws SQLException {
+        if (!began) {
+            throw new IllegalStateException("the transaction is over");
+        }
+        PreparedStatement statement = prepared.get(text);
+        if (statement == null) {
+            statement = connection.prepareStatement(text);
+            prepared.put(text, statement);
+        }
+        for (int i = 0; i < values.length; i++) {
+            statement.setObject(i + 1, values[i]);
+        }
+        return statement;
+    }
+
+    private RelayDatabaseException trouble(SQLException e) {
+        return new RelayDatabaseException(file, dialect.trouble(e), String.valueOf(e.getMessage()), e);
+    }
+
+    @Override
+    public void close() {
+        try {
+            for (PreparedStatement each : prepared.values()) {
+                each.close();
+            }
+            connection.close();
+        } catch (SQLException e) {
+            // What is committed is on the disk; closing only tidies the log up, and the next opening does it as well.
+        }
+    }
+}

@@ -1,0 +1,313 @@
+package org.cloister.relay.state;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tickets and openings: open ones, and ended ones for {@link #KEPT}. A setter answers whether it changed anything: nothing changes a
+ * ticket that has ended, or leads it back to an earlier state.
+ */
+public final class TicketTable {
+    /** How long an ended ticket is kept unless the site says otherwise. */
+    public static final Duration KEPT = Duration.ofDays(30);
+
+    private static final String COLUMNS = """
+            SELECT id, project, controller, digest, epoch, number, nodes, cpus, memory_mib, account, accepted, state,
+            withdrawn, submitting, job, node_names, allocation IS NOT NULL, outcome, reason, ended, drive FROM ticket\s""";
+
+    private final SqlSession sql;
+
+    TicketTable(SqlSession sql) {
+        this.sql = sql;
+    }
+
+    /**
+     * Records a ticket or an opening as accepted.
+     *
+     * @param envelope DSSE, as it came
+     * @param chain the signer's certificates, as they came
+     * @throws DuplicateTicketException if there is one of its id; first of all, so that a repeated ticket is known as
+     *     such
+     * @throws TicketSequenceException if it does not come after all earlier ones of its project, those long forgotten
+     *     too
+     */
+    public void insert(TicketRequest request, byte[] envelope, byte[] chain)
+            throws RelayDatabaseException, DuplicateTicketException, TicketSequenceException {
+        Optional<TicketRow> taken = byId(request.id());
+        if (taken.isPresent()) {
+            throw taken(request, taken.get().request());
+        }
+        if (request.isOpening()) {
+            advanceOpening(request.project(), request.sequence());
+        } else {
+            advance(request.project(), request.sequence());
+        }
+        int rows = sql.update(
+                """
+                INSERT INTO ticket (id, project, controller, digest, envelope, chain, epoch, number, nodes, cpus,
+                memory_mib, account, accepted, drive, state, withdrawn)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'accepted', 0) ON CONFLICT (id) DO NOTHING""",
+                request.id(),
+                request.project(),
+                request.signer(),
+                request.digest().hex(),
+                envelope,
+                chain,
+                request.sequence().epoch(),
+                request.sequence().number(),
+                request.nodes(),
+                request.cpus(),
+                request.memoryMib(),
+                request.account(),
+                request.accepted().toEpochMilli(),
+                request.drive().orElse(null));
+        if (rows == 0) {
+            throw taken(request, byId(request.id()).orElseThrow().request());
+        }
+    }
+
+    private static DuplicateTicketException taken(TicketRequest request, TicketRequest first) {
+        boolean same =
+                first.digest().equals(request.digest()) && first.project().equals(request.project());
+        return new DuplicateTicketException(request.id(), same);
+    }
+
+    private void advance(String project, TicketSequence sequence)
+            throws RelayDatabaseException, TicketSequenceException {
+        int rows = sql.update("""
+                INSERT INTO project_sequence (project, epoch, number) VALUES (?, ?, ?)
+                ON CONFLICT (project) DO UPDATE SET epoch = excluded.epoch, number = excluded.number
+                WHERE (project_sequence.epoch, project_sequence.number) < (excluded.epoch, excluded.number)""", project, sequence.epoch(), sequence.number());
+        if (rows == 0) {
+            throw new TicketSequenceException(
+                    project, sequence, highest(project).orElseThrow());
+        }
+    }
+
+    private void advanceOpening(String project, TicketSequence sequence)
+            throws RelayDatabaseException, TicketSequenceException {
+        int rows = sql.update("""
+                INSERT INTO project_opening (project, epoch) VALUES (?, ?)
+                ON CONFLICT (project) DO UPDATE SET epoch = excluded.epoch
+                WHERE project_opening.epoch < excluded.epoch""", project, sequence.epoch());
+        if (rows == 0) {
+            throw new TicketSequenceException(project, sequence, new TicketSequence(highestOpening(project), 0));
+        }
+    }
+
+    /** Epoch of all openings that the project ever had here; 0 if it had none. */
+    public long highestOpening(String project) throws RelayDatabaseException {
+        return sql.number("SELECT epoch FROM project_opening WHERE project = ?", project);
+    }
+
+    /** Of all tickets that the project ever had here. */
+    public Optional<TicketSequence> highest(String project) throws RelayDatabaseException {
+        return sql.first(
+                columns -> new TicketSequence(columns.getLong(1), columns.getLong(2)),
+                "SELECT epoch, number FROM project_sequence WHERE project = ?",
+                project);
+    }
+
+    /** What tickets and openings that have not ended ask for. */
+    public OpenTicketUsage usage(String project) throws RelayDatabaseException {
+        return usage(project, "");
+    }
+
+    /** The same without openings. */
+    public OpenTicketUsage usageOfTickets(String project) throws RelayDatabaseException {
+        return usage(project, " AND drive IS NULL");
+    }
+
+    private OpenTicketUsage usage(String project, String which) throws RelayDatabaseException {
+        return sql.first(
+                        columns -> new OpenTicketUsage(
+                                columns.getInt(1), columns.getLong(2), columns.getLong(3), columns.getLong(4)),
+                        """
+                        SELECT COUNT(*), SUM(nodes), SUM(cpus), SUM(memory_mib) FROM ticket
+                        WHERE project = ? AND state <> 'ended'""" + which,
+                        project)
+                .orElseThrow();
+    }
+
+    public Optional<TicketRow> byId(String id) throws RelayDatabaseException {
+        return sql.first(TicketTable::row, COLUMNS + "WHERE id = ?", id);
+    }
+
+    /** All that have not ended, in the order in which they came. */
+    public List<TicketRow> open() throws RelayDatabaseException {
+        return sql.list(TicketTable::row, COLUMNS + "WHERE state <> 'ended' ORDER BY accepted, epoch, number");
+    }
+
+    public List<TicketRow> openOf(String project) throws RelayDatabaseException {
+        return sql.list(
+                TicketTable::row, COLUMNS + "WHERE project = ? AND state <> 'ended' ORDER BY epoch, number", project);
+    }
+
+    /** Openings of the project that have not ended, the earliest first. */
+    public List<TicketRow> openOpenings(String project) throws RelayDatabaseException {
+        return sql.list(
+                TicketTable::row,
+                COLUMNS + "WHERE project = ? AND state <> 'ended' AND drive IS NOT NULL ORDER BY epoch",
+                project);
+    }
+
+    /** Openings of the project, ended ones too, the newest first. */
+    public List<TicketRow> newestOpenings(String project, int limit) throws RelayDatabaseException {
+        return sql.list(
+                TicketTable::row,
+                COLUMNS + "WHERE project = ? AND drive IS NOT NULL ORDER BY epoch DESC LIMIT ?",
+                project,
+                limit);
+    }
+
+    /** What was taken of a project, tickets and openings, ended ones too. */
+    public record AcceptedTotals(String project, long tickets, long nodes) {}
+
+    public List<AcceptedTotals> acceptedSince(Instant when) throws RelayDatabaseException {
+        return sql.list(
+                columns -> new AcceptedTotals(columns.getString(1), columns.getLong(2), columns.getLong(3)),
+                "SELECT project, COUNT(*), SUM(nodes) FROM ticket WHERE accepted >= ? GROUP BY project",
+                when.toEpochMilli());
+    }
+
+    /** Of all projects, the first to end first. */
+    public List<TicketRow> endedSince(Instant when, int limit) throws RelayDatabaseException {
+        return sql.list(
+                TicketTable::row,
+                COLUMNS + "WHERE state = 'ended' AND ended >= ? ORDER BY ended, id LIMIT ?",
+                when.toEpochMilli(),
+                limit);
+    }
+
+    /** The DSSE envelope of the ticket or opening. */
+    public Optional<byte[]> envelope(String id) throws RelayDatabaseException {
+        return sql.first(columns -> columns.getBytes(1), "SELECT envelope FROM ticket WHERE id = ?", id);
+    }
+
+    /** The newest certificates of who signed it. */
+    public Optional<byte[]> chain(String id) throws RelayDatabaseException {
+        return sql.first(columns -> columns.getBytes(1), "SELECT chain FROM ticket WHERE id = ?", id);
+    }
+
+    /** Certificates of the same key, newer than those that came with it. */
+    public boolean updateChain(String id, byte[] chain) throws RelayDatabaseException {
+        return changed("chain = ? WHERE id = ? AND state <> 'ended'", chain, id);
+    }
+
+    /** The same ticket in another envelope, and the certificates of the key that signed this one. */
+    public boolean replaceEnvelope(String id, byte[] envelope, byte[] chain) throws RelayDatabaseException {
+        return changed("envelope = ?, chain = ? WHERE id = ? AND state <> 'ended'", envelope, chain, id);
+    }
+
+    /** The relay's signed allocation. */
+    public Optional<byte[]> allocation(String id) throws RelayDatabaseException {
+        return sql.first(
+                columns -> columns.getBytes(1),
+                "SELECT allocation FROM ticket WHERE id = ? AND allocation IS NOT NULL",
+                id);
+    }
+
+    /** Before it is submitted, each time: from now on Global Slurm may have it. */
+    public boolean recordSubmission(String id, Instant when) throws RelayDatabaseException {
+        return changed("submitting = ? WHERE id = ? AND state IN ('accepted', 'queued')", when.toEpochMilli(), id);
+    }
+
+    /** @param job another one if Slurm lost the first before it had nodes */
+    public boolean recordQueued(String id, long job) throws RelayDatabaseException {
+        return changed(
+                "state = 'queued', job = ? WHERE id = ? AND (state = 'accepted' OR state = 'queued' AND job <> ?)",
+                job,
+                id,
+                job);
+    }
+
+    /** @param nodes Global Slurm's names, in the order of slots */
+    public boolean recordRunning(String id, long job, List<String> nodes) throws RelayDatabaseException {
+        return changed(
+                "state = 'running', job = ?, node_names = ? WHERE id = ? AND state IN ('accepted', 'queued')",
+                job,
+                String.join(",", nodes),
+                id);
+    }
+
+    /** @param envelope DSSE; it is kept once and never replaced, for hosts may have it already */
+    public boolean recordAllocation(String id, byte[] envelope) throws RelayDatabaseException {
+        return changed("allocation = ? WHERE id = ? AND state = 'running' AND allocation IS NULL", envelope, id);
+    }
+
+    public boolean recordWithdrawal(String id) throws RelayDatabaseException {
+        return changed("withdrawn = 1 WHERE id = ? AND state <> 'ended' AND withdrawn = 0", id);
+    }
+
+    /** Its addresses are given back by {@link NetworkAllocator#release}, in the same transaction. */
+    public boolean recordEnd(String id, TicketEnd end, String text, Instant when) throws RelayDatabaseException {
+        return changed(
+                "state = 'ended', outcome = ?, reason = ?, ended = ? WHERE id = ? AND state <> 'ended'",
+                end.toString(),
+                text,
+                when.toEpochMilli(),
+                id);
+    }
+
+    /**
+     * Removes tickets that ended before {@code when} and hold nothing; {@link #highest} stays, so none of them can come
+     * again.
+     *
+     * @param limit of a call, for other work waits for it
+     * @return how many
+     */
+    public int forget(Instant when, int limit) throws RelayDatabaseException {
+        return sql.update("""
+                DELETE FROM ticket WHERE id IN (
+                  SELECT id FROM ticket WHERE state = 'ended' AND ended < ?
+                  AND NOT EXISTS (SELECT 1 FROM address WHERE address.ticket = ticket.id) ORDER BY ended, id LIMIT ?)""", when.toEpochMilli(), limit);
+    }
+
+    private boolean changed(String change, Object... values) throws RelayDatabaseException {
+        return sql.update("UPDATE ticket SET " + change, values) == 1;
+    }
+
+    private static TicketRow row(ResultSet columns) throws SQLException {
+        TicketRequest request = new TicketRequest(
+                columns.getString(1),
+                columns.getString(2),
+                columns.getString(3),
+                new Digest(Digest.Algorithm.SHA256, columns.getString(4)),
+                new TicketSequence(columns.getLong(5), columns.getLong(6)),
+                columns.getInt(7),
+                columns.getLong(8),
+                columns.getLong(9),
+                columns.getString(10),
+                Instant.ofEpochMilli(columns.getLong(11)),
+                Optional.ofNullable(columns.getString(21)));
+        long job = columns.getLong(15);
+        OptionalLong known = columns.wasNull() ? OptionalLong.empty() : OptionalLong.of(job);
+        String nodes = columns.getString(16);
+        String outcome = columns.getString(18);
+        return new TicketRow(
+                request,
+                TicketState.of(columns.getString(12)).orElseThrow(),
+                columns.getInt(13) == 1,
+                time(columns, 14),
+                known,
+                nodes == null ? List.of() : List.of(nodes.split(",", -1)),
+                columns.getBoolean(17),
+                outcome == null ? null : TicketEnd.of(outcome).orElseThrow(),
+                columns.getString(19),
+                time(columns, 20));
+    }
+
+    private static @Nullable Instant time(ResultSet columns, int column) throws SQLException {
+        long millis = columns.getLong(column);
+        return columns.wasNull() ? null : Instant.ofEpochMilli(millis);
+    }
+}

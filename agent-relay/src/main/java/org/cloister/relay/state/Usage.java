@@ -1,8 +1,0 @@
-package org.cloister.relay.state;
-
-/**
- * What a project's tickets that have not ended ask for in all, to be held against its quota.
- *
- * @param nodes running VMs too: each node has one
- */
-public record Usage(int tickets, long nodes, long cpus, long memoryMib) {}

@@ -1,0 +1,148 @@
+package org.cloister.relay.tickets;
+
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.audit.AuditField;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.ticket.AllocatedSlot;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.ProjectAddress;
+import org.cloister.protocol.ticket.ProjectSubnet;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.cloister.relay.slurm.NodeAllocation;
+import org.cloister.relay.state.NetworkLease;
+import org.cloister.relay.state.RelayDatabaseException;
+import org.cloister.relay.state.TicketRow;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Gives a ticket's slots the nodes of its job, once each of their hosts is attached, and signs that. On the records' thread. */
+final class AllocationSigner {
+    private static final Logger LOG = LoggerFactory.getLogger(AllocationSigner.class);
+
+    private final TicketContext office;
+    private final TicketJobTracker following;
+
+    AllocationSigner(TicketContext office, TicketJobTracker following) {
+        this.office = office;
+        this.following = following;
+    }
+
+    void assign(GroupCommitter.Context records, TicketRow row, TicketRuntimeState ticket, long job)
+            throws RelayDatabaseException {
+        boolean waits = row.state() == TicketState.ACCEPTED || row.state() == TicketState.QUEUED;
+        if (!waits || row.withdrawn() || ticket.stop.isPresent()) {
+            return;
+        }
+        NetworkLease lease = records.transaction().numbers().find(row.id()).orElseThrow();
+        if (ticket.shares.size() != lease.addresses().size()) {
+            LOG.error(
+                    "not assigned ticket={} reason=\"want {} nodes, have {}\"",
+                    row.id(),
+                    lease.addresses().size(),
+                    ticket.shares.size());
+            following.stop(ticket, TicketEnd.NOT_STARTED);
+            return;
+        }
+        int asked = TicketRecords.request(
+                        row, records.transaction().tickets().envelope(row.id()).orElseThrow())
+                .memoryMib();
+        try {
+            Optional<List<AllocatedSlot>> slots = slots(ticket, lease, asked);
+            if (slots.isPresent()) {
+                record(records, row, ticket, allocation(row, job, lease, slots.get()));
+            } else {
+                miss(ticket);
+            }
+        } catch (IllegalArgumentException e) {
+            LOG.error("not assigned ticket={} reason=\"{}\"", row.id(), e.getMessage());
+            following.stop(ticket, TicketEnd.NOT_STARTED);
+        }
+    }
+
+    private Allocation allocation(TicketRow row, long job, NetworkLease lease, List<AllocatedSlot> slots) {
+        return new Allocation(
+                office.terms.relay(),
+                row.request().project(),
+                row.id(),
+                row.request().digest(),
+                job,
+                office.now(),
+                lease.vlan(),
+                ProjectSubnet.parse(lease.network().toString()),
+                slots);
+    }
+
+    private void record(GroupCommitter.Context records, TicketRow row, TicketRuntimeState ticket, Allocation allocation)
+            throws RelayDatabaseException {
+        DsseEnvelope signed;
+        try {
+            signed = allocation.sign(office.terms.key());
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("an allocation cannot be signed: " + e.getMessage(), e);
+        }
+        List<String> nodes =
+                allocation.slots().stream().map(AllocatedSlot::node).toList();
+        records.transaction().tickets().recordRunning(row.id(), allocation.globalJob(), nodes);
+        records.transaction().tickets().recordAllocation(row.id(), signed.bytes());
+        records.event(office.event("ticket.running", row).with(AuditField.GLOBAL_JOB, allocation.globalJob()));
+        for (AllocatedSlot slot : allocation.slots()) {
+            records.event(office.event("slot.given", row)
+                    .with(AuditField.SLOT, slot.slot())
+                    .with(AuditField.NODE, slot.node())
+                    .with(AuditField.HOST, slot.host().toString())
+                    .with(AuditField.ADDRESS, slot.address().toString())
+                    .with(AuditField.CPUS, slot.cpus())
+                    .with(AuditField.MEMORY_MIB, slot.memoryMib()));
+        }
+        office.sendUpdate(records, row.id());
+        records.onCommitted(() -> {
+            List<TicketRuntimeState.PendingClaim> waiting = List.copyOf(ticket.claims);
+            ticket.claims.clear();
+            waiting.forEach(each -> each.retry().run());
+        });
+    }
+
+    /**
+     * In Slurm's order of nodes; empty while a host is missing.
+     *
+     * @param askedMib what a VM may have where the site's Slurm does not divide memory
+     * @throws IllegalArgumentException if Slurm's answer makes no slots
+     */
+    private Optional<List<AllocatedSlot>> slots(TicketRuntimeState ticket, NetworkLease lease, int askedMib) {
+        List<AllocatedSlot> slots = new ArrayList<>();
+        for (NodeAllocation share : ticket.shares) {
+            Optional<CertifiedIdentity> host = office.relay.host(share.node());
+            if (host.isEmpty()) {
+                return Optional.empty();
+            }
+            int slot = slots.size();
+            slots.add(new AllocatedSlot(
+                    slot,
+                    share.node(),
+                    host.get().name(),
+                    host.get().key(),
+                    ProjectAddress.parse(lease.addresses().get(slot)),
+                    share.cpus(),
+                    share.memoryMib() == 0 ? askedMib : share.memoryMib()));
+        }
+        return Optional.of(slots);
+    }
+
+    private void miss(TicketRuntimeState ticket) {
+        long now = System.nanoTime();
+        if (ticket.missingNs == 0) {
+            ticket.missingNs = now;
+            LOG.warn(
+                    "waiting for hosts ticket={} nodes={}",
+                    ticket.id,
+                    ticket.shares.stream().map(NodeAllocation::node).toList());
+        } else if (now - ticket.missingNs > office.terms.times().hostTimeout().toNanos()) {
+            following.stop(ticket, TicketEnd.NOT_STARTED);
+        }
+    }
+}

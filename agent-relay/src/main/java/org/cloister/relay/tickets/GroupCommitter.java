@@ -1,0 +1,254 @@
+package org.cloister.relay.tickets;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.cloister.audit.AuditLogWriter;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.relay.fairness.FairQueue;
+import org.cloister.relay.fairness.LaneLimits;
+import org.cloister.relay.state.AuditOutbox;
+import org.cloister.relay.state.RelayDatabase;
+import org.cloister.relay.state.RelayDatabaseException;
+import org.cloister.relay.state.RelayTransaction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Changes the relay's records on one thread, those of each project and host by turns: many changes in one transaction, then
+ * their events in the audit log as one group, then what follows from them. Events stay in the transaction's outbox until the log
+ * has them, so that a crash between the two neither loses one nor writes it twice.
+ */
+final class GroupCommitter implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(GroupCommitter.class);
+    private static final int BATCH = 512;
+    private static final long RETRY_MS = 1000;
+    /** Whose the relay's own changes are: what Slurm said, what is due, what operators ask. */
+    private static final String OWN = "";
+    /** Of one payer in one transaction: no other payer waits for more than this. */
+    private static final int BATCH_OF_ONE = 64;
+    /** What one payer's streams can have unanswered is less, but for hosts' claims of its tickets. */
+    private static final int WAITING = 2048;
+    /** A few for each open ticket. */
+    private static final int OWN_WAITING = 1 << 20;
+
+    /** A change. Its refusals are answers, not exceptions. */
+    interface Change {
+        void apply(Context records) throws RelayDatabaseException;
+
+        /** Nothing of it was done. */
+        default void onFailure() {}
+    }
+
+    /** What a change works on. */
+    static final class Context {
+        private final RelayTransaction transaction;
+        private final List<AuditEvent> events = new ArrayList<>();
+        private final List<Runnable> committed = new ArrayList<>();
+        private final List<Runnable> audited = new ArrayList<>();
+
+        Context(RelayTransaction transaction) {
+            this.transaction = transaction;
+        }
+
+        RelayTransaction transaction() {
+            return transaction;
+        }
+
+        void event(AuditEvent event) throws RelayDatabaseException {
+            events.add(event.numbered(transaction.outbox().add(event.json())));
+        }
+
+        /** Runs when the change is on disk, on the same thread. */
+        void onCommitted(Runnable what) {
+            committed.add(what);
+        }
+
+        /** Runs when its events, and all before them, are in the log, too. */
+        void onAudited(Runnable what) {
+            audited.add(what);
+        }
+    }
+
+    private final RelayDatabase state;
+    private final AuditLogWriter log;
+    /** Guarded by itself. */
+    private final FairQueue<String, Change> queue = new FairQueue<>(
+            2 * OWN_WAITING,
+            1,
+            payer -> payer.equals(OWN)
+                    ? LaneLimits.unpaced(OWN_WAITING, BATCH)
+                    : LaneLimits.unpaced(WAITING, BATCH_OF_ONE));
+
+    private final List<AuditEvent> events = new ArrayList<>();
+    private final List<Runnable> unaudited = new ArrayList<>();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    /** Writes what a crash left in the outbox, if the log can be written. */
+    GroupCommitter(RelayDatabase state, AuditLogWriter log) throws IOException {
+        this.state = state;
+        this.log = log;
+        List<AuditOutbox.Pending> pending;
+        long after = log.lastEvent();
+        do {
+            long from = after;
+            pending = state.transact(transaction -> transaction.outbox().pending(from, BATCH));
+            for (AuditOutbox.Pending each : pending) {
+                events.add(AuditEvent.parse(each.body(), each.id()));
+                after = each.id();
+            }
+        } while (pending.size() == BATCH);
+        audit();
+        this.thread = new Thread(this::run, "records");
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** A change of the relay's own. */
+    void add(Change change) {
+        add(OWN, change);
+    }
+
+    /**
+     * A change that somebody asked for; one too many of a payer fails at once.
+     *
+     * @param payer a project, or a host by its name
+     */
+    void add(String payer, Change change) {
+        boolean taken;
+        synchronized (queue) {
+            taken = queue.offer(payer, 1, change, System.nanoTime());
+            queue.notifyAll();
+        }
+        if (!taken) {
+            follow(change::onFailure);
+        }
+    }
+
+    /** Changes that wait: for a metric. */
+    int waiting() {
+        synchronized (queue) {
+            return queue.size();
+        }
+    }
+
+    /** The next changes, of each payer by turns; empty after a while without one. */
+    private List<FairQueue.Dequeued<String, Change>> next() throws InterruptedException {
+        List<FairQueue.Dequeued<String, Change>> batch = new ArrayList<>();
+        synchronized (queue) {
+            if (queue.size() == 0 && !closed) {
+                queue.wait(RETRY_MS);
+            }
+            Optional<FairQueue.Dequeued<String, Change>> each = queue.poll(System.nanoTime());
+            while (each.isPresent()) {
+                batch.add(each.get());
+                each = batch.size() < BATCH ? queue.poll(System.nanoTime()) : Optional.empty();
+            }
+            batch.forEach(taken -> queue.finish(taken.key()));
+        }
+        return batch;
+    }
+
+    private void run() {
+        while (!closed || waiting() > 0) {
+            try {
+                List<Change> batch =
+                        next().stream().map(FairQueue.Dequeued::what).toList();
+                if (!batch.isEmpty()) {
+                    commit(batch);
+                }
+                audit();
+            } catch (InterruptedException e) {
+                closed = true;
+            } catch (RuntimeException e) {
+                LOG.error("a change of the records failed", e);
+            }
+        }
+    }
+
+    /** All at once; if that fails, one by one, so that one cannot keep the others out. */
+    private void commit(List<Change> batch) {
+        try {
+            carryOut(batch);
+        } catch (RelayDatabaseException | RuntimeException e) {
+            if (batch.size() == 1) {
+                fail(batch.get(0), e);
+                return;
+            }
+            for (Change each : batch) {
+                try {
+                    carryOut(List.of(each));
+                } catch (RelayDatabaseException | RuntimeException own) {
+                    fail(each, own);
+                }
+            }
+        }
+    }
+
+    private void carryOut(List<Change> batch) throws RelayDatabaseException {
+        long logged = log.lastEvent();
+        Context records = state.transact(transaction -> {
+            transaction.outbox().markWritten(logged);
+            Context made = new Context(transaction);
+            for (Change each : batch) {
+                each.apply(made);
+            }
+            return made;
+        });
+        events.addAll(records.events);
+        unaudited.addAll(records.audited);
+        records.committed.forEach(GroupCommitter::follow);
+    }
+
+    private static void fail(Change change, Exception why) {
+        if (why instanceof RelayDatabaseException) {
+            LOG.error("records not changed: {}", why.getMessage());
+        } else {
+            LOG.error("records not changed", why);
+        }
+        follow(change::onFailure);
+    }
+
+    /** What the log has not yet, oldest first. What waits for that waits on if it cannot be written. */
+    private void audit() {
+        if (!events.isEmpty()) {
+            try {
+                log.append(events);
+            } catch (IOException e) {
+                LOG.error("audit log not written: {}; no new tickets are taken until it can be", e.getMessage());
+                return;
+            }
+            events.clear();
+        }
+        List<Runnable> due = List.copyOf(unaudited);
+        unaudited.clear();
+        due.forEach(GroupCommitter::follow);
+    }
+
+    private static void follow(Runnable what) {
+        try {
+            what.run();
+        } catch (RuntimeException e) {
+            LOG.error("what follows from a change failed", e);
+        }
+    }
+
+    /** Carries out what waits, and no more. */
+    @Override
+    public void close() {
+        closed = true;
+        synchronized (queue) {
+            queue.notifyAll();
+        }
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(10));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

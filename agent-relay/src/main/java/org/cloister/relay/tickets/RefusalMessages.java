@@ -1,0 +1,59 @@
+package org.cloister.relay.tickets;
+
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketRefusedException;
+
+/** What the office says no with. */
+final class RefusalMessages {
+    private RefusalMessages() {}
+
+    static RelayTicketMessage.Refused of(String ticket, TicketRefusedException why) {
+        return new RelayTicketMessage.Refused(ticket, why.clause(), why.detail(), why.newestEpoch());
+    }
+
+    static RelayTicketMessage.Refused of(String ticket, TicketClause clause, String text) {
+        return new RelayTicketMessage.Refused(ticket, clause, text);
+    }
+
+    /** In the place of an answer that is too long while so much waits. */
+    static RelayTicketMessage.Refused tooManyUnreadBytes(String ticket, int bytes) {
+        return of(
+                ticket,
+                TicketClause.UNAVAILABLE,
+                "an answer of " + bytes + " bytes does not fit behind those that are not read: at most "
+                        + ProtocolLimits.UNWRITTEN_LONG_BYTES + " bytes wait on a stream, "
+                        + ProtocolLimits.UNWRITTEN_PROJECT_BYTES + " of a project; read them and ask again");
+    }
+
+    /** To a message whose turn came too late, since its project asks for more than its share. */
+    static RelayTicketMessage.Refused workLimitReached(String ticket, String payer) {
+        return of(
+                ticket,
+                TicketClause.UNAVAILABLE,
+                payer + " asks for more than " + ProtocolLimits.PROJECT_WORK
+                        + " units of work a second, and this waited for " + ProtocolLimits.WORK_TIME.toSeconds()
+                        + " s; nothing was changed: ask again, more slowly");
+    }
+
+    static RelayTicketMessage.Refused unavailable(String ticket) {
+        return of(
+                ticket,
+                TicketClause.UNAVAILABLE,
+                "the relay cannot write its records now; nothing was changed: ask again, its operator's log says more");
+    }
+
+    static RelayTicketMessage.Refused ended(String ticket, TicketEnd end) {
+        return of(
+                ticket, TicketClause.USED, "ticket " + ticket + ": want one that goes on, have one that ended: " + end);
+    }
+
+    static RelayTicketMessage.Refused unknown(String ticket, String of) {
+        return of(
+                ticket,
+                TicketClause.PROJECT,
+                "ticket " + ticket + ": want one of " + of + ", have none of that id; it may have been forgotten");
+    }
+}

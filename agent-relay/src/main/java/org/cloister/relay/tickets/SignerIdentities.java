@@ -1,0 +1,76 @@
+package org.cloister.relay.tickets;
+
+import com.google.protobuf.ByteString;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.relay.state.RelayDatabaseException;
+import org.cloister.relay.state.RelayTransaction;
+import org.cloister.relay.state.TicketRow;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Who signed tickets and openings, and whether that still counts. */
+final class SignerIdentities {
+    private static final Logger LOG = LoggerFactory.getLogger(SignerIdentities.class);
+
+    private static final Set<CertificateRole> SIGNING = Set.of(CertificateRole.CONTROLLER, CertificateRole.OPENER);
+
+    private final RelayContext around;
+
+    SignerIdentities(RelayContext around) {
+        this.around = around;
+    }
+
+    /**
+     * As it was believed when the ticket came, or when newer certificates took the place of those that came with it:
+     * certificates are short, and a ticket may wait for days.
+     */
+    Optional<CertifiedIdentity> of(RelayTransaction transaction, TicketRow row) throws RelayDatabaseException {
+        List<byte[]> chain = TicketRecords.decodeChain(
+                        transaction.tickets().chain(row.id()).orElseThrow())
+                .stream()
+                .map(ByteString::toByteArray)
+                .toList();
+        try {
+            CertificateChain kept = CertificateChain.parse(chain);
+            Instant accepted = row.request().accepted();
+            Instant believed = kept.from().isAfter(accepted) ? kept.from() : accepted;
+            return Optional.of(kept.verifyUnlisted(SIGNING, around.trustStore().anchors(), believed));
+        } catch (IdentityRefusedException e) {
+            LOG.warn("signer not believed ticket={} reason=\"{}\"", row.id(), e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /** Whose revocation list decides on a chain now; empty for one that does not hold now. */
+    Optional<VerificationKey> anchor(List<ByteString> chain) {
+        try {
+            CertificateChain shown = CertificateChain.parse(
+                    chain.stream().map(ByteString::toByteArray).toList());
+            return Optional.of(
+                    around.trustStore().verifyUnlisted(shown, SIGNING).anchor());
+        } catch (IdentityRefusedException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** A certificate that has ended since takes nothing back; one that is revoked does, and so does the site. */
+    boolean isTrusted(Optional<CertifiedIdentity> signed) {
+        if (signed.isEmpty()) {
+            return false;
+        }
+        CertifiedIdentity signer = signed.get();
+        return around.approval(signer.name().project()).isPresent()
+                && around.trustStore().anchors().of(signer.name().project()).contains(signer.anchor())
+                && around.trustStore().lists().all().stream()
+                        .noneMatch(list -> list.anchor().equals(signer.anchor())
+                                && list.serials().contains(signer.serial()));
+    }
+}

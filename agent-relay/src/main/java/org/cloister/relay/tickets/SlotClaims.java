@@ -1,0 +1,216 @@
+package org.cloister.relay.tickets;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.protocol.audit.AuditField;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.AllocatedSlot;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.ProjectTrustBundle;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketState;
+import org.cloister.relay.state.RelayDatabaseException;
+import org.cloister.relay.state.RelayTransaction;
+import org.cloister.relay.state.SlotRecords;
+import org.cloister.relay.state.TicketRow;
+
+/** What hosts ask and say: a slot for a job step, and their part of the receipt. */
+final class SlotClaims {
+    /** Of a host's part of a receipt, in its envelope. */
+    static final int MAX_PART = 12 * 1024;
+
+    static final String PART_TYPE = "application/vnd.in-toto+json";
+
+    private final TicketContext office;
+    private final TicketJobTracker following;
+    private final SignerIdentities signers;
+
+    SlotClaims(TicketContext office, TicketJobTracker following) {
+        this.office = office;
+        this.following = following;
+        this.signers = new SignerIdentities(office.relay);
+    }
+
+    void claim(TicketPeer host, String ticket, long job) {
+        office.commits.add(payer(host, ticket), new Claim(host, ticket, job));
+    }
+
+    /** Whose turn it takes: the project's that waits for it, if the ticket is open. */
+    private String payer(TicketPeer host, String ticket) {
+        TicketRuntimeState open = office.openTickets.get(ticket);
+        return open == null ? host.payer() : open.project;
+    }
+
+    /** A job step is faster than the question to Slurm: its host waits for the allocation. */
+    private final class Claim implements GroupCommitter.Change {
+        private final TicketPeer host;
+        private final String ticket;
+        private final long job;
+
+        Claim(TicketPeer host, String ticket, long job) {
+            this.host = host;
+            this.ticket = ticket;
+            this.job = job;
+        }
+
+        @Override
+        public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+            Optional<TicketRow> row = records.transaction().tickets().byId(ticket);
+            if (row.isEmpty()) {
+                records.onCommitted(() -> host.answer(RefusalMessages.unknown(ticket, "this relay")));
+            } else if (row.get().state() == TicketState.ENDED) {
+                records.onCommitted(() -> host.answer(RefusalMessages.ended(
+                        ticket, Objects.requireNonNull(row.get().end()))));
+            } else if (row.get().allocated()) {
+                answerClaim(records, host, row.get(), job);
+            } else {
+                records.onCommitted(() -> following.awaitAllocation(
+                        ticket,
+                        new TicketRuntimeState.PendingClaim(host, () -> claim(host, ticket, job), System.nanoTime())));
+            }
+        }
+
+        @Override
+        public void onFailure() {
+            host.answer(RefusalMessages.unavailable(ticket));
+        }
+    }
+
+    /** Of a ticket whose allocation is signed. */
+    void answerClaim(GroupCommitter.Context records, TicketPeer host, TicketRow row, long job)
+            throws RelayDatabaseException {
+        byte[] envelope = records.transaction().tickets().allocation(row.id()).orElseThrow();
+        Optional<AllocatedSlot> slot = slot(envelope, host.identity(), job);
+        if (slot.isEmpty()) {
+            records.onCommitted(() -> host.answer(RefusalMessages.of(
+                    row.id(),
+                    TicketClause.PROJECT,
+                    "ticket " + row.id() + ": want a host and job of its allocation, have "
+                            + host.identity().name() + " and job " + job + "; look who called the host")));
+            return;
+        }
+        List<ByteString> chain = TicketRecords.decodeChain(
+                records.transaction().tickets().chain(row.id()).orElseThrow());
+        ProjectTrustBundle project = office.relay.trustBundle(row.request().project(), signers.anchor(chain));
+        if (project.documentBytes() > ProjectTrustBundle.MAX_DOCUMENTS) {
+            records.onCommitted(() -> host.answer(RefusalMessages.of(
+                    row.id(),
+                    TicketClause.LIMIT,
+                    "project " + row.request().project() + ": want documents of at most "
+                            + ProjectTrustBundle.MAX_DOCUMENTS + " bytes, have " + project.documentBytes()
+                            + "; the owners begin a new project")));
+            return;
+        }
+        AllocatedSlot its = slot.get();
+        String name = host.identity().name().toString();
+        boolean first =
+                records.transaction().slots().claims(row.id()).stream().noneMatch(claim -> claim.slot() == its.slot());
+        records.transaction().slots().claim(row.id(), its.slot(), name, office.now());
+        records.onCommitted(() -> office.vmLocations.onSlotClaimed(
+                row.request(), its.slot(), host.identity().name()));
+        if (first) {
+            records.event(office.event("slot.claimed", row)
+                    .by(host.identity().key().id())
+                    .with(AuditField.SLOT, its.slot())
+                    .with(AuditField.HOST, name));
+        }
+        ByteString ticket = ByteString.copyFrom(
+                records.transaction().tickets().envelope(row.id()).orElseThrow());
+        records.onAudited(() -> host.answer(
+                row.id(),
+                new RelayTicketMessage.Claimed(ticket, chain, ByteString.copyFrom(envelope), office.head(), project)));
+    }
+
+    private static Optional<AllocatedSlot> slot(byte[] envelope, CertifiedIdentity host, long job) {
+        Allocation allocation = TicketRecords.ownAllocation(envelope);
+        return allocation.slots().stream()
+                .filter(slot -> slot.key().equals(host.key()) && allocation.globalJob() == job)
+                .findFirst();
+    }
+
+    void report(TicketPeer host, AgentTicketMessage.Report report) {
+        String ticket = report.ticket();
+        byte[] envelope = report.statement().toByteArray();
+        try {
+            DsseEnvelope.parse(envelope, MAX_PART)
+                    .verify(PART_TYPE, Set.of(host.identity().key()), 1);
+        } catch (IOException e) {
+            host.answer(RefusalMessages.of(ticket, TicketClause.SIGNATURE, String.valueOf(e.getMessage())));
+            return;
+        }
+        office.commits.add(host.payer(), new GroupCommitter.Change() {
+            @Override
+            public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+                keep(records, host, report, envelope);
+            }
+
+            @Override
+            public void onFailure() {
+                host.answer(RefusalMessages.unavailable(ticket));
+            }
+        });
+    }
+
+    private void keep(
+            GroupCommitter.Context records, TicketPeer host, AgentTicketMessage.Report report, byte[] envelope)
+            throws RelayDatabaseException {
+        String ticket = report.ticket();
+        String name = host.identity().name().toString();
+        Optional<TicketRow> row = records.transaction().tickets().byId(ticket);
+        boolean its = records.transaction().slots().claims(ticket).stream()
+                .anyMatch(claim -> claim.slot() == report.slot() && claim.host().equals(name));
+        if (row.isEmpty() || !its) {
+            records.onCommitted(
+                    () -> host.answer(RefusalMessages.unknown(ticket, "slot " + report.slot() + " of " + name)));
+            return;
+        }
+        String signer = host.identity().key().id();
+        if (records.transaction()
+                .slots()
+                .addStatement(ticket, signer, envelope, TicketRecords.encodeChain(host.chain()))) {
+            records.event(office.event("slot.reported", row.get())
+                    .by(signer)
+                    .with(AuditField.SLOT, report.slot())
+                    .with(AuditField.HOST, name));
+            records.onAudited(() -> office.listeners.sendUpdate(
+                    row.get().request().signer(),
+                    ticket + "/" + report.slot(),
+                    new RelayTicketMessage.ForwardedStatement(
+                            ticket, report.slot(), report.statement(), host.chain())));
+        }
+        records.onAudited(
+                () -> host.answer(new RelayTicketMessage.StatementStored(ticket, report.slot(), office.head())));
+    }
+
+    /** Of a ticket's receipt, as far as they came. */
+    static List<RelayTicketMessage.ForwardedStatement> statements(RelayTransaction records, String ticket)
+            throws RelayDatabaseException {
+        Map<String, SlotRecords.StoredStatement> kept = records.slots().statements(ticket);
+        if (kept.isEmpty()) {
+            return List.of();
+        }
+        Allocation allocation =
+                TicketRecords.ownAllocation(records.tickets().allocation(ticket).orElseThrow());
+        List<RelayTicketMessage.ForwardedStatement> parts = new ArrayList<>();
+        for (AllocatedSlot slot : allocation.slots()) {
+            SlotRecords.StoredStatement part = kept.get(slot.key().id());
+            if (part != null) {
+                parts.add(new RelayTicketMessage.ForwardedStatement(
+                        ticket,
+                        slot.slot(),
+                        part.envelope(),
+                        TicketRecords.decodeChain(part.chain().toByteArray())));
+            }
+        }
+        return parts;
+    }
+}

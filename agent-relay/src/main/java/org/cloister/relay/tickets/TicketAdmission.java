@@ -1,0 +1,340 @@
+package org.cloister.relay.tickets;
+
+import com.google.protobuf.ByteString;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.audit.AuditField;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.ProjectApproval;
+import org.cloister.protocol.ticket.QuotaUsage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.SignedOpening;
+import org.cloister.protocol.ticket.SignedRequest;
+import org.cloister.protocol.ticket.SignedTicket;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketPosition;
+import org.cloister.protocol.ticket.TicketRefusedException;
+import org.cloister.protocol.ticket.TicketVerifier;
+import org.cloister.relay.state.DuplicateTicketException;
+import org.cloister.relay.state.NetworkLease;
+import org.cloister.relay.state.RelayDatabaseException;
+import org.cloister.relay.state.RelayTransaction;
+import org.cloister.relay.state.StateConflictException;
+import org.cloister.relay.state.TicketRequest;
+import org.cloister.relay.state.TicketRow;
+import org.cloister.relay.state.TicketSequence;
+import org.cloister.relay.state.TicketSequenceException;
+import org.cloister.relay.state.TicketTable;
+
+/** A ticket or an opening whose signature holds, to be taken or refused. */
+final class TicketAdmission implements GroupCommitter.Change {
+    private final TicketContext office;
+    private final TicketJobTracker following;
+    private final TicketPeer party;
+    private final List<ByteString> chain;
+    private final ByteString envelope;
+    private final SignedRequest signed;
+
+    /**
+     * What came.
+     *
+     * @param chain that the party showed
+     * @param signed what the envelope holds
+     */
+    record Submission(List<ByteString> chain, ByteString envelope, SignedRequest signed) {
+        Submission {
+            chain = List.copyOf(chain);
+        }
+    }
+
+    TicketAdmission(TicketContext office, TicketJobTracker following, TicketPeer party, Submission paper) {
+        this.office = office;
+        this.following = following;
+        this.party = party;
+        this.chain = paper.chain;
+        this.envelope = paper.envelope;
+        this.signed = paper.signed;
+    }
+
+    private String id() {
+        return signed.id();
+    }
+
+    @Override
+    public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+        try {
+            Optional<TicketRow> before = records.transaction().tickets().byId(id());
+            if (before.isPresent()) {
+                again(records, before.get());
+            } else {
+                take(records);
+            }
+        } catch (TicketRefusedException e) {
+            refuse(records, e);
+        }
+    }
+
+    /** An answer was lost: the same ticket gets it again. */
+    private void again(GroupCommitter.Context records, TicketRow row)
+            throws RelayDatabaseException, TicketRefusedException {
+        if (!row.request().digest().equals(signed.digest())) {
+            throw used();
+        }
+        if (signed instanceof SignedTicket ticket) {
+            takeOver(records, row, ticket.controllerEpoch());
+        }
+        RelayTicketMessage.Update update = office.update(records.transaction(), row);
+        records.onAudited(() -> party.answer(update));
+    }
+
+    /** A controlling VM that was opened anew answers for what one before it, of its name, has signed with a key that is gone. */
+    private void takeOver(GroupCommitter.Context records, TicketRow row, long life)
+            throws RelayDatabaseException, TicketRefusedException {
+        TicketRuntimeState ticket = office.openTickets.get(id());
+        CertifiedIdentity signer = signed.signer();
+        if (ticket == null
+                || !signer.name().toString().equals(row.request().signer())
+                || ticket.signer
+                        .filter(before -> before.key().equals(signer.key()))
+                        .isPresent()) {
+            return;
+        }
+        long before = TicketRecords.controllerEpoch(
+                records.transaction().tickets().envelope(id()).orElseThrow());
+        if (life <= before) {
+            throw new TicketRefusedException(
+                    TicketClause.SEQUENCE,
+                    signed.subject(),
+                    "the word of an epoch after " + before,
+                    Long.toString(life),
+                    "another controlling VM of the project was opened later, or has this ticket as well");
+        }
+        if (!office.budget.hasForTakeOver(signed.project(), office.now())) {
+            throw tooMuch(AuditBudget.TAKE_OVER);
+        }
+        if (records.transaction()
+                .tickets()
+                .replaceEnvelope(id(), envelope.toByteArray(), TicketRecords.encodeChain(chain))) {
+            records.event(event("taken-over").with(AuditField.EPOCH, life));
+            office.budget.charge(signed.project(), AuditBudget.TAKE_OVER, office.now());
+            records.onCommitted(() -> ticket.signer = Optional.of(signer));
+        }
+    }
+
+    private TicketRefusedException used() {
+        return new TicketRefusedException(
+                TicketClause.USED,
+                signed.subject(),
+                "an id that was never used",
+                "one of another request",
+                "sign a new one");
+    }
+
+    private void take(GroupCommitter.Context records) throws RelayDatabaseException, TicketRefusedException {
+        ProjectApproval approval = requireWorking(records.transaction());
+        RelayTransaction transaction = records.transaction();
+        Instant now = office.now();
+        check(transaction.tickets(), approval, now);
+        long cost = AuditBudget.cost(1, signed.request().nodes());
+        if (!office.budget.hasForWork(signed.project(), cost, now)) {
+            throw tooMuch(cost);
+        }
+        NetworkLease lease = record(transaction, approval, now);
+        office.budget.charge(signed.project(), cost, now);
+        transaction.tickets().recordSubmission(id(), now);
+        records.event(accepted(approval, lease));
+        TicketRow row = transaction.tickets().byId(id()).orElseThrow();
+        RelayTicketMessage.Update update = office.update(transaction, row);
+        records.onCommitted(() -> following.track(row, signed.signer()));
+        if (row.isOpening()) {
+            supersede(records);
+        }
+        records.onAudited(() -> {
+            (row.isOpening() ? office.metrics.opened : office.metrics.accepted).inc();
+            party.answer(update);
+            following.submit(id());
+        });
+    }
+
+    private void check(TicketTable tickets, ProjectApproval approval, Instant now)
+            throws RelayDatabaseException, TicketRefusedException {
+        String project = signed.project();
+        if (signed instanceof SignedTicket ticket) {
+            TicketPosition newest = tickets.highest(project)
+                    .map(at -> new TicketPosition(at.epoch(), at.number()))
+                    .orElse(TicketPosition.NONE);
+            TicketVerifier.require(ticket, newest, approval, TicketRecords.usage(tickets.usage(project)), now);
+        } else if (signed instanceof SignedOpening opening) {
+            // Those that are open end before it runs.
+            QuotaUsage besides = TicketRecords.usage(tickets.usageOfTickets(project));
+            TicketVerifier.require(opening, tickets.highestOpening(project), approval, besides, now);
+        }
+    }
+
+    /** A restart finds them by their epochs. */
+    private void supersede(GroupCommitter.Context records) throws RelayDatabaseException {
+        for (TicketRow each : records.transaction().tickets().openOpenings(signed.project())) {
+            if (!each.id().equals(id())) {
+                records.onCommitted(() -> following.supersede(each));
+            }
+        }
+    }
+
+    private ProjectApproval requireWorking(RelayTransaction transaction)
+            throws RelayDatabaseException, TicketRefusedException {
+        String subject = signed.subject();
+        if (!following.hasSlurm()) {
+            throw new TicketRefusedException(
+                    TicketClause.NO_SLURM,
+                    subject,
+                    "a relay with a Global Slurm",
+                    "one without",
+                    "have its operator configure [slurm], or ask another relay");
+        }
+        if (signed instanceof SignedOpening && !following.hasControllers()) {
+            throw new TicketRefusedException(
+                    TicketClause.NO_SLURM,
+                    subject,
+                    "a relay with a partition for controlling VMs",
+                    "one without",
+                    "have its operator configure slurm.controllers, or ask another relay");
+        }
+        if (transaction.marks().get(TicketCommands.DRAINING).isPresent()) {
+            throw new TicketRefusedException(
+                    TicketClause.DRAINING,
+                    subject,
+                    "a relay that takes new work",
+                    "one that drains",
+                    "wait, or ask its operator (agentctl relay drain --undo)");
+        }
+        if (!office.log.isWritable()) {
+            throw new TicketRefusedException(
+                    TicketClause.AUDIT,
+                    subject,
+                    "an audit log that can be written",
+                    "one that cannot",
+                    "wait; its operator's log says why");
+        }
+        if (!office.terms.auditSpace().isAmple()) {
+            throw new TicketRefusedException(
+                    TicketClause.AUDIT,
+                    subject,
+                    "more than " + office.terms.auditSpace().reserveBytes()
+                            + " bytes free where the relay keeps its audit log",
+                    Long.toString(office.terms.auditSpace().freeBytes().getAsLong()),
+                    "wait; its operator makes room (docs/operations.md, The audit log)");
+        }
+        return office.relay
+                .approval(signed.project())
+                .orElseThrow(() -> new TicketRefusedException(
+                        TicketClause.PROJECT,
+                        subject,
+                        "a project that the site approves now",
+                        signed.project(),
+                        "have the site approve it"));
+    }
+
+    private TicketRefusedException tooMuch(long cost) {
+        return new TicketRefusedException(
+                TicketClause.AUDIT,
+                signed.subject(),
+                "at most " + office.budget.perDay() + " bytes of audit records a day of project " + signed.project(),
+                office.budget.used(signed.project(), office.now()) + ", and " + cost + " for this",
+                "wait until midnight UTC; what was taken goes on");
+    }
+
+    private NetworkLease record(RelayTransaction transaction, ProjectApproval approval, Instant now)
+            throws RelayDatabaseException, TicketRefusedException {
+        ResourceRequest asked = signed.request();
+        TicketRequest request = new TicketRequest(
+                id(),
+                signed.project(),
+                signed.signer().name().toString(),
+                signed.digest(),
+                new TicketSequence(
+                        signed.epoch(),
+                        signed instanceof SignedTicket it ? it.ticket().sequence() : 0),
+                asked.nodes(),
+                asked.cpusInAll(),
+                asked.memoryMibInAll(),
+                approval.account(),
+                now,
+                drive());
+        try {
+            return transaction.attempt(part -> {
+                part.tickets().insert(request, envelope.toByteArray(), TicketRecords.encodeChain(chain));
+                return request.isOpening()
+                        ? part.numbers().allocateController(id(), request.project())
+                        : part.numbers().allocate(id(), request.project(), asked.nodes());
+            });
+        } catch (StateConflictException e) {
+            throw refusal(e);
+        }
+    }
+
+    private Optional<String> drive() {
+        return signed instanceof SignedOpening it ? Optional.of(it.opening().drive()) : Optional.empty();
+    }
+
+    private TicketRefusedException refusal(StateConflictException why) {
+        if (why instanceof DuplicateTicketException) {
+            return used();
+        }
+        boolean old = why instanceof TicketSequenceException;
+        return new TicketRefusedException(
+                old ? TicketClause.SEQUENCE : TicketClause.EXHAUSTED,
+                signed.subject(),
+                old ? "one after all earlier ones" : "free numbers",
+                String.valueOf(why.getMessage()),
+                old ? "sign a new one" : "wait for other tickets to end, or have the site configure more");
+    }
+
+    private AuditEvent accepted(ProjectApproval approval, NetworkLease lease) {
+        ResourceRequest asked = signed.request();
+        String signer = signed.signer().name().toString();
+        AuditEvent event = event("accepted");
+        if (signed instanceof SignedTicket ticket) {
+            event = event.with(AuditField.CONTROLLER, signer)
+                    .with(AuditField.SEQUENCE, ticket.ticket().sequence());
+        } else if (signed instanceof SignedOpening opening) {
+            event = event.with(AuditField.OPENER, signer)
+                    .with(AuditField.DRIVE, opening.opening().drive());
+        }
+        return event.with(AuditField.DIGEST, BinaryText.base32(signed.digest().bytes()))
+                .with(AuditField.EPOCH, signed.epoch())
+                .with(AuditField.ACCOUNT, approval.account())
+                .with(AuditField.NODES, asked.nodes())
+                .with(AuditField.CPUS, asked.cpusInAll())
+                .with(AuditField.MEMORY_MIB, asked.memoryMibInAll())
+                .with(AuditField.MINUTES, asked.minutes())
+                .with(AuditField.VLAN, lease.vlan());
+    }
+
+    private AuditEvent event(String what) {
+        return AuditEvent.of(office.now(), (signed instanceof SignedOpening ? "opening." : "ticket.") + what)
+                .by(signed.signer().key().id())
+                .with(AuditField.PROJECT, signed.project())
+                .with(AuditField.TICKET, id());
+    }
+
+    /** Counted here, and recorded with the others of its minute: whoever may sign must not fill the disk with refusals. */
+    private void refuse(GroupCommitter.Context records, TicketRefusedException why) {
+        boolean opening = signed instanceof SignedOpening;
+        RefusalCounts.Key key =
+                new RefusalCounts.Key(opening ? "opening.refused" : "ticket.refused", signed.project(), why.clause());
+        records.onCommitted(() -> {
+            office.refusals.add(key, signed.signer().key().id(), id(), office.now());
+            office.metrics.countRefusal(opening ? office.metrics.notOpened : office.metrics.refused, why.clause());
+            party.answer(RefusalMessages.of(id(), why));
+        });
+    }
+
+    @Override
+    public void onFailure() {
+        party.answer(RefusalMessages.unavailable(id()));
+    }
+}

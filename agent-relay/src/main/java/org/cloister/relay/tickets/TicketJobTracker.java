@@ -1,0 +1,382 @@
+package org.cloister.relay.tickets;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import org.cloister.protocol.audit.AuditField;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.ProjectApproval;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.cloister.relay.slurm.GlobalJob;
+import org.cloister.relay.slurm.GlobalPartitions;
+import org.cloister.relay.slurm.JobSubmission;
+import org.cloister.relay.slurm.NodeAllocation;
+import org.cloister.relay.state.RelayDatabaseException;
+import org.cloister.relay.state.TicketRow;
+import org.cloister.slurm.SlurmRefusedException;
+import org.cloister.slurm.SlurmUnavailableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows open tickets in Global Slurm: does what {@link TicketReconciler} decides, and writes down what came of it.
+ * Methods without a note run on the records' thread.
+ */
+final class TicketJobTracker {
+    private static final Logger LOG = LoggerFactory.getLogger(TicketJobTracker.class);
+    private static final long CANCEL_AGAIN_NS = Duration.ofSeconds(10).toNanos();
+    private static final int MOST_BACKOFF = 8;
+
+    private final TicketContext office;
+    private final Optional<GlobalSlurmClient> slurm;
+    private final AllocationSigner assigning;
+    /** What waits for the records' thread. */
+    private final AtomicReference<Optional<GlobalSlurmClient.JobSnapshot>> newest =
+            new AtomicReference<>(Optional.empty());
+
+    TicketJobTracker(TicketContext office, Optional<GlobalSlurmClient> slurm) {
+        this.office = office;
+        this.slurm = slurm;
+        this.assigning = new AllocationSigner(office, this);
+    }
+
+    /** From any thread. */
+    boolean hasSlurm() {
+        return slurm.isPresent();
+    }
+
+    /** From any thread. */
+    boolean hasControllers() {
+        return slurm.isPresent() && slurm.get().partitions().controllers().isPresent();
+    }
+
+    AllocationSigner allocationSigner() {
+        return assigning;
+    }
+
+    /** A new ticket: nothing of it was ever sent. */
+    void track(TicketRow row, CertifiedIdentity signer) {
+        long now = System.nanoTime();
+        office.openTickets.put(
+                row.id(), new TicketRuntimeState(row.id(), row.request().project(), Optional.of(signer), now, now));
+    }
+
+    /** One that another process of the relay took: what that sent may still be on its way. */
+    void resume(TicketRow row, Optional<CertifiedIdentity> signer) {
+        long now = System.nanoTime();
+        office.openTickets.put(
+                row.id(),
+                new TicketRuntimeState(
+                        row.id(),
+                        row.request().project(),
+                        signer,
+                        now,
+                        now + office.terms.times().submissionSettleTime().toNanos()));
+    }
+
+    /** An opening came after it: a controlling VM's address is one VM's. */
+    void supersede(TicketRow row) {
+        TicketRuntimeState ticket = office.openTickets.get(row.id());
+        if (ticket != null) {
+            stop(ticket, TicketEnd.SUPERSEDED);
+        }
+    }
+
+    /** Its record says that it may be there from now on. */
+    void submit(String id) {
+        TicketRuntimeState ticket = office.openTickets.get(id);
+        if (ticket == null || ticket.busy || slurm.isEmpty()) {
+            return;
+        }
+        ticket.busy = true;
+        office.metrics.submissions.inc();
+        office.commits.add(ticket.project, new GroupCommitter.Change() {
+            @Override
+            public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+                Optional<TicketRow> row = records.transaction().tickets().byId(id);
+                Optional<ProjectApproval> approval =
+                        row.flatMap(each -> office.relay.approval(each.request().project()));
+                boolean wanted = row.isPresent()
+                        && (row.get().state() == TicketState.ACCEPTED
+                                || row.get().state() == TicketState.QUEUED)
+                        && !row.get().withdrawn()
+                        && ticket.stop.isEmpty()
+                        && approval.isPresent()
+                        && isFirst(records, row.get());
+                if (!wanted) {
+                    records.onCommitted(() -> ticket.busy = false);
+                    return;
+                }
+                byte[] envelope = records.transaction().tickets().envelope(id).orElseThrow();
+                ResourceRequest asked = TicketRecords.request(row.get(), envelope);
+                int features = approval.get().features().size();
+                if (asked.features().stream().anyMatch(each -> each >= features)) {
+                    end(records, row.get(), TicketEnd.REFUSED, "the site has approved fewer features since");
+                    return;
+                }
+                String partition = partition(row.get());
+                if (partition.isEmpty()) {
+                    end(
+                            records,
+                            row.get(),
+                            TicketEnd.REFUSED,
+                            "the relay has no partition for controlling VMs any more");
+                    return;
+                }
+                records.transaction().tickets().recordSubmission(id, office.now());
+                JobSubmission what = submission(partition, row.get(), approval.get(), asked);
+                records.onCommitted(() -> slurm.get().submit(ticket.project, what, answer -> submitted(id, answer)));
+            }
+
+            @Override
+            public void onFailure() {
+                ticket.busy = false;
+            }
+        });
+    }
+
+    /** Of an opening: that no earlier one of the project goes on. */
+    private static boolean isFirst(GroupCommitter.Context records, TicketRow row) throws RelayDatabaseException {
+        return !row.isOpening()
+                || records.transaction().tickets().openOpenings(row.request().project()).stream()
+                        .allMatch(each -> each.request().sequence().epoch()
+                                >= row.request().sequence().epoch());
+    }
+
+    private String partition(TicketRow row) {
+        GlobalPartitions partitions = slurm.orElseThrow().partitions();
+        return row.isOpening() ? partitions.controllers().orElse("") : partitions.workers();
+    }
+
+    private JobSubmission submission(String partition, TicketRow row, ProjectApproval approval, ResourceRequest asked) {
+        Duration limit = Duration.ofMinutes(asked.minutes())
+                .plus(office.terms.times().bootTime())
+                .plus(office.terms.times().eraseTime());
+        return new JobSubmission(
+                partition,
+                row.id(),
+                row.request().account(),
+                asked.nodes(),
+                asked.tasks(),
+                asked.cpusPerTask(),
+                asked.tasksPerNode(),
+                asked.memoryMib(),
+                asked.exclusive(),
+                limit,
+                asked.features().stream().map(approval.features()::get).toList());
+    }
+
+    private void end(GroupCommitter.Context records, TicketRow row, TicketEnd end, String text)
+            throws RelayDatabaseException {
+        office.recordEnd(records, row, end, text);
+        if (row.isOpening()) {
+            // Another one may wait for this.
+            records.onCommitted(this::onWithdrawal);
+        }
+    }
+
+    /** What sbatch said; from any thread. */
+    private void submitted(String id, GlobalSlurmClient.CallResult<Long> answer) {
+        office.commits.add(new GroupCommitter.Change() {
+            @Override
+            public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+                Optional<TicketRow> row = records.transaction().tickets().byId(id);
+                if (row.isPresent() && answer.value().isPresent()) {
+                    adopt(records, row.get(), answer.value().get());
+                } else if (row.isPresent() && answer.failure().orElse(null) instanceof SlurmRefusedException no) {
+                    end(records, row.get(), TicketEnd.REFUSED, String.valueOf(no.getMessage()));
+                }
+                records.onCommitted(() -> settle(id, answer.failure()));
+            }
+
+            @Override
+            public void onFailure() {
+                settle(id, Optional.of(new SlurmUnavailableException("the relay's records could not be changed")));
+            }
+        });
+    }
+
+    private void settle(String id, Optional<Exception> failure) {
+        TicketRuntimeState ticket = office.openTickets.get(id);
+        if (ticket == null) {
+            return;
+        }
+        long now = System.nanoTime();
+        ticket.busy = false;
+        ticket.changedNs = now;
+        int factor = 1;
+        if (failure.isPresent() && !(failure.get() instanceof SlurmRefusedException)) {
+            office.metrics.slurmUnavailable.inc();
+            LOG.warn(
+                    "submission unanswered ticket={} reason=\"{}\"",
+                    id,
+                    failure.get().getMessage());
+            factor = Math.min(1 << Math.min(ticket.failures, 3), MOST_BACKOFF);
+            ticket.failures++;
+        } else {
+            ticket.failures = 0;
+        }
+        ticket.settledNs =
+                now + factor * office.terms.times().submissionSettleTime().toNanos();
+        slurm.ifPresent(GlobalSlurmClient::pollSoon);
+    }
+
+    private void adopt(GroupCommitter.Context records, TicketRow row, long job) throws RelayDatabaseException {
+        if (records.transaction().tickets().recordQueued(row.id(), job)) {
+            records.event(office.event("ticket.queued", row).with(AuditField.GLOBAL_JOB, job));
+            office.sendUpdate(records, row.id());
+        }
+    }
+
+    /**
+     * A withdrawal was recorded. The next look cancels what has the ticket's name: a slurmctld that was killed may have given
+     * the number that the record has to another job.
+     */
+    void onWithdrawal() {
+        slurm.ifPresent(GlobalSlurmClient::pollSoon);
+    }
+
+    /** To be ended for this reason. */
+    void stop(TicketRuntimeState ticket, TicketEnd why) {
+        if (ticket.stop.isEmpty()) {
+            ticket.stop = Optional.of(why);
+            LOG.info("stopping ticket={} reason={}", ticket.id, why);
+            slurm.ifPresent(GlobalSlurmClient::pollSoon);
+        }
+    }
+
+    /** A host asks before the allocation is signed. */
+    void awaitAllocation(String id, TicketRuntimeState.PendingClaim waiting) {
+        TicketRuntimeState ticket = office.openTickets.get(id);
+        if (ticket == null) {
+            waiting.peer().answer(RefusalMessages.unavailable(id));
+        } else {
+            ticket.claims.add(waiting);
+            slurm.ifPresent(GlobalSlurmClient::pollSoon);
+        }
+    }
+
+    /** What Slurm said; from any thread. */
+    void onJobSnapshot(GlobalSlurmClient.JobSnapshot look) {
+        if (newest.getAndSet(Optional.of(look)).isPresent()) {
+            // The change that waits takes the newest.
+            return;
+        }
+        office.commits.add(new GroupCommitter.Change() {
+            @Override
+            public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+                Optional<GlobalSlurmClient.JobSnapshot> said = newest.getAndSet(Optional.empty());
+                if (said.isPresent()) {
+                    follow(records, said.get());
+                }
+            }
+
+            @Override
+            public void onFailure() {
+                newest.set(Optional.empty());
+            }
+        });
+    }
+
+    private void follow(GroupCommitter.Context records, GlobalSlurmClient.JobSnapshot look)
+            throws RelayDatabaseException {
+        Map<String, List<GlobalJob>> jobs = look.jobs().stream().collect(Collectors.groupingBy(GlobalJob::ticket));
+        for (TicketRow row : records.transaction().tickets().open()) {
+            TicketRuntimeState ticket = office.openTickets.get(row.id());
+            if (ticket != null && !ticket.busy && look.askedNs() - ticket.changedNs > 0) {
+                boolean settled = look.askedNs() - ticket.settledNs >= 0;
+                follow(records, row, ticket, settled, answer(look, jobs, row));
+            }
+        }
+    }
+
+    private static TicketReconciler.SlurmAnswer answer(
+            GlobalSlurmClient.JobSnapshot look, Map<String, List<GlobalJob>> jobs, TicketRow row) {
+        Optional<List<GlobalJob>> accounted = look.accountedFor().contains(row.id())
+                ? Optional.of(look.accounted().stream()
+                        .filter(job -> job.ticket().equals(row.id()))
+                        .toList())
+                : Optional.empty();
+        return new TicketReconciler.SlurmAnswer(jobs.getOrDefault(row.id(), List.of()), accounted);
+    }
+
+    private void follow(
+            GroupCommitter.Context records,
+            TicketRow row,
+            TicketRuntimeState ticket,
+            boolean settled,
+            TicketReconciler.SlurmAnswer answer)
+            throws RelayDatabaseException {
+        Optional<TicketEnd> stop = row.withdrawn() ? Optional.of(TicketEnd.WITHDRAWN) : ticket.stop;
+        TicketReconciler.TicketView at =
+                new TicketReconciler.TicketView(row.state(), row.job().orElse(0), stop, settled);
+        for (TicketReconciler.Step step : TicketReconciler.nextSteps(at, answer)) {
+            if (step instanceof TicketReconciler.Step.Submit) {
+                records.onCommitted(() -> submit(row.id()));
+            } else if (step instanceof TicketReconciler.Step.Adopt adopt) {
+                adopt(records, row, adopt.job());
+            } else if (step instanceof TicketReconciler.Step.Cancel cancel) {
+                if (stop.isEmpty()) {
+                    office.metrics.duplicateJobs.inc(cancel.jobs().size());
+                    LOG.warn("jobs too many ticket={} jobs={}", row.id(), cancel.jobs());
+                }
+                records.onCommitted(() -> cancel(ticket, cancel.jobs()));
+            } else if (step instanceof TicketReconciler.Step.Assign assign) {
+                assign(records, row, ticket, assign.job());
+            } else if (step instanceof TicketReconciler.Step.End end) {
+                end(records, row, end.end(), end.text());
+            }
+        }
+    }
+
+    private void cancel(TicketRuntimeState ticket, List<Long> jobs) {
+        long now = System.nanoTime();
+        if (slurm.isEmpty() || now - ticket.cancelledNs < CANCEL_AGAIN_NS) {
+            return;
+        }
+        TicketRuntimeState its = ticket;
+        its.cancelledNs = now;
+        Runnable again = () -> office.commits.add(records -> its.cancelledNs = now - CANCEL_AGAIN_NS);
+        jobs.forEach(job -> slurm.get().cancel(its.project, job, again));
+    }
+
+    /** Nodes first need their shares, which Slurm has to be asked for. */
+    private void assign(GroupCommitter.Context records, TicketRow row, TicketRuntimeState ticket, GlobalJob job)
+            throws RelayDatabaseException {
+        if (!ticket.shares.isEmpty()) {
+            assigning.assign(records, row, ticket, job.id());
+            return;
+        }
+        ticket.busy = true;
+        slurm.orElseThrow()
+                .shares(
+                        ticket.project,
+                        job.id(),
+                        answer -> office.commits.add(new GroupCommitter.Change() {
+                            @Override
+                            public void apply(GroupCommitter.Context changed) throws RelayDatabaseException {
+                                List<NodeAllocation> shares =
+                                        new ArrayList<>(answer.value().orElse(List.of()));
+                                ticket.busy = false;
+                                ticket.changedNs = System.nanoTime();
+                                ticket.shares = List.copyOf(shares);
+                                Optional<TicketRow> now =
+                                        changed.transaction().tickets().byId(row.id());
+                                if (!shares.isEmpty() && now.isPresent()) {
+                                    assigning.assign(changed, now.get(), ticket, job.id());
+                                }
+                            }
+
+                            @Override
+                            public void onFailure() {
+                                ticket.busy = false;
+                            }
+                        }));
+    }
+}

@@ -1,0 +1,352 @@
+package org.cloister.relay.tickets;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.cloister.audit.AuditLogWriter;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.ProjectApproval;
+import org.cloister.protocol.identity.RevocableSessions;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.relay.slurm.GlobalSlurm;
+import org.cloister.relay.state.NetworkAllocator;
+import org.cloister.relay.state.OpenTicketUsage;
+import org.cloister.relay.state.RelayDatabase;
+import org.cloister.relay.state.RelayDatabaseException;
+import org.cloister.relay.state.RelayTransaction;
+import org.cloister.relay.state.TicketRow;
+import org.cloister.relay.state.TicketTable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where tickets and openings are taken, followed and ended. From any thread. */
+public final class TicketLifecycle implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TicketLifecycle.class);
+    private static final int RECENT = 1000;
+    private static final int FORGOTTEN = 500;
+    private static final long KEEP_EVERY_NS = Duration.ofSeconds(60).toNanos();
+    private static final long CLAIM_NS = Duration.ofSeconds(60).toNanos();
+
+    private final TicketContext office;
+    private final Optional<GlobalSlurmClient> slurm;
+    private final TicketJobTracker following;
+    private final TicketCommands orders;
+    private final SlotClaims claims;
+    private final OpeningReports openings;
+    private final SignerIdentities signers;
+    /** Streams of controlling VMs, whose certificates are not those of their links. */
+    private final RevocableSessions<TicketPeer> proved = new RevocableSessions<>();
+    /** Since when projects have had nothing to hold their VLANs for; on the records' thread. */
+    private final Map<String, Long> idle = new HashMap<>();
+
+    /** A look waits for the records' thread. */
+    private final AtomicBoolean looking = new AtomicBoolean();
+
+    private long keptNs = System.nanoTime();
+
+    /**
+     * Takes up what an earlier process of the relay left.
+     *
+     * @param slurm empty for a relay that takes no tickets
+     */
+    public TicketLifecycle(
+            TicketLifecycleSettings terms,
+            RelayContext around,
+            RelayDatabase state,
+            AuditLogWriter log,
+            Optional<GlobalSlurm> slurm,
+            InstantSource clock,
+            TicketMetrics metrics)
+            throws IOException {
+        GroupCommitter commits = new GroupCommitter(state, log);
+        this.office = new TicketContext(terms, around, commits, log, clock, metrics);
+        this.slurm = slurm.map(each -> new GlobalSlurmClient(
+                each, terms.times().pollInterval(), () -> Set.copyOf(office.openTickets.keySet())));
+        this.following = new TicketJobTracker(office, this.slurm);
+        this.orders = new TicketCommands(office, following);
+        this.claims = new SlotClaims(office, following);
+        this.openings = new OpeningReports(office);
+        this.signers = new SignerIdentities(around);
+        List<TicketRow> open = state.transact(transaction -> {
+            Instant now = office.now();
+            for (TicketTable.AcceptedTotals each : transaction.tickets().acceptedSince(AuditBudget.midnight(now))) {
+                office.budget.charge(each.project(), AuditBudget.cost(each.tickets(), each.nodes()), now);
+            }
+            for (TicketRow row : transaction.tickets().open()) {
+                following.resume(row, signers.of(transaction, row));
+                office.vmLocations.resume(transaction, row);
+                if (row.isOpening()
+                        && row.request().sequence().epoch()
+                                < transaction
+                                        .tickets()
+                                        .highestOpening(row.request().project())) {
+                    following.supersede(row);
+                }
+            }
+            return transaction.tickets().open();
+        });
+        LOG.info("tickets open={} slurm={}", open.size(), slurm.isPresent() ? "yes" : "none");
+        commits.start();
+        this.slurm.ifPresent(calls -> calls.startPolling(following::onJobSnapshot));
+    }
+
+    /** @param chain that a controlling VM showed; empty for others */
+    void addPeer(TicketPeer party, List<ByteString> chain) {
+        boolean controller = party.identity().role() == CertificateRole.CONTROLLER;
+        if (controller) {
+            // Others' links end by themselves.
+            proved.add(party, party.identity());
+            orders.updateSignerChain(party.identity(), chain);
+        }
+        office.listeners.add(party);
+        // Others have seen it in their links' handshakes.
+        party.sendUpdate(
+                "welcome", new RelayTicketMessage.Welcome(office.head(), controller ? office.chain() : List.of()));
+    }
+
+    void removePeer(TicketPeer party) {
+        office.listeners.remove(party);
+        proved.remove(party);
+    }
+
+    /** @param chain that the party showed; empty for one whose link said who it is */
+    void onMessage(TicketPeer party, List<ByteString> chain, AgentTicketMessage message) {
+        CertificateRole role = party.identity().role();
+        if (message instanceof AgentTicketMessage.Submit order && role == CertificateRole.CONTROLLER) {
+            orders.submitTicket(party, chain, order.ticket());
+        } else if (message instanceof AgentTicketMessage.Withdraw withdraw && role == CertificateRole.CONTROLLER) {
+            orders.withdrawTicket(party, withdraw.withdrawal());
+        } else if (message instanceof AgentTicketMessage.QueryTicket ask
+                && (role == CertificateRole.CONTROLLER || role == CertificateRole.DEVICE)) {
+            orders.sendStatus(party, ask.ticket());
+        } else if (role == CertificateRole.DEVICE && message instanceof AgentTicketMessage.Open open) {
+            orders.submitOpening(party, open.chain(), open.opening());
+        } else if (role == CertificateRole.DEVICE && message instanceof AgentTicketMessage.Close close) {
+            orders.withdrawOpening(party, close.chain(), close.withdrawal());
+        } else if (message instanceof AgentTicketMessage.Claim claim && role == CertificateRole.HOST) {
+            claims.claim(party, claim.ticket(), claim.job());
+        } else if (message instanceof AgentTicketMessage.Report report && role == CertificateRole.HOST) {
+            claims.report(party, report);
+        } else if (message instanceof AgentTicketMessage.QueryQuota && role == CertificateRole.DEVICE) {
+            quota(party);
+        } else if (message instanceof AgentTicketMessage.QueryOpenings && role == CertificateRole.DEVICE) {
+            openings.sendStatus(party);
+        } else if (message instanceof AgentTicketMessage.UnknownMessage) {
+            party.skipAnswer();
+        } else {
+            party.answer(RefusalMessages.of(
+                    "", TicketClause.SIGNATURE, "a " + role + " may not say that here; docs/protocol.md, section 13"));
+        }
+    }
+
+    private void quota(TicketPeer party) {
+        String project = party.identity().name().project();
+        office.commits.add(party.payer(), new GroupCommitter.Change() {
+            @Override
+            public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+                Optional<ProjectApproval> approval = office.relay.approval(project);
+                OpenTicketUsage usage = records.transaction().tickets().usage(project);
+                records.onCommitted(() -> party.answer(
+                        approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, TicketRecords.usage(usage)))
+                                .orElseGet(() -> RefusalMessages.of(
+                                        "", TicketClause.PROJECT, "the site does not approve it now"))));
+            }
+
+            @Override
+            public void onFailure() {
+                party.answer(RefusalMessages.unavailable(""));
+            }
+        });
+    }
+
+    /** Writes what happened elsewhere in the relay into the audit log. */
+    public void record(AuditEvent event) {
+        office.commits.add(records -> records.event(event));
+    }
+
+    /** The same of the last that happens: with what was counted until then. */
+    public void recordLast(AuditEvent event) {
+        office.commits.add(records -> {
+            office.recordRefusals(records, office.refusals.all());
+            records.event(event);
+        });
+    }
+
+    /** The newest signed head of the audit log, an envelope. */
+    public ByteString head() {
+        return office.head();
+    }
+
+    /** Called once a second: ends tickets of those who are believed no more, and keeps the records. */
+    public void runPeriodicChecks() {
+        for (RevocableSessions.RevokedSession<TicketPeer> each :
+                office.relay.trustStore().removeRevoked(proved)) {
+            LOG.info(
+                    "ticket stream ended peer={} reason=\"{}\"",
+                    each.by().name(),
+                    each.refusal().getMessage());
+            each.what().close();
+        }
+        if (!looking.compareAndSet(false, true)) {
+            // The last one still waits for a disk that stalls.
+            return;
+        }
+        office.commits.add(new GroupCommitter.Change() {
+            @Override
+            public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+                looking.set(false);
+                endAndKeep(records, System.nanoTime());
+            }
+
+            @Override
+            public void onFailure() {
+                looking.set(false);
+            }
+        });
+    }
+
+    private void endAndKeep(GroupCommitter.Context records, long now) throws RelayDatabaseException {
+        for (TicketRuntimeState ticket : List.copyOf(office.openTickets.values())) {
+            if (ticket.stop.isEmpty() && !signers.isTrusted(ticket.signer)) {
+                following.stop(ticket, TicketEnd.REVOKED);
+            }
+            List<TicketRuntimeState.PendingClaim> late = ticket.claims.stream()
+                    .filter(each -> now - each.sinceNs() > CLAIM_NS)
+                    .toList();
+            ticket.claims.removeAll(late);
+            late.forEach(each -> each.peer().answer(RefusalMessages.unavailable(ticket.id)));
+        }
+        office.budget.count(office.now());
+        if (office.log.isWritable() && office.terms.auditSpace().isAmple()) {
+            office.recordRefusals(records, office.refusals.due(office.now()));
+        }
+        if (now - keptNs > KEEP_EVERY_NS) {
+            keptNs = now;
+            keep(records, now);
+        }
+    }
+
+    private void keep(GroupCommitter.Context records, long now) throws RelayDatabaseException {
+        RelayTransaction transaction = records.transaction();
+        transaction.numbers().tick();
+        transaction.tickets().forget(office.now().minus(TicketTable.KEPT), FORGOTTEN);
+        List<String> without = transaction.numbers().idleProjects();
+        idle.keySet().retainAll(without);
+        for (String project : without) {
+            if (office.listeners.has(project)) {
+                idle.remove(project);
+            } else if (now - idle.computeIfAbsent(project, each -> now)
+                    > office.terms.times().vlanLease().toNanos()) {
+                transaction.numbers().releaseVlan(project);
+                idle.remove(project);
+            }
+        }
+    }
+
+    /** Takes no new tickets, or takes them again; a restart does not change it. */
+    public CompletableFuture<Boolean> drain(boolean on) {
+        return ask(records -> {
+            boolean was =
+                    records.transaction().marks().get(TicketCommands.DRAINING).isPresent();
+            if (on != was) {
+                if (on) {
+                    records.transaction().marks().set(TicketCommands.DRAINING, "on");
+                } else {
+                    records.transaction().marks().clear(TicketCommands.DRAINING);
+                }
+                records.event(AuditEvent.of(office.now(), on ? "relay.draining" : "relay.undrained"));
+            }
+            return on;
+        });
+    }
+
+    /** For operators. */
+    public record Status(
+            List<TicketRow> tickets, boolean draining, NetworkAllocator.VlanCounts vlans, boolean auditWritable) {}
+
+    /** Open tickets, and those that ended since. */
+    public CompletableFuture<Status> status(Instant since) {
+        return ask(records -> {
+            RelayTransaction transaction = records.transaction();
+            List<TicketRow> rows = new ArrayList<>(transaction.tickets().open());
+            rows.addAll(transaction.tickets().endedSince(since, RECENT));
+            return new Status(
+                    rows,
+                    transaction.marks().get(TicketCommands.DRAINING).isPresent(),
+                    transaction.numbers().vlans(),
+                    office.log.isWritable());
+        });
+    }
+
+    private interface Query<T> {
+        T run(GroupCommitter.Context records) throws RelayDatabaseException;
+    }
+
+    private <T> CompletableFuture<T> ask(Query<T> question) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        office.commits.add(new GroupCommitter.Change() {
+            @Override
+            public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+                T found = question.run(records);
+                records.onCommitted(() -> answer.complete(found));
+            }
+
+            @Override
+            public void onFailure() {
+                answer.completeExceptionally(new IOException("the relay's records cannot be read or changed now"));
+            }
+        });
+        return answer;
+    }
+
+    /** The host of this VM; empty while none has claimed its slot, or an opening of it that runs. */
+    public Optional<CertificateName> hostOf(CertificateName vm) {
+        return office.vmLocations.findHost(vm);
+    }
+
+    /** Open tickets: for a metric. */
+    public int open() {
+        return office.openTickets.size();
+    }
+
+    /** Changes of the records that wait: for a metric. */
+    public int waiting() {
+        return office.commits.waiting();
+    }
+
+    /** Seconds since Global Slurm last answered; 0 without one. */
+    public int secondsSinceSlurmAnswer() {
+        return slurm.map(GlobalSlurmClient::secondsSinceAnswer).orElse(0);
+    }
+
+    /** Projects whose audit records of the day are used up: for a metric. */
+    public int exhaustedProjects() {
+        return office.budget.exhausted();
+    }
+
+    public boolean isAuditWritable() {
+        return office.log.isWritable();
+    }
+
+    /** What was asked is done; jobs go on, and the next process of the relay follows them. */
+    @Override
+    public void close() {
+        office.commits.close();
+        slurm.ifPresent(GlobalSlurmClient::close);
+    }
+}

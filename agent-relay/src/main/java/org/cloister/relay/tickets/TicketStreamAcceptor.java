@@ -1,0 +1,236 @@
+package org.cloister.relay.tickets;
+
+import com.google.protobuf.ByteString;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.TicketStreamProof;
+import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.link.StreamBytes;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets a party in to the office: finds who a controlling VM is, whatever its host says, and hands its messages on in their
+ * order. Signatures are checked on threads that projects share by turns, so that circuits do not wait for them; what is due at a
+ * time is the event loop's.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+public final class TicketStreamAcceptor {
+    private static final Logger LOG = LoggerFactory.getLogger(TicketStreamAcceptor.class);
+
+    private final TicketLifecycle office;
+    private final TrustStore beliefs;
+    private final CertificateName relay;
+    private final TicketStreamLimits shares;
+    private final SecureRandom random = new SecureRandom();
+
+    public TicketStreamAcceptor(
+            TicketLifecycle office, TrustStore beliefs, CertificateName relay, TicketStreamLimits shares) {
+        this.office = office;
+        this.beliefs = beliefs;
+        this.relay = relay;
+        this.shares = shares;
+    }
+
+    /**
+     * Before the stream has its response.
+     *
+     * @param link whose connection it is
+     * @param chain in which that one has shown itself
+     * @param from whom a host says it brings
+     * @return false if the party, or its project or host, has as many streams as it may have
+     */
+    public boolean accept(
+            Channel stream, CertifiedIdentity link, List<ByteString> chain, Optional<CertificateName> from) {
+        String party = link.name() + from.map(name -> " " + name).orElse("");
+        if (!shares.acquireStream(party, stream.closeFuture())
+                || (from.isEmpty()
+                        && !shares.acquirePayerStream(TicketPeer.payer(link.name()), stream.closeFuture()))) {
+            return false;
+        }
+        MessageFlowControl gate = new MessageFlowControl(stream);
+        stream.pipeline().addLast(new StreamBytes(), gate.messages(), new StreamHandler(gate, link, chain, from));
+        return true;
+    }
+
+    private final class StreamHandler extends ChannelInboundHandlerAdapter {
+        private final MessageFlowControl gate;
+        private final CertifiedIdentity link;
+        private final List<ByteString> linkChain;
+        private final Optional<CertificateName> from;
+        private final byte[] nonce = new byte[TicketStreamProof.NONCE_BYTES];
+
+        /** On the event loop: a proof that is being checked is in time. */
+        private boolean shown;
+        // Of whichever thread has the stream's one message.
+        private volatile List<ByteString> chain = List.of();
+        private volatile @Nullable TicketPeer party;
+
+        StreamHandler(
+                MessageFlowControl gate,
+                CertifiedIdentity link,
+                List<ByteString> linkChain,
+                Optional<CertificateName> from) {
+            this.gate = gate;
+            this.link = link;
+            this.linkChain = linkChain;
+            this.from = from;
+            random.nextBytes(nonce);
+        }
+
+        /** Called by whoever has given the stream its response. */
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event == ChannelInputShutdownEvent.INSTANCE) {
+                ctx.close();
+            } else if (event == ResponseSent.NOW && from.isEmpty()) {
+                welcome(ctx, link);
+            } else if (event == ResponseSent.NOW) {
+                ctx.writeAndFlush(MessageFraming.frame(
+                        new RelayTicketMessage.Challenge(ByteString.copyFrom(nonce), relay.toString()).wire()));
+                ctx.executor()
+                        .schedule(
+                                () -> {
+                                    if (!shown) {
+                                        ctx.close();
+                                    }
+                                },
+                                ProtocolLimits.FIRST_REQUEST.toMillis(),
+                                TimeUnit.MILLISECONDS);
+            }
+        }
+
+        private void welcome(ChannelHandlerContext ctx, CertifiedIdentity who) {
+            TicketPeer visitor = new TicketPeer(ctx.channel(), who, from.isEmpty() ? linkChain : chain, gate, shares);
+            party = visitor;
+            office.addPeer(visitor, chain);
+            ctx.channel().closeFuture().addListener(closed -> office.removePeer(visitor));
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object read) {
+            gate.onMessage();
+            shares.metrics().messages.inc();
+            shown = true;
+            AgentTicketMessage message = (AgentTicketMessage) read;
+            TicketPeer visitor = party;
+            String payer = visitor == null ? TicketPeer.payer(link.name()) : visitor.payer();
+            long price = MessageCost.of(message, visitor == null ? List.of() : visitor.verifiedChain());
+            long sinceNs = System.nanoTime();
+            if (!shares.checks().submit(payer, price, () -> check(ctx, message, payer, sinceNs))) {
+                end(ctx, new MalformedException("want a relay that has room for checks, have a full one"));
+            }
+        }
+
+        /** On a thread of the checks. */
+        private void check(ChannelHandlerContext ctx, AgentTicketMessage message, String payer, long sinceNs) {
+            boolean late = System.nanoTime() - sinceNs > ProtocolLimits.WORK_TIME.toNanos();
+            TicketPeer visitor = party;
+            try {
+                if (visitor == null) {
+                    enter(ctx, message);
+                    shares.checks().finish(payer);
+                    gate.onSkipped();
+                } else if (message instanceof AgentTicketMessage.Proof) {
+                    throw new MalformedException("want one proof, have another one");
+                } else if (late && mayBeAskedAgain(visitor, message)) {
+                    shares.metrics().messagesRefused.inc();
+                    visitor.answer(RefusalMessages.workLimitReached(ticket(message), payer));
+                } else {
+                    office.onMessage(visitor, chain, message);
+                }
+            } catch (IOException | RuntimeException e) {
+                shares.checks().charge(payer, MessageCost.REFUSED);
+                shares.checks().finish(payer);
+                ctx.executor().execute(() -> end(ctx, e));
+            } finally {
+                gate.onChecked();
+            }
+        }
+
+        private void enter(ChannelHandlerContext ctx, AgentTicketMessage message) throws IOException {
+            if (!(message instanceof AgentTicketMessage.Proof proof)) {
+                throw new MalformedException("want a proof first");
+            }
+            CertifiedIdentity who = prove(proof);
+            if (!shares.acquirePayerStream(
+                    TicketPeer.payer(who.name()), ctx.channel().closeFuture())) {
+                throw new MalformedException("want at most " + ProtocolLimits.PROJECT_STREAMS
+                        + " streams of tickets of a project, have one more");
+            }
+            chain = proof.chain();
+            welcome(ctx, who);
+        }
+
+        private CertifiedIdentity prove(AgentTicketMessage.Proof proof) throws IOException {
+            CertificateChain shown = CertificateChain.parse(
+                    proof.chain().stream().map(ByteString::toByteArray).toList());
+            requireName(shown.claimed());
+            CertifiedIdentity who = beliefs.verify(shown, Set.of(CertificateRole.CONTROLLER));
+            byte[] payload = DsseEnvelope.parse(proof.signed().toByteArray(), TicketStreamProof.MAX_BYTES)
+                    .verify(TicketStreamProof.TYPE, Set.of(who.key()), 1);
+            if (!TicketStreamProof.parse(payload).equals(TicketStreamProof.of(relay.toString(), nonce))) {
+                throw new MalformedException("want an answer to this challenge, have one to another");
+            }
+            return who;
+        }
+
+        /** Before any key is tried. */
+        private void requireName(CertificateName claimed) throws MalformedException {
+            if (!claimed.equals(from.orElseThrow())) {
+                throw new MalformedException("want a proof of " + from.get() + ", have one of " + claimed);
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            end(ctx, cause.getCause() instanceof IOException inner ? inner : cause);
+        }
+
+        private void end(ChannelHandlerContext ctx, Throwable why) {
+            LOG.warn(
+                    "ticket stream ended peer={} from={} reason=\"{}\"",
+                    link.name(),
+                    from.map(CertificateName::toString).orElse("-"),
+                    why.getMessage());
+            ctx.close();
+        }
+    }
+
+    /** Of a controlling VM's orders the relay does not know the ticket before it has checked them: those wait for their turn. */
+    private static boolean mayBeAskedAgain(TicketPeer party, AgentTicketMessage message) {
+        return party.identity().role() == CertificateRole.DEVICE
+                || !ticket(message).isEmpty();
+    }
+
+    private static String ticket(AgentTicketMessage message) {
+        if (message instanceof AgentTicketMessage.QueryTicket ask) {
+            return ask.ticket();
+        }
+        return message instanceof AgentTicketMessage.Claim claim ? claim.ticket() : "";
+    }
+
+    /** The stream has its response, so that there may be bytes. */
+    public enum ResponseSent {
+        NOW
+    }
+}

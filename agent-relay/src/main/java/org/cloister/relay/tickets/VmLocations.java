@@ -1,0 +1,54 @@
+package org.cloister.relay.tickets;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.handover.WorkerName;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.relay.state.RelayDatabaseException;
+import org.cloister.relay.state.RelayTransaction;
+import org.cloister.relay.state.SlotRecords;
+import org.cloister.relay.state.TicketRequest;
+import org.cloister.relay.state.TicketRow;
+
+/**
+ * On which host each VM is, by what the records have of openings and tickets that run: a controlling VM's by its drive, a
+ * worker's by its slot. As many as slots of open tickets that hosts have claimed. Any thread may ask.
+ */
+final class VmLocations {
+    private record ClaimedSlot(String ticket, CertificateName host) {}
+
+    private final Map<CertificateName, ClaimedSlot> seats = new ConcurrentHashMap<>();
+
+    /** Its host; empty while nothing of that name runs that a host has claimed. */
+    Optional<CertificateName> findHost(CertificateName vm) {
+        return Optional.ofNullable(seats.get(vm)).map(ClaimedSlot::host);
+    }
+
+    void onSlotClaimed(TicketRequest request, int slot, CertificateName host) {
+        seats.put(name(request, slot), new ClaimedSlot(request.id(), host));
+    }
+
+    void onTicketEnd(TicketRequest request) {
+        seats.values().removeIf(seat -> seat.ticket.equals(request.id()));
+    }
+
+    /** What an earlier process of the relay knew. */
+    void resume(RelayTransaction records, TicketRow row) throws RelayDatabaseException {
+        for (SlotRecords.Claim claim : records.slots().claims(row.id())) {
+            try {
+                onSlotClaimed(row.request(), claim.slot(), CertificateName.parse(claim.host()));
+            } catch (MalformedException e) {
+                throw new IllegalStateException("claim of " + row.id() + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private static CertificateName name(TicketRequest request, int slot) {
+        return request.drive()
+                .map(drive -> Opening.controller(drive, request.project()))
+                .orElseGet(() -> WorkerName.of(request.id(), slot, request.project()));
+    }
+}

@@ -1,0 +1,33 @@
+package org.cloister.relay.circuits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import javax.tools.ToolProvider;
+
+/** A relay built to leak: its splice, with one line more. */
+public final class LeakingRelay {
+    private static final Path SPLICE = Path.of("org/cloister/transport/circuit/CircuitSplice.java");
+    private static final String PASSED = "meter.passed(bytes);";
+
+    private LeakingRelay() {}
+
+    /** @return a class path that has it before the true one */
+    public static String make(Path folder) throws IOException {
+        Path sources = Path.of("..", "protocol", "src", "main", "java").resolve(SPLICE);
+        String source = Files.readString(sources);
+        assertThat(source).containsOnlyOnce(PASSED);
+        Path changed = Files.createDirectories(folder.resolve("source")).resolve("Splice.java");
+        Files.writeString(
+                changed,
+                source.replace(PASSED, PASSED + " org.cloister.relay.circuits.PlaintextLeak.of(data.content());"));
+        Path classes = Files.createDirectories(folder.resolve("classes"));
+        String path = System.getProperty("java.class.path");
+        int status = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-proc:none", "-cp", path, "-d", classes.toString(), changed.toString());
+        assertThat(status).as("javac").isZero();
+        return classes + ":" + path;
+    }
+}

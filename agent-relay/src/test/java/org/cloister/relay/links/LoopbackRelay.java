@@ -1,0 +1,146 @@
+package org.cloister.relay.links;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.cloister.protocol.audit.AuditLine;
+import org.cloister.protocol.audit.AuditRecord;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.relay.RelayLimits;
+import org.cloister.relay.slurm.FakeGlobalSlurm;
+import org.cloister.relay.slurm.GlobalJob;
+import org.cloister.relay.tickets.TicketTimeouts;
+import org.cloister.transport.tls.TlsCredential;
+
+/** A relay on loopback with a Slurm in memory, a site and a project: for tests that have the other ends of its conversations. */
+@SuppressWarnings("NullAway") // what is missing shows as a failed test
+public final class LoopbackRelay implements AutoCloseable {
+    private static final TicketTimeouts FAST = new TicketTimeouts(
+            Duration.ofMinutes(10),
+            Duration.ofMinutes(5),
+            Duration.ofMillis(100),
+            Duration.ofMillis(400),
+            Duration.ofMinutes(1),
+            Duration.ofHours(8));
+
+    private final FakeGlobalSlurm slurm = new FakeGlobalSlurm(List.of("n1", "n2"), Set.of(), true);
+    private final Path state;
+    private final RelayFixture cast;
+
+    /** @param state a folder of its own */
+    public LoopbackRelay(Path state) throws Exception {
+        this.state = state;
+        cast = new RelayFixture(state);
+        cast.kill();
+        cast.slurm = Optional.of(slurm);
+        cast.times = FAST;
+        cast.relay = cast.serve(0, RelayLimits.DEFAULT);
+    }
+
+    public InetSocketAddress address() {
+        return cast.relay.address();
+    }
+
+    public CertificateName name() {
+        return RelayFixture.RELAY;
+    }
+
+    /** Of the node {@code n1}. */
+    public CertificateName host() {
+        return RelayFixture.HOST;
+    }
+
+    public CertificateName controller() {
+        return cast.controller;
+    }
+
+    public CertificateName device() {
+        return cast.device;
+    }
+
+    /** The device's person. */
+    public CertificateName opener() {
+        return cast.site.a.name(cast.device.id(), CertificateRole.OPENER);
+    }
+
+    /** Of the site's authority, in DER. */
+    public byte[] siteCertificate() {
+        return cast.site.authority.certificate();
+    }
+
+    public ProjectHistory project() {
+        return cast.site.a.history;
+    }
+
+    public Collection<VerificationKey> siteKeys() {
+        return List.of(cast.site.key.verificationKey());
+    }
+
+    /** Of the day. */
+    public TlsCredential credential(CertificateName of) throws GeneralSecurityException, IOException {
+        return cast.credential(of);
+    }
+
+    /** As of who has heard no list yet. */
+    public TrustStore beliefs() {
+        return cast.freshBeliefs();
+    }
+
+    public FakeGlobalSlurm slurm() {
+        return slurm;
+    }
+
+    /** Jobs that Slurm was ever given for a ticket. */
+    public List<GlobalJob> jobs(String ticket) throws IOException {
+        return slurm.jobs().stream().filter(job -> job.ticket().equals(ticket)).toList();
+    }
+
+    /** Kinds of the audit log's records about a ticket, in their order. */
+    public List<String> audited(String ticket) throws IOException {
+        return records().stream()
+                .filter(record -> ticket.equals(record.facts().get("ticket")))
+                .map(AuditRecord::kind)
+                .toList();
+    }
+
+    /** How many records of a kind the audit log has. */
+    public long count(String kind) throws IOException {
+        return records().stream().filter(record -> record.kind().equals(kind)).count();
+    }
+
+    private List<AuditRecord> records() throws IOException {
+        List<AuditRecord> records = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(state)) {
+            for (Path file : files.filter(each -> each.getParent().endsWith("audit"))
+                    .filter(Files::isRegularFile)
+                    .sorted()
+                    .toList()) {
+                for (String line : Files.readAllLines(file)) {
+                    if (AuditLine.parse(line.getBytes(StandardCharsets.UTF_8)) instanceof AuditRecord record) {
+                        records.add(record);
+                    }
+                }
+            }
+        }
+        return records;
+    }
+
+    @Override
+    public void close() {
+        cast.close();
+    }
+}

@@ -1,0 +1,191 @@
+package org.cloister.relay.links;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.relay.NotifySocket;
+import org.cloister.relay.circuits.CircuitRecorder;
+import org.cloister.transport.circuit.Circuit;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.tls.TlsCredential;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The relay as a process of its own, with agents in this one: how it starts, ends, is killed and comes back. */
+@Timeout(150)
+@SuppressWarnings("NullAway") // what is missing shows as a failed test
+class RelayServerProcessTest {
+    @TempDir
+    private Path folder;
+
+    private RelayFixture cast;
+    private int port;
+    private Path config;
+    private Path socket;
+    private Path words;
+
+    @BeforeEach
+    void install() throws Exception {
+        cast = new RelayFixture(Files.createDirectory(folder.resolve("other")));
+        port = RelayServerProcess.freePort();
+        config = cast.install(folder, "listen = \"127.0.0.1:" + port + "\"\n[limits]\ndrain = 1\n");
+        socket = folder.resolve("agent-relay.sock");
+        words = folder.resolve("words");
+    }
+
+    @AfterEach
+    void stop() {
+        cast.close();
+    }
+
+    private InetSocketAddress address() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    @Test
+    void systemd_hears_when_it_listens_and_when_it_stops() throws Exception {
+        try (NotifySocket systemd = new NotifySocket(folder.resolve("notify"));
+                RelayServerProcess relay = RelayServerProcess.start(
+                        words, Map.of("NOTIFY_SOCKET", systemd.path.toString()), List.of(), config.toString())) {
+            systemd.await("READY=1");
+            relay.deliverDocuments(socket, cast.site);
+            try (TestAgent host = new TestAgent(cast, cast.credential(RelayFixture.HOST), address())) {
+                assertThat(host.attachment()).isNotNull();
+                assertThat(RelayServerProcess.ask(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
+                assertThat(systemd.rest()).doesNotContain("STOPPING=1");
+                relay.terminate();
+                systemd.await("STOPPING=1");
+                assertThat(host.losses.poll(20, TimeUnit.SECONDS)).contains("draining");
+            }
+            assertThat(relay.status()).as("128 + SIGTERM").isEqualTo(143);
+            assertThat(socket).as("after an orderly end").doesNotExist();
+        }
+    }
+
+    @Test
+    void nothing_is_said_to_systemd_by_a_relay_that_cannot_serve() throws Exception {
+        Files.writeString(folder.resolve("relay/relay.key"), "no key");
+        try (NotifySocket systemd = new NotifySocket(folder.resolve("notify"));
+                RelayServerProcess relay = RelayServerProcess.start(
+                        words, Map.of("NOTIFY_SOCKET", systemd.path.toString()), List.of(), config.toString())) {
+            assertThat(relay.status()).isEqualTo(1);
+            assertThat(relay.output())
+                    .isEqualTo("agent-relay: error: " + folder.resolve("relay/relay.key")
+                            + ": want one private key in PKCS #8 PEM, have none\n");
+            assertThat(systemd.rest()).isEmpty();
+        }
+    }
+
+    @Test
+    void every_problem_of_a_configuration_is_said_with_its_line_and_restarting_is_no_use() throws Exception {
+        Files.writeString(config, "listen = \"here\"\nlinks = 3\n[limits]\nidle = -1\n");
+        try (RelayServerProcess relay = RelayServerProcess.start(words, config)) {
+            assertThat(relay.status()).as("the unit's RestartPreventExitStatus").isEqualTo(78);
+            assertThat(relay.output().lines())
+                    .satisfiesExactly(
+                            line -> assertThat(line)
+                                    .startsWith("agent-relay: error: " + config + ":1: listen: want ADDRESS"),
+                            line -> assertThat(line)
+                                    .startsWith("agent-relay: error: " + config + ":2: links: unknown key"),
+                            line -> assertThat(line).endsWith(config + ":4: limits.idle: want 1 to 86400, have -1"));
+        }
+    }
+
+    @Test
+    void files_that_are_not_there_are_named() throws Exception {
+        try (RelayServerProcess relay = RelayServerProcess.start(words, folder.resolve("none.toml"))) {
+            assertThat(relay.status()).isEqualTo(78);
+            assertThat(relay.output()).contains("none.toml: no such file");
+        }
+        Files.delete(folder.resolve("relay/relay.pem"));
+        try (RelayServerProcess relay = RelayServerProcess.start(words, config)) {
+            assertThat(relay.status()).isEqualTo(1);
+            assertThat(relay.output()).contains(folder.resolve("relay/relay.pem") + ": no such file");
+        }
+    }
+
+    @Test
+    void agents_come_back_by_themselves_to_a_relay_that_was_killed_and_revocations_still_act() throws Exception {
+        TlsCredential bad = cast.credential(RelayFixture.OTHER_HOST);
+        TestAgent revoked;
+        try (TestAgent host = new TestAgent(cast, cast.credential(RelayFixture.HOST), address())) {
+            try (RelayServerProcess first =
+                    RelayServerProcess.start(words, config).serving(port).deliverDocuments(socket, cast.site)) {
+                revoked = new TestAgent(cast, bad, address());
+                revoked.attachment();
+                RelayServerProcess.ask(socket, "POST /deliveries", TestSite.list(cast.site.authority, 2, bad));
+                assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
+                revoked.close();
+                CircuitRecorder opened = CircuitRecorder.keeping();
+                circuitWorks(host, opened);
+                first.kill();
+                assertThat(opened.awaitFailure()).as("the open circuit").isNotNull();
+            }
+            assertThat(socket).as("left over by a relay that was killed").exists();
+            try (RelayServerProcess second =
+                    RelayServerProcess.start(words, config).serving(port)) {
+                circuitWorks(host, CircuitRecorder.keeping());
+                try (TestAgent again = new TestAgent(cast, bad, address())) {
+                    assertThat(again.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
+                    assertThat(again.attachments).isEmpty();
+                }
+                assertThat(RelayServerProcess.ask(socket, "GET /status")).contains("\"revocation_lists\":3");
+                assertThat(second.isAlive()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void a_second_relay_takes_neither_the_port_nor_the_socket_of_a_living_one() throws Exception {
+        try (RelayServerProcess first = RelayServerProcess.start(words, config).serving(port)) {
+            String own = Files.readString(config);
+            String elsewhere = own.replace(
+                    "state = \"" + folder.resolve("relay"),
+                    "state = \"" + Files.createDirectory(folder.resolve("elsewhere")));
+            String otherPort = elsewhere.replace(":" + port, ":" + RelayServerProcess.freePort());
+            secondSays(own, "state folder " + folder.resolve("relay") + ": want it alone");
+            secondSays(elsewhere, "listen /127.0.0.1:" + port, "in use", "ss -ltnp");
+            secondSays(otherPort, socket + ": another process answers there");
+            assertThat(RelayServerProcess.ask(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
+            assertThat(first.isAlive()).isTrue();
+        }
+    }
+
+    /** The host serves a VM as soon as it is attached, and a member reaches it. */
+    private void circuitWorks(TestAgent host, CircuitRecorder opened) throws Exception {
+        CircuitRecorder echo = CircuitRecorder.echoing();
+        assertThat(host.serve(host.attachment(), cast.controller, cast.credential(cast.controller), echo.application()))
+                .isEmpty();
+        ClientLink device = RelayFixture.get(ClientLink.dial(
+                cast.loops,
+                address(),
+                cast.credential(cast.device),
+                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY)));
+        RelayFixture.get(Circuit.open(
+                device,
+                RelayFixture.terms(cast.member, cast.controller),
+                cast.credential(cast.member),
+                cast.trust,
+                opened.application()));
+        opened.send(new byte[100_000]);
+        assertThat(opened.await(100_000)).hasSize(100_000);
+    }
+
+    private void secondSays(String configuration, String... words) throws Exception {
+        Path other = Files.writeString(folder.resolve("second.toml"), configuration);
+        try (RelayServerProcess second = RelayServerProcess.start(folder.resolve("second"), other)) {
+            assertThat(second.status()).isEqualTo(1);
+            assertThat(second.output()).contains(words);
+        }
+    }
+}

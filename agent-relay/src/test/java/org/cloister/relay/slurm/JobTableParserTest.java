@@ -1,0 +1,167 @@
+package org.cloister.relay.slurm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import org.cloister.slurm.SlurmUnavailableException;
+import org.junit.jupiter.api.Test;
+
+/** Slurm's texts as 22.05.8 prints them, and as it never should. */
+class JobTableParserTest {
+    private static final String TICKET = "abcdefghijklmnopqrstuvwx22";
+    private static final String SHOWN = """
+            JobId=10 JobName=abcdefghijklmnopqrstuvwx22
+               UserId=root(0) GroupId=root(0) MCS_label=N/A
+               NodeList=h[1-3]
+               JOB_GRES=(null)
+                 Nodes=h[1-2] CPU_IDs=0-3,8 Mem=100 GRES=
+                 Nodes=h3 CPU_IDs=0 Mem=0 GRES=\s
+               MinCPUsNode=1 MinMemoryNode=100M MinTmpDiskNode=0
+               Comment=abcdefghijklmnopqrstuvwx22\s
+            """;
+
+    @Test
+    void squeue_lines_become_jobs_and_other_names_are_left_out() throws Exception {
+        String text = line("1", "RUNNING", "None", "h[1-2]", TICKET)
+                + line("2", "PENDING", "Job's account not permitted to use this partition (secure allows", "", TICKET)
+                + line("3", "PENDING", "Priority", "", "something-else")
+                + line("4", "PENDING", "Priority", "", "x".repeat(64));
+        assertThat(JobTableParser.squeue(text))
+                .containsExactly(
+                        new JobTableParser.Row(1, TICKET, GlobalJobState.RUNNING, "", "h[1-2]", false),
+                        new JobTableParser.Row(
+                                2,
+                                TICKET,
+                                GlobalJobState.PENDING,
+                                "Job's account not permitted to use this partition (secure allows",
+                                "",
+                                false));
+    }
+
+    @Test
+    void a_list_of_nodes_that_fills_its_column_is_known_to_be_cut() throws Exception {
+        String nodes = "n".repeat(JobTableParser.NODES_WIDTH);
+        assertThat(JobTableParser.squeue(line("1", "RUNNING", "None", nodes, TICKET)))
+                .first()
+                .extracting(JobTableParser.Row::cut)
+                .isEqualTo(true);
+    }
+
+    @Test
+    void no_line_that_is_otherwise_is_taken_nor_any_beside_it() {
+        String good = line("1", "RUNNING", "None", "h1", TICKET);
+        List<String> bad = List.of(
+                good.substring(1),
+                good.replace("\n", "x\n"),
+                good.substring(0, good.length() - 2) + "\n",
+                "\n",
+                line("0", "RUNNING", "None", "h1", TICKET),
+                line("-1", "RUNNING", "None", "h1", TICKET),
+                line("1_2", "RUNNING", "None", "h1", TICKET),
+                line("99999999999", "RUNNING", "None", "h1", TICKET),
+                line("1", "SOMETHING", "None", "h1", TICKET),
+                line("1", "RUNNING", "None", "h1 h2", TICKET),
+                line("1", "RUNNING", "None", "--version", TICKET),
+                line("1", "RUNNING", "None", "h1;id", TICKET));
+        for (String each : bad) {
+            assertThatThrownBy(() -> JobTableParser.squeue(good + each))
+                    .as(each)
+                    .isInstanceOf(SlurmUnavailableException.class);
+        }
+    }
+
+    @Test
+    void sacct_lines_become_ended_jobs() throws Exception {
+        String text = """
+                4|CANCELLED by 0|None assigned|None|abcdefghijklmnopqrstuvwx22
+                8|COMPLETED|h1|Dependency|abcdefghijklmnopqrstuvwx22
+                9|RUNNING|h1|None|abcdefghijklmnopqrstuvwx22
+                9|COMPLETED|h1|None|a|b
+                """;
+        assertThat(JobTableParser.sacct(text))
+                .containsExactly(
+                        new JobTableParser.Row(4, TICKET, GlobalJobState.CANCELLED, "", "", false),
+                        new JobTableParser.Row(8, TICKET, GlobalJobState.COMPLETED, "Dependency", "h1", false));
+        for (String bad : List.of("8|COMPLETED|h1|None\n", "\n", "8|DONE|h1|None|" + TICKET)) {
+            assertThatThrownBy(() -> JobTableParser.sacct(bad)).isInstanceOf(SlurmUnavailableException.class);
+        }
+    }
+
+    @Test
+    void shares_are_read_from_lines_of_nodes_alone() throws Exception {
+        assertThat(NodeAllocationParser.groups(10, SHOWN))
+                .containsExactly(
+                        new NodeAllocationParser.Group("h[1-2]", 5, 100), new NodeAllocationParser.Group("h3", 1, 0));
+    }
+
+    @Test
+    void another_jobs_text_or_a_broken_one_says_nothing() {
+        assertThatThrownBy(() -> NodeAllocationParser.groups(11, SHOWN)).isInstanceOf(SlurmUnavailableException.class);
+        assertThatThrownBy(() -> NodeAllocationParser.groups(10, SHOWN.replace("JobName=a", "JobName=A")))
+                .isInstanceOf(SlurmUnavailableException.class);
+        assertThatThrownBy(() -> NodeAllocationParser.groups(10, "")).isInstanceOf(SlurmUnavailableException.class);
+        for (String cpus : List.of("3-1", "1,", "-", "1-2-3")) {
+            assertThatThrownBy(() -> NodeAllocationParser.groups(10, SHOWN.replace("0-3,8", cpus)))
+                    .as(cpus)
+                    .isInstanceOf(SlurmUnavailableException.class);
+        }
+    }
+
+    @Test
+    void a_submission_is_resources_and_the_tickets_id() {
+        GlobalSlurmSettings settings = GlobalSlurmSettings.of("secure");
+        JobSubmission what = new JobSubmission(
+                "secure",
+                TICKET,
+                "acct",
+                2,
+                OptionalInt.of(3),
+                4,
+                OptionalInt.of(2),
+                0,
+                true,
+                Duration.ofMinutes(90),
+                List.of("big", "ib"));
+        assertThat(BatchJob.arguments(what))
+                .contains("--job-name=" + TICKET, "--comment=" + TICKET, "--account=acct", "--partition=secure")
+                .contains("--nodes=2", "--ntasks=3", "--cpus-per-task=4", "--ntasks-per-node=2", "--mem=0")
+                .contains("--exclusive", "--time=90", "--constraint=big&ib", "--dependency=singleton")
+                .contains("--no-requeue", "--export=NONE", "--propagate=NONE", "--chdir=/")
+                .allMatch(word -> word.startsWith("--"));
+        assertThat(BatchJob.script(what, settings))
+                .isEqualTo("#!/bin/sh\nexec srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --mem=0"
+                        + " --kill-on-bad-exit=1 /usr/bin/agentctl host run " + TICKET + "\n");
+    }
+
+    @Test
+    void what_would_be_an_option_or_a_shell_line_is_no_submission() {
+        for (String account : List.of("a b", "", "a;b", "a\n", "x".repeat(65))) {
+            assertThatThrownBy(() -> submission(account, 1, 1)).isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> submission("a", 0, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> submission("a", 4097, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> submission("a", 1, 0)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static JobSubmission submission(String account, int nodes, int memory) {
+        return new JobSubmission(
+                "secure",
+                TICKET,
+                account,
+                nodes,
+                OptionalInt.empty(),
+                1,
+                OptionalInt.empty(),
+                memory,
+                false,
+                Duration.ofMinutes(1),
+                List.of());
+    }
+
+    private static String line(String id, String state, String reason, String nodes, String name) {
+        return "%-24s|%-32s|%-64s|%-256s|%-64s|\n".formatted(id, state, reason, nodes, name);
+    }
+}

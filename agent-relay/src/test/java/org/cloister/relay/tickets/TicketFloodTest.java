@@ -1,0 +1,121 @@
+package org.cloister.relay.tickets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.link.AgentMessage;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.link.ProtocolVersions;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.relay.links.RelayFixture;
+import org.cloister.relay.links.ZeroWindowLink;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.link.StreamRequest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Devices that flood their streams of tickets. Real links and streams; each costs the relay something bounded. */
+@Timeout(120)
+@SuppressWarnings("NullAway") // set up before each
+class TicketFloodTest {
+    private static final StreamRequest TICKETS = new StreamRequest.Tickets(ProtocolVersions.OURS, Optional.empty());
+    private static final int QUESTIONS = 100_000;
+
+    @TempDir
+    private Path state;
+
+    private RelayFixture cast;
+    private ZeroWindowLink deaf;
+
+    @BeforeEach
+    void serve() throws Exception {
+        cast = new RelayFixture(state);
+        deaf = new ZeroWindowLink(
+                cast.loops,
+                cast.relay.address(),
+                cast.credential(cast.device),
+                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY));
+    }
+
+    @AfterEach
+    void stop() {
+        deaf.close();
+        cast.close();
+    }
+
+    private static ByteBuf questions(int count) {
+        ByteBuf all = Unpooled.buffer();
+        for (int i = 0; i < count; i++) {
+            ByteBuf one = MessageFraming.frame(new AgentTicketMessage.QueryQuota().wire());
+            assertThat(one.readableBytes()).isEqualTo(6);
+            all.writeBytes(one);
+        }
+        return all;
+    }
+
+    @Test
+    void a_device_with_window_0_has_no_more_questions_read_than_may_be_unanswered() throws Exception {
+        ZeroWindowLink.Stream stream = deaf.open(TICKETS);
+        assertThat(stream.next()).isEqualTo("200");
+        ByteBuf all = questions(QUESTIONS);
+        while (all.isReadable()) {
+            stream.send(all.readRetainedSlice(Math.min(600, all.readableBytes())));
+        }
+        // Somebody else's questions and answers meanwhile: a clock that needs no time.
+        ClientLink link = cast.link(cast.strangerDevice);
+        TestTicketAgent other = TestTicketAgent.of(link, cast.strangerDevice, cast.credential(cast.strangerDevice));
+        for (int i = 0; i < 500; i++) {
+            other.send(new AgentTicketMessage.QueryQuota());
+            other.next(RelayTicketMessage.Quota.class);
+        }
+        assertThat(stream.written.get())
+                .as("bytes of %s questions that the relay took, or let come as far as its window", QUESTIONS)
+                .isLessThan(ProtocolLimits.STREAM_WINDOW_BYTES + 4L * ProtocolLimits.FRAME_BYTES);
+    }
+
+    @Test
+    void a_ninth_stream_of_tickets_is_refused_with_the_limits_status_and_no_other_partys_is() throws Exception {
+        for (int i = 0; i < ProtocolLimits.TICKET_STREAMS; i++) {
+            assertThat(deaf.open(TICKETS).next()).isEqualTo("200");
+        }
+        assertThat(deaf.open(TICKETS).next()).isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
+        ClientLink another = cast.link(cast.strangerDevice);
+        assertThat(TestTicketAgent.of(another, cast.strangerDevice, cast.credential(cast.strangerDevice)).welcome)
+                .isNotNull();
+    }
+
+    /** A host's link carries the VMs of several projects. */
+    @Test
+    void many_circuits_to_a_host_that_reads_slowly_are_refused_and_its_link_stays() throws Exception {
+        try (ZeroWindowLink host = new ZeroWindowLink(
+                cast.loops,
+                cast.relay.address(),
+                cast.credential(RelayFixture.HOST),
+                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY))) {
+            ZeroWindowLink.Stream attach = host.open(new StreamRequest.Attach(ProtocolVersions.OURS));
+            assertThat(attach.next()).isEqualTo("200");
+            attach.send(MessageFraming.frame(new AgentMessage.Attach("a host that does not read").wire()));
+            attach.send(MessageFraming.frame(new AgentMessage.Serve(cast.controller).wire()));
+            while (cast.relay.registry().find(cast.controller) == null) {
+                Thread.onSpinWait();
+            }
+            StreamRequest circuit =
+                    new StreamRequest.Circuit(ProtocolVersions.OURS, cast.controller, cast.member, RelayFixture.POLICY);
+            for (int i = 0; i < ProtocolLimits.ATTACH_QUEUE; i++) {
+                deaf.open(circuit);
+            }
+            assertThat(deaf.open(circuit).next()).isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
+            assertThat(attach.isOpen()).as("the host's link").isTrue();
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package org.cloister.vm.boot;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import org.cloister.base.file.WorldReadableFile;
+import org.cloister.protocol.evidence.BootPublicKeys;
+
+/**
+ * A file that says how far the boot is, for whoever looks from within: {@code phase PHASE}, the ids of the public keys, and for
+ * each phase reached the seconds from the kernel's start and from this process' own until it was reached last.
+ */
+public final class AgentVmStatusFile {
+    private final Path file;
+    private final Map<AgentVmPhase, Uptime> reached = new EnumMap<>(AgentVmPhase.class);
+    private String keys = "";
+
+    private AgentVmStatusFile(Path file) {
+        this.file = file;
+    }
+
+    /** In place of what an earlier process of this boot has said. */
+    public static AgentVmStatusFile create(Path file) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        AgentVmStatusFile status = new AgentVmStatusFile(file);
+        status.writePhase(AgentVmPhase.STARTED);
+        return status;
+    }
+
+    public synchronized void writeKeys(BootPublicKeys shown) throws IOException {
+        keys = "signing " + shown.signing() + "\nsealing " + shown.sealing() + "\n";
+        writePhase(AgentVmPhase.KEYS);
+    }
+
+    /** @return seconds since the kernel's start */
+    public synchronized double writePhase(AgentVmPhase phase) throws IOException {
+        Uptime now = Uptime.now();
+        reached.put(phase, now);
+        StringBuilder text =
+                new StringBuilder("phase ").append(phase).append('\n').append(keys);
+        reached.forEach(
+                (each, when) -> text.append(each).append(' ').append(when).append('\n'));
+        WorldReadableFile.replace(file, text.toString().getBytes(StandardCharsets.US_ASCII));
+        return now.kernel().doubleValue();
+    }
+}

@@ -1,0 +1,126 @@
+package org.cloister.vm.boot;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.identity.CertificateRole;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What was begun in this boot, on tmpfs and before it is done: a line for the question to the host, by which this process' keys
+ * became the only ones of the VM's life, and one for each step after it. An agent that finds it has other keys than the one that
+ * wrote it. From any thread.
+ */
+public final class BootJournal {
+    private static final Logger LOG = LoggerFactory.getLogger(BootJournal.class);
+    private static final String ASKED = "asked ";
+    private static final long MAX_BYTES = 4096;
+
+    private final Path file;
+    private final List<String> lines;
+    private final boolean unknown;
+
+    private BootJournal(Path file, List<String> lines, boolean unknown) {
+        this.file = file;
+        this.lines = new ArrayList<>(lines);
+        this.unknown = unknown;
+    }
+
+    /**
+     * What cannot be read may have been anything.
+     *
+     * @param folder on tmpfs
+     */
+    public static BootJournal open(Path folder) {
+        Path file = folder.resolve("begun");
+        if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
+            return new BootJournal(file, List.of(), false);
+        }
+        try {
+            if (Files.size(file) <= MAX_BYTES) {
+                List<String> lines = Files.readAllLines(file, StandardCharsets.US_ASCII);
+                return new BootJournal(file, lines, lines.isEmpty());
+            }
+            LOG.error("{}: want at most {} bytes, have {}", file, MAX_BYTES, Files.size(file));
+        } catch (IOException e) {
+            LOG.error("{}: not read: {}", file, e.toString());
+        }
+        return new BootJournal(file, List.of(), true);
+    }
+
+    /** Whether a host was asked to vouch for keys. */
+    public synchronized boolean hasRequestedEvidence() {
+        return unknown || !lines.isEmpty();
+    }
+
+    /** Whether it may have been for a VM of this role. */
+    public synchronized boolean mayHaveRequestedEvidenceAs(CertificateRole role) {
+        return hasRequestedEvidence()
+                && lines.stream().noneMatch(line -> line.startsWith(ASKED) && !line.equals(ASKED + role));
+    }
+
+    /** Whether every step may have been begun. */
+    public boolean isUnreadable() {
+        return unknown;
+    }
+
+    /** The words of steps, each once, in their order; an agent of another release had others. */
+    public synchronized List<String> steps() {
+        return lines.stream()
+                .filter(line -> !line.startsWith(ASKED))
+                .map(line -> line.split(" ", 2)[0])
+                .distinct()
+                .toList();
+    }
+
+    /** What was noted with a step. */
+    public synchronized Optional<String> stepNote(String step) {
+        return lines.stream()
+                .filter(line -> line.startsWith(step + " "))
+                .map(line -> line.substring(step.length() + 1))
+                .filter(note -> !note.isEmpty())
+                .findFirst();
+    }
+
+    /**
+     * Before the host is.
+     *
+     * @param role of this VM
+     */
+    public synchronized void recordEvidenceRequest(CertificateRole role) throws IOException {
+        if (lines.isEmpty()) {
+            add(ASKED + role);
+        }
+    }
+
+    /** @param note to undo it by; may be empty */
+    public synchronized void recordStep(String step, String note) throws IOException {
+        add(step + " " + note);
+    }
+
+    private void add(String line) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        try (FileChannel channel = FileChannel.open(
+                file,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.APPEND,
+                LinkOption.NOFOLLOW_LINKS)) {
+            ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.US_ASCII));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        }
+        lines.add(line);
+    }
+}

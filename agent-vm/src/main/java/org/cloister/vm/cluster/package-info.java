@@ -1,5 +1,0 @@
-/** The daemons of a project's Local Slurm in its controlling VM: their files, and the order in which they run. */
-@NullMarked
-package org.cloister.vm.cluster;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,65 @@
+package org.cloister.vm.controller;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import org.cloister.ipsec.DerCertificate;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.transport.link.TicketStream;
+import org.cloister.transport.tls.TlsCredential;
+import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.controller.unlock.ControllerAuthority;
+import org.cloister.vm.system.tunnel.LockedPrivateKey;
+
+/** The controlling VM's own certificate of the day, which its own authority issues. Any thread may ask. */
+final class ControllerCertificate {
+    private final CertificateName name;
+    private final ControllerAuthority authority;
+    private final BootKeyPairs keys;
+    private volatile Issued day;
+
+    private record Issued(List<byte[]> chain, TlsCredential credential) {}
+
+    ControllerCertificate(CertificateName name, ControllerAuthority authority, BootKeyPairs keys, Instant now)
+            throws IOException {
+        this.name = name;
+        this.authority = authority;
+        this.keys = keys;
+        this.day = issue(now);
+    }
+
+    CertificateName name() {
+        return name;
+    }
+
+    /** In the place of the one before. */
+    void renew(Instant now) throws IOException {
+        day = issue(now);
+    }
+
+    /** For circuits. */
+    TlsCredential credential() {
+        return day.credential;
+    }
+
+    /** In DER, the leaf first. */
+    List<byte[]> chain() {
+        return day.chain;
+    }
+
+    /** For the stream of tickets. */
+    TicketStream.ControllerSigner speaker(SigningKey key) {
+        return new TicketStream.ControllerSigner(name, day.chain, key);
+    }
+
+    /** For charon. */
+    org.cloister.ipsec.TunnelCredential ike(LockedPrivateKey key) throws IOException {
+        return new org.cloister.ipsec.TunnelCredential(DerCertificate.parse(day.chain.get(0)), key);
+    }
+
+    private Issued issue(Instant now) throws IOException {
+        List<byte[]> chain = authority.issue(name, keys.publicKeys().signing(), now);
+        return new Issued(chain, TlsCredential.of(keys.signing(), chain));
+    }
+}

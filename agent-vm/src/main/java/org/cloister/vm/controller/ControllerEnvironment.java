@@ -1,0 +1,29 @@
+package org.cloister.vm.controller;
+
+import java.nio.file.Path;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.ipsec.EspMode;
+import org.cloister.luks.key.LibCryptoCalls;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.vm.controller.config.MachineSettings;
+import org.cloister.vm.metrics.VmMetrics;
+import org.cloister.vm.system.daemon.UnitControl;
+
+/**
+ * The machine that a controlling VM is made on, and what it is told apart from its opener.
+ *
+ * @param crypto with the secrets of this process
+ * @param machineSettings what the image's layer fixes; the rest comes with the opening, or is on the drive
+ * @param run agent-vm's folder on tmpfs
+ * @param etc {@code /etc}, which lies in memory
+ */
+record ControllerEnvironment(
+        ProcessRunner programs,
+        LibCryptoCalls crypto,
+        Cryptsetup cryptsetup,
+        UnitControl services,
+        MachineSettings machineSettings,
+        VmMetrics metrics,
+        Path run,
+        Path etc,
+        EspMode esp) {}

@@ -1,0 +1,70 @@
+package org.cloister.vm.controller;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.ipsec.EspMode;
+import org.cloister.luks.key.LibCryptoCalls;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.protocol.handover.VmAssignment;
+import org.cloister.vm.boot.BootJournal;
+import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.boot.VmTrustStore;
+import org.cloister.vm.controller.config.MachineSettings;
+import org.cloister.vm.metrics.VmMetrics;
+import org.cloister.vm.system.PowerOff;
+import org.cloister.vm.system.daemon.SystemdUnitControl;
+
+/** What a VM needs to be a project's controlling VM, put together. */
+public final class ControllerRole {
+    private static final Path ETC = Path.of("/etc");
+    private static final Path CONFIG = ETC.resolve("cloister/controller.toml");
+
+    private final SecretAllocator secrets;
+    private final Path run;
+    private final BootJournal begun;
+    private final ControllerStatusFiles reports;
+    private final VmMetrics metrics;
+
+    /** @param run a folder on tmpfs */
+    public ControllerRole(
+            SecretAllocator secrets, Path run, BootJournal begun, ControllerStatusFiles reports, VmMetrics metrics) {
+        this.secrets = secrets;
+        this.run = run;
+        this.begun = begun;
+        this.reports = reports;
+        this.metrics = metrics;
+    }
+
+    /** @throws IOException if this VM has not what it takes, or can make no certificate for its name */
+    public ControllingVm start(VmAssignment assignment, BootKeyPairs keys, VmTrustStore believed) throws IOException {
+        ProcessRunner programs = ProcessRunner.local();
+        PowerOff off = new PowerOff(programs);
+        VmShutdown ending = new VmShutdown(why -> off.request(), why -> off.forceNow());
+        return new ControllingVm(assignment, keys, believed, equipment(programs), reports, begun, ending);
+    }
+
+    /** Of an agent before this one, whose keys are gone. */
+    public void cleanUpOrphan() {
+        ProcessRunner programs = ProcessRunner.local();
+        OrphanedProject.of(programs, services(programs), secrets, run).stopAll();
+    }
+
+    private ControllerEnvironment equipment(ProcessRunner programs) throws IOException {
+        return new ControllerEnvironment(
+                programs,
+                LibCryptoCalls.load(secrets),
+                Cryptsetup.load(),
+                services(programs),
+                MachineSettings.load(CONFIG),
+                metrics,
+                run,
+                ETC,
+                EspMode.KERNEL);
+    }
+
+    private static SystemdUnitControl services(ProcessRunner programs) {
+        return new SystemdUnitControl(programs, Path.of("/run/systemd/system"));
+    }
+}

@@ -1,0 +1,218 @@
+package org.cloister.vm.controller;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.luks.key.Hpke;
+import org.cloister.luks.key.KeyException;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.protocol.handover.BootPhase;
+import org.cloister.protocol.handover.SealingContext;
+import org.cloister.protocol.handover.VmMessage;
+import org.cloister.protocol.handover.VmNetworkConfig;
+import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.controller.drive.DriveDisk;
+import org.cloister.vm.controller.drive.DriveLayout;
+import org.cloister.vm.controller.drive.DriveOpenRefused;
+import org.cloister.vm.controller.drive.DrivePlan;
+import org.cloister.vm.controller.drive.ProjectDrive;
+import org.cloister.vm.controller.slurm.LocalSlurmConf;
+import org.cloister.vm.controller.unlock.ProjectConfigStore;
+import org.cloister.vm.controller.unlock.ProjectDocuments;
+import org.cloister.vm.controller.unlock.ProjectDocumentsFolder;
+import org.cloister.vm.controller.unlock.UnlockRefusal;
+import org.cloister.vm.controller.unlock.UnlockRefused;
+import org.cloister.vm.controller.unlock.VerifiedUnlock;
+import org.cloister.vm.system.SystemClock;
+import org.cloister.vm.system.daemon.DaemonAccount;
+import org.cloister.vm.system.network.NetworkPlan;
+import org.cloister.vm.system.network.ProjectInterface;
+import org.cloister.vm.system.volume.DisksBySerial;
+import org.cloister.vm.worker.scratch.UnencryptedSwap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a controlling VM has once it is opened: the time, its place in the network, and its project's drive. */
+final class OpenedProject implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(OpenedProject.class);
+    private static final Duration WORTH_SAYING = Duration.ofSeconds(2);
+
+    private final ControllerEnvironment equipment;
+    private final VerifiedUnlock unlocked;
+    private final ProjectDrive drive;
+    private final DriveLayout layout = new DriveLayout(DrivePlan.MOUNT_POINT);
+    private final NetworkPlan network;
+    private final ProjectInterface uplink;
+    private Optional<ProjectConfigStore.ProjectConfig> standing = Optional.empty();
+
+    private OpenedProject(ControllerEnvironment equipment, VerifiedUnlock unlocked, ProjectDrive drive) {
+        this.equipment = equipment;
+        this.unlocked = unlocked;
+        this.drive = drive;
+        this.uplink = new ProjectInterface(equipment.programs());
+        this.network = network(unlocked.station(), equipment);
+    }
+
+    /** With what the opener is told of the drive. */
+    record OpenResult(OpenedProject project, VmMessage.Opened opened) {}
+
+    /** @throws UnlockRefused if a step failed; what was made is taken back, and the VM is to end */
+    static OpenResult open(ControllerEnvironment equipment, BootKeyPairs keys, VerifiedUnlock unlocked)
+            throws UnlockRefused {
+        try (SecretMemory key = key(equipment, keys, unlocked)) {
+            requireNoClearSwap(equipment);
+            ProjectDrive drive = drive(equipment, unlocked);
+            OpenedProject foundation = new OpenedProject(equipment, unlocked, drive);
+            boolean done = false;
+            try {
+                foundation.setClock();
+                foundation.uplink.up(foundation.network);
+                ProjectDrive.OpenResult opened = drive.open(key, unlocked.epoch(), unlocked.create());
+                foundation.settle();
+                done = true;
+                return new OpenResult(foundation, new VmMessage.Opened(opened.previousEpoch(), opened.created()));
+            } finally {
+                if (!done) {
+                    foundation.close();
+                }
+            }
+        } catch (UnlockRefused e) {
+            throw e;
+        } catch (DriveOpenRefused e) {
+            throw new UnlockRefused(BootPhase.DRIVE, e.reason().toString(), e);
+        } catch (IOException e) {
+            throw new UnlockRefused(UnlockRefusal.CONTROLLER, e);
+        }
+    }
+
+    private static void requireNoClearSwap(ControllerEnvironment equipment) throws UnlockRefused {
+        try {
+            UnencryptedSwap.requireNone(equipment.programs(), List.of());
+        } catch (IOException e) {
+            throw new UnlockRefused(UnlockRefusal.CLEAR_SWAP, e);
+        }
+    }
+
+    DriveLayout layout() {
+        return layout;
+    }
+
+    NetworkPlan network() {
+        return network;
+    }
+
+    ProjectInterface uplink() {
+        return uplink;
+    }
+
+    VerifiedUnlock unlocked() {
+        return unlocked;
+    }
+
+    /** Who uses the project, and how: what was brought now, or what the drive had. */
+    ProjectConfigStore.ProjectConfig projectConfig() {
+        return standing.orElseThrow();
+    }
+
+    /** @return why this VM may write to the drive no more; empty if it may */
+    Optional<String> driveLostReason() {
+        try {
+            OptionalLong epoch = drive.epoch();
+            return epoch.isPresent() && epoch.getAsLong() == unlocked.epoch()
+                    ? Optional.empty()
+                    : Optional.of(
+                            "drive: want epoch " + unlocked.epoch() + ", have " + epoch + "; another VM was given it");
+        } catch (IOException e) {
+            // Unknown is not another's: a storage that says nothing is the host's to judge.
+            LOG.warn("drive: its header does not read, and is read again: {}", e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /** The drive, then the network. */
+    @Override
+    public void close() {
+        ResourceStack parts = new ResourceStack();
+        parts.push(() -> uplink.down(network));
+        parts.push(() -> {
+            var holders = drive.close();
+            if (!holders.isEmpty()) {
+                LOG.warn("drive: closed under {}", holders);
+            }
+        });
+        parts.close();
+    }
+
+    private void settle() throws IOException {
+        Path passwd = equipment.etc().resolve("passwd");
+        DaemonAccount database = DaemonAccount.of(passwd, "mysql");
+        DaemonAccount controller = DaemonAccount.of(passwd, LocalSlurmConf.ACCOUNT);
+        // What members cannot fill is the database's and slurmctld's, too: without room they do not start, and nobody
+        // could
+        // come to make some.
+        equipment
+                .programs()
+                .runChecked(
+                        "mount",
+                        "-o",
+                        "remount,resuid=" + controller.uid() + ",resgid=" + database.gid(),
+                        layout.root().toString());
+        layout.createFolders(0, database, controller);
+        ProjectDocumentsFolder folder =
+                new ProjectDocumentsFolder(layout.agentFolder().resolve("papers"));
+        Optional<ProjectDocuments> seen = folder.read();
+        if (seen.isPresent()) {
+            unlocked.documents().requireSuccessorOf(seen.get(), unlocked.time());
+        }
+        standing = Optional.of(new ProjectConfigStore(layout.projectConfigFolder()).update(unlocked.files()));
+        folder.write(unlocked.documents());
+    }
+
+    /** The opener's word on the time, for the VM's own is its host's. */
+    private void setClock() throws IOException {
+        Duration apart = new SystemClock(equipment.programs(), InstantSource.system()).set(unlocked.time());
+        if (apart.compareTo(WORTH_SAYING) > 0) {
+            LOG.warn("clock: was {} s from the opener's; look at the host's", apart.toSeconds());
+        }
+    }
+
+    private static ProjectDrive drive(ControllerEnvironment equipment, VerifiedUnlock unlocked) throws IOException {
+        Path disk = DriveDisk.find(new DisksBySerial(Path.of("/sys/block")));
+        String project = unlocked.documents().history().id();
+        return new ProjectDrive(
+                equipment.programs(),
+                equipment.crypto().secrets(),
+                equipment.cryptsetup(),
+                DrivePlan.of(disk, project));
+    }
+
+    private static SecretMemory key(ControllerEnvironment equipment, BootKeyPairs keys, VerifiedUnlock unlocked)
+            throws UnlockRefused {
+        byte[] info = SealingContext.unlock(unlocked.documents().history().id(), unlocked.place(), unlocked.epoch());
+        byte[] sealed = unlocked.driveKey().bytes().toByteArray();
+        try {
+            return new Hpke(equipment.crypto()).open(keys.sealing(), info, new byte[0], sealed);
+        } catch (KeyException e) {
+            throw new UnlockRefused(UnlockRefusal.KEY, e);
+        } catch (IOException e) {
+            throw new UnlockRefused(UnlockRefusal.CONTROLLER, e);
+        }
+    }
+
+    private static NetworkPlan network(VmNetworkConfig station, ControllerEnvironment equipment) {
+        TunnelAddress own = new TunnelAddress(station.address().toString());
+        return new NetworkPlan(
+                station.mac().toString(),
+                own,
+                station.network().prefix(),
+                station.mtu(),
+                own,
+                List.of(),
+                equipment.esp());
+    }
+}

@@ -1,0 +1,85 @@
+package org.cloister.vm.controller;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.ipsec.EspMode;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.VolumeFormat;
+import org.cloister.vm.controller.daemons.LocalSlurmDaemons;
+import org.cloister.vm.controller.daemons.SlurmFilterService;
+import org.cloister.vm.controller.drive.DriveDisk;
+import org.cloister.vm.controller.drive.DrivePlan;
+import org.cloister.vm.controller.drive.ProjectDrive;
+import org.cloister.vm.controller.storage.NfsServer;
+import org.cloister.vm.system.daemon.ChronyDaemon;
+import org.cloister.vm.system.daemon.MungeDaemon;
+import org.cloister.vm.system.daemon.UnitControl;
+import org.cloister.vm.system.mount.MountHolder;
+import org.cloister.vm.system.tunnel.CharonDaemon;
+import org.cloister.vm.system.volume.DisksBySerial;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What an agent has left of a project's controlling VM: its keys are gone with it, and two starts share none. Its daemons still
+ * write to the drive, so they end in their order, and the drive is whole before the VM ends.
+ */
+final class OrphanedProject {
+    private static final Logger LOG = LoggerFactory.getLogger(OrphanedProject.class);
+
+    private final List<Component> parts;
+
+    /** What ends a part of it, whether that runs or not. */
+    interface StopAction {
+        void run() throws IOException;
+    }
+
+    record Component(String name, StopAction stopAction) {}
+
+    /** @param parts in the order in which they end */
+    OrphanedProject(List<Component> parts) {
+        this.parts = List.copyOf(parts);
+    }
+
+    static OrphanedProject of(ProcessRunner programs, UnitControl services, SecretAllocator secrets, Path run) {
+        return new OrphanedProject(List.of(
+                new Component("filter", () -> SlurmFilterService.stop(services)),
+                new Component("daemons", () -> {
+                    List<String> left = LocalSlurmDaemons.stop(services);
+                    if (!left.isEmpty()) {
+                        throw new IOException("want all ended, have " + left);
+                    }
+                }),
+                new Component("munged", new MungeDaemon(services, run)::stop),
+                new Component("storage", () -> NfsServer.stop(programs)),
+                new Component("tunnels", new CharonDaemon(programs, run.resolve("charon"), EspMode.KERNEL)::stop),
+                new Component("time", () -> ChronyDaemon.stop(programs, run.resolve("time"))),
+                new Component("drive", () -> closeDrive(programs, secrets))));
+    }
+
+    /** As far as it can be. */
+    void stopAll() {
+        for (Component part : parts) {
+            try {
+                part.stopAction.run();
+            } catch (IOException | RuntimeException e) {
+                LOG.error("{}: left as it is: {}", part.name, e.toString());
+            }
+        }
+    }
+
+    private static void closeDrive(ProcessRunner programs, SecretAllocator secrets) throws IOException {
+        DrivePlan plan = new DrivePlan(
+                DriveDisk.find(new DisksBySerial(Path.of("/sys/block"))),
+                VolumeFormat.labelled("project/left"),
+                DrivePlan.MAPPING,
+                DrivePlan.MOUNT_POINT);
+        List<MountHolder> holders = new ProjectDrive(programs, secrets, Cryptsetup.load(), plan).close();
+        if (!holders.isEmpty()) {
+            LOG.warn("drive: closed under {}", holders);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+package org.cloister.vm.controller;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.cloister.luks.key.Hpke;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.handover.FolderPath;
+import org.cloister.protocol.handover.HandoverDocument;
+import org.cloister.protocol.handover.WorkerMount;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.controller.admission.AdmittedWorkers;
+import org.cloister.vm.controller.admission.HandoverLedger;
+import org.cloister.vm.controller.admission.WorkerAdmission;
+import org.cloister.vm.controller.config.ControllerConfig;
+import org.cloister.vm.controller.config.ProjectFolders;
+import org.cloister.vm.controller.daemons.MungeKey;
+import org.cloister.vm.controller.provision.SystemWorkerAccess;
+import org.cloister.vm.controller.provision.WorkerProvisioner;
+import org.cloister.vm.controller.receipts.ReceiptCollector;
+import org.cloister.vm.controller.ssh.SshGateway;
+import org.cloister.vm.controller.storage.NfsExports;
+import org.cloister.vm.controller.tickets.RelayTicketConnection;
+import org.cloister.vm.controller.tickets.SiteTrust;
+import org.cloister.vm.controller.tickets.SiteWorkerAllocator;
+import org.cloister.vm.controller.tickets.TicketFolder;
+import org.cloister.vm.controller.unlock.ProjectConfigStore;
+import org.cloister.vm.controller.unlock.VerifiedUnlock;
+import org.cloister.vm.rpcfilter.FilterStateFile;
+import org.cloister.vm.system.tunnel.ProjectTunnels;
+import org.cloister.vm.system.users.ProjectMembers;
+
+/**
+ * A project at work in its controlling VM: tunnels, storage and the Local Slurm, and the queue, tickets and workers, of which
+ * all is decided on one thread. Parts are ended in the other order than they began.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails is said where it fails
+final class RunningProject implements AutoCloseable {
+    private static final int SLURMCTLD_PORT = 6817;
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration RETRY = Duration.ofSeconds(30);
+
+    private final ControllerEnvironment equipment;
+    private final OpenedProject foundation;
+    private final CertificateName name;
+    private final VmShutdown ending;
+    private final InstantSource clock = InstantSource.system();
+    private final ScheduledExecutorService decisions =
+            Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "decisions"));
+    private final ResourceStack parts = new ResourceStack();
+    private final ControllerConfig config;
+    private final ControllerCertificate own;
+    private final WorkerAdmission desk;
+    private final RelayTicketConnection line;
+    private final SshGateway access;
+
+    /** Whom a controlling VM takes for a worker, and for its site. */
+    record TrustSources(TrustStore trustStore, SiteTrust siteTrust) {}
+
+    private RunningProject(
+            ControllerEnvironment equipment,
+            OpenedProject foundation,
+            BootKeyPairs keys,
+            CertificateName name,
+            TrustSources believing,
+            VmShutdown ending)
+            throws IOException {
+        this.equipment = equipment;
+        this.foundation = foundation;
+        this.name = name;
+        this.ending = ending;
+        this.config = onDrive(equipment, foundation);
+        this.own = new ControllerCertificate(name, foundation.unlocked().authority(), keys, clock.instant());
+        parts.push(decisions::shutdownNow);
+        ProjectServices machine = new ProjectServices(equipment, foundation, keys, own, config, decisions);
+        parts.push(machine::close);
+        boolean done = false;
+        try {
+            ProjectMembers members = members();
+            ProjectTunnels tunnels = machine.startTunnels();
+            machine.startTimeServer();
+            MungeKey munge = MungeKey.generate(equipment.crypto().secrets());
+            parts.push(munge::close);
+            FilterStateFile filter = machine.startSlurm(munge, members);
+            NfsExports exports = machine.startStorage();
+            CompletableFuture<QueueService> queued = new CompletableFuture<>();
+            WorkerProvisioner provisioner = provisioner(
+                    new SystemWorkerAccess(foundation.uplink(), tunnels, exports, foundation.network()),
+                    ticket -> queued.join().ownerOf(ticket),
+                    members,
+                    munge);
+            SigningKey signing = keys.signer();
+            ReceiptCollector receipts = receipts(signing, believing.siteTrust());
+            CompletableFuture<SiteWorkerAllocator> told = new CompletableFuture<>();
+            this.desk = new WorkerAdmission(
+                    terms(believing),
+                    new WorkerAdmission.Stores(
+                            HandoverLedger.open(
+                                    foundation.layout().agentFolder().resolve("spent")),
+                            AdmittedWorkers.open(
+                                    foundation.layout().agentFolder().resolve("guests"))),
+                    provisioner,
+                    receipts,
+                    decisions,
+                    clock,
+                    new WorkerAdmission.Listeners(
+                            event -> told.join().onWorkerEvent(event), equipment.metrics()::unauthenticatedPeer));
+            parts.push(desk::close);
+            SiteWorkerAllocator workers = workers(signing, receipts);
+            told.complete(workers);
+            this.line =
+                    new RelayTicketConnection(() -> own.speaker(signing), believing.siteTrust()::onWelcome, workers);
+            QueueService queue = QueueService.start(
+                    config, workers, equipment.metrics(), e -> ending.shutDown("the queue is broken: " + e));
+            parts.push(queue::close);
+            queued.complete(queue);
+            this.access = machine.startSshGateway(believing.trustStore(), members, signing);
+            keep(provisioner, receipts, filter);
+            done = true;
+        } finally {
+            if (!done) {
+                close();
+            }
+        }
+    }
+
+    /** @throws IOException if a part does not come up; those before it are ended */
+    static RunningProject start(
+            ControllerEnvironment equipment,
+            OpenedProject foundation,
+            BootKeyPairs keys,
+            CertificateName name,
+            TrustSources believing,
+            VmShutdown ending)
+            throws IOException {
+        return new RunningProject(equipment, foundation, keys, name, believing, ending);
+    }
+
+    /** A channel to the host, and through it to the relay. */
+    void onAttached(AgentAttachStream attachment) {
+        line.attach(attachment.link());
+    }
+
+    /** A worker calls, or a person. */
+    void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
+        if (SshGateway.isPerson(dial.from())) {
+            access.onDial(attachment, dial);
+        } else {
+            desk.onDial(attachment, dial);
+        }
+    }
+
+    @Override
+    public void close() {
+        parts.close();
+    }
+
+    /** The project's settings, on its drive's folders, with what this machine fixes. */
+    private static ControllerConfig onDrive(ControllerEnvironment equipment, OpenedProject foundation) {
+        return new ControllerConfig(
+                foundation.projectConfig().settings(),
+                equipment.machineSettings(),
+                new ProjectFolders(
+                        foundation.layout().agentFolder(),
+                        equipment.run(),
+                        new ProjectConfigStore(foundation.layout().projectConfigFolder()).membersFile(),
+                        foundation.layout().homes()));
+    }
+
+    private ProjectMembers members() {
+        return foundation.projectConfig().members();
+    }
+
+    private WorkerProvisioner provisioner(
+            SystemWorkerAccess access, WorkerProvisioner.TicketOwners owners, ProjectMembers members, MungeKey munge) {
+        VerifiedUnlock unlocked = foundation.unlocked();
+        String homes = foundation.layout().homes().toString();
+        String software = foundation.layout().software().toString();
+        return new WorkerProvisioner(
+                new WorkerProvisioner.Settings(
+                        name,
+                        unlocked.authority(),
+                        unlocked.documents().policyHash(),
+                        unlocked.station(),
+                        config.slurm().cluster(),
+                        SLURMCTLD_PORT,
+                        homes,
+                        List.of(
+                                new WorkerMount(new FolderPath("/home"), new FolderPath(homes), false),
+                                new WorkerMount(new FolderPath("/software"), new FolderPath(software), true)),
+                        HandoverDocument.LEASE),
+                access,
+                owners,
+                () -> members,
+                new WorkerProvisioner.KeySealing(new Hpke(equipment.crypto()), munge.secret()),
+                clock);
+    }
+
+    private WorkerAdmission.Context terms(TrustSources believing) {
+        return new WorkerAdmission.Context(
+                own::credential,
+                believing.trustStore(),
+                envelope -> opened(believing.siteTrust(), envelope),
+                foundation.unlocked().documents().policy(),
+                new WorkerAdmission.HostTrust(believing.siteTrust()::isUntrusted, believing.siteTrust()::isKeyRevoked),
+                false);
+    }
+
+    private Allocation opened(SiteTrust site, byte[] envelope) throws IOException {
+        try {
+            return site.verifyAllocation(envelope);
+        } catch (IOException e) {
+            equipment.metrics().allocationRefused();
+            throw e;
+        }
+    }
+
+    private ReceiptCollector receipts(SigningKey signing, SiteTrust site) throws IOException {
+        return ReceiptCollector.open(
+                new ReceiptCollector.ReceiptSigner(
+                        name.project(),
+                        foundation.unlocked().epoch(),
+                        signing,
+                        own::chain,
+                        foundation.unlocked().documents().history().envelopes()),
+                site::trustedRelay,
+                foundation.layout().agentFolder().resolve("receipts"),
+                foundation.layout().receipts(),
+                clock);
+    }
+
+    private SiteWorkerAllocator workers(SigningKey signing, ReceiptCollector receipts) throws IOException {
+        return new SiteWorkerAllocator(
+                new SiteWorkerAllocator.Settings(
+                        name.project(), signing, config.project().reserves(), PATIENCE),
+                TicketFolder.open(
+                        foundation.layout().agentFolder().resolve("tickets"),
+                        foundation.unlocked().epoch()),
+                desk,
+                receipts,
+                decisions,
+                clock);
+    }
+
+    private void keep(WorkerProvisioner provisioner, ReceiptCollector receipts, FilterStateFile filter) {
+        FilterRefusalMetrics refused = new FilterRefusalMetrics(filter, equipment.metrics());
+        decisions.scheduleWithFixedDelay(
+                new PeriodicTasks(List.of(
+                        () -> foundation.driveLostReason().ifPresent(ending::cutPower),
+                        provisioner::retryRevocations,
+                        receipts::issueDue,
+                        refused::update)),
+                RETRY.toSeconds(),
+                RETRY.toSeconds(),
+                TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,45 @@
+package org.cloister.vm.controller.admission;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.evidence.Nonce;
+
+/**
+ * The question for one ticket, slot and boot key: always the same in this boot of the controlling VM, and unknown to all before
+ * it is asked. It is computed from a secret of the boot, so nothing is kept of those who were asked, however many they are.
+ */
+final class AttestationNonces {
+    private static final String HMAC = "HmacSHA256";
+    private static final byte[] LABEL = "cloister evidence question v1\0".getBytes(StandardCharsets.US_ASCII);
+
+    private final SecretKeySpec secret;
+
+    AttestationNonces(SecureRandom random) {
+        byte[] bytes = new byte[Nonce.BYTES];
+        random.nextBytes(bytes);
+        this.secret = new SecretKeySpec(bytes, HMAC);
+    }
+
+    Nonce of(String ticket, int slot, VerificationKey key) {
+        byte[] id = ticket.getBytes(StandardCharsets.US_ASCII);
+        try {
+            Mac mac = Mac.getInstance(HMAC);
+            mac.init(secret);
+            mac.update(LABEL);
+            mac.update(ByteBuffer.allocate(2 * Integer.BYTES)
+                    .putInt(id.length)
+                    .putInt(slot)
+                    .array());
+            mac.update(id);
+            return new Nonce(BinaryText.base64(mac.doFinal(key.encoded())));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this JRE has no " + HMAC, e);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package org.cloister.vm.controller.admission;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.handover.WorkerName;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.ticket.AllocatedSlot;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.Ticket;
+
+/** Workers that may come, by the names that they will have. Not for several threads. */
+final class ExpectedWorkers {
+    private final Map<CertificateName, ExpectedSlot> places = new HashMap<>();
+    private final Map<String, Allocation> allocations = new HashMap<>();
+
+    /** A slot that was given. */
+    record ExpectedSlot(Allocation allocation, AllocatedSlot slot) {
+        String ticket() {
+            return allocation.ticket();
+        }
+    }
+
+    /**
+     * The first allocation of a ticket is its only one.
+     *
+     * @throws MalformedException if it is none of this ticket's
+     */
+    void add(Ticket ticket, Allocation allocation) throws MalformedException {
+        Digest digest = Digest.sha256(ticket.payload());
+        if (!allocation.ticket().equals(ticket.id())
+                || !allocation.project().equals(ticket.project())
+                || !allocation.digest().equals(digest)) {
+            throw new MalformedException("allocation: want that of ticket " + ticket.id() + ", " + digest
+                    + ", have that of " + allocation.ticket() + ", " + allocation.digest());
+        }
+        if (allocation.slots().size() != ticket.request().nodes()) {
+            throw new MalformedException("allocation: want " + ticket.request().nodes() + " slots, have "
+                    + allocation.slots().size());
+        }
+        if (allocations.putIfAbsent(allocation.ticket(), allocation) == null) {
+            for (AllocatedSlot slot : allocation.slots()) {
+                places.put(name(allocation, slot), new ExpectedSlot(allocation, slot));
+            }
+        }
+    }
+
+    /** @return the names of its workers */
+    List<CertificateName> remove(String ticket) {
+        Allocation allocation = allocations.remove(ticket);
+        if (allocation == null) {
+            return List.of();
+        }
+        List<CertificateName> names =
+                allocation.slots().stream().map(slot -> name(allocation, slot)).toList();
+        places.keySet().removeAll(names);
+        return names;
+    }
+
+    Map<CertificateName, ExpectedSlot> all() {
+        return Map.copyOf(places);
+    }
+
+    Optional<ExpectedSlot> find(CertificateName worker) {
+        return Optional.ofNullable(places.get(worker));
+    }
+
+    private static CertificateName name(Allocation allocation, AllocatedSlot slot) {
+        return WorkerName.of(allocation.ticket(), slot.slot(), allocation.project());
+    }
+}

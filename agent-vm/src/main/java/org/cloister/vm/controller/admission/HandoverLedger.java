@@ -1,0 +1,161 @@
+package org.cloister.vm.controller.admission;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.policy.ProjectPolicy;
+import org.cloister.protocol.ticket.Ticket;
+
+/**
+ * Slots that were handed over to, and how many under the policy in force: a folder on the project's drive, with a file for each
+ * ticket that may have workers. What was spent is on the disk before anything is handed over. Not for several threads.
+ */
+public final class HandoverLedger {
+    private static final String SUFFIX = ".spent";
+    private static final String RELEASES = "releases";
+    private static final String FORMAT = "cloister-vm-releases-v1";
+    private static final Pattern LINE = Pattern.compile("(0|[1-9][0-9]{0,4}) [0-9a-f]{64}");
+    private static final int MAX_RELEASES = 1024;
+
+    private final Path folder;
+    private final Map<String, Set<Integer>> spent;
+    private long serial;
+    private long released;
+
+    private HandoverLedger(Path folder, Map<String, Set<Integer>> spent) {
+        this.folder = folder;
+        this.spent = spent;
+    }
+
+    /**
+     * @param folder is made if it is not there
+     * @throws IOException also if a file in it is none of ours: what was spent is not known then
+     */
+    public static HandoverLedger open(Path folder) throws IOException {
+        Files.createDirectories(folder);
+        Map<String, Set<Integer>> spent = new HashMap<>();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(SUFFIX)).toList()) {
+                String name = String.valueOf(file.getFileName());
+                String ticket = name.substring(0, name.length() - SUFFIX.length());
+                if (!Ticket.ID.matcher(ticket).matches()) {
+                    throw new IOException(file + ": want a ticket's id before " + SUFFIX);
+                }
+                spent.put(ticket, slots(file));
+            }
+        }
+        HandoverLedger book = new HandoverLedger(folder, spent);
+        book.readReleases();
+        return book;
+    }
+
+    public boolean isSpent(String ticket, int slot) {
+        return spent.getOrDefault(ticket, Set.of()).contains(slot);
+    }
+
+    /** Hand-overs under the policy of this serial. */
+    public long handoverCount(long policy) {
+        return policy == serial ? released : 0;
+    }
+
+    /** @param nonce SHA-256 of it in hex, as a receipt has it */
+    public void recordHandover(String ticket, int slot, String nonce, long policy) throws IOException {
+        released = handoverCount(policy) + 1;
+        serial = policy;
+        // Counted before: a hand-over that did not come about costs one of many.
+        AtomicFile.replace(
+                folder.resolve(RELEASES),
+                JsonNodeFactory.instance
+                        .objectNode()
+                        .put("format", FORMAT)
+                        .put("policy", serial)
+                        .put("released", released)
+                        .toString()
+                        .getBytes(StandardCharsets.UTF_8));
+        Path file = folder.resolve(ticket + SUFFIX);
+        if (!Files.exists(file)) {
+            AtomicFile.create(file, new byte[0]);
+        }
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.APPEND)) {
+            append(channel, ByteBuffer.wrap((slot + " " + nonce + "\n").getBytes(StandardCharsets.US_ASCII)));
+        }
+        spent.computeIfAbsent(ticket, id -> new HashSet<>()).add(slot);
+    }
+
+    /** Whole or not at all, for the next line comes behind it. */
+    private static void append(FileChannel channel, ByteBuffer line) throws IOException {
+        long before = channel.size();
+        try {
+            while (line.hasRemaining()) {
+                channel.write(line);
+            }
+            channel.force(true);
+        } catch (IOException e) {
+            try {
+                channel.truncate(before);
+            } catch (IOException second) {
+                e.addSuppressed(second);
+            }
+            throw e;
+        }
+    }
+
+    /** Of a ticket that has ended: no worker of it is listened to any more. */
+    public void forget(String ticket) throws IOException {
+        Files.deleteIfExists(folder.resolve(ticket + SUFFIX));
+        spent.remove(ticket);
+    }
+
+    /** A last line without its end is of a hand-over that never was: it is made after the line is whole. */
+    private static Set<Integer> slots(Path file) throws IOException {
+        String text = Files.readString(file, StandardCharsets.US_ASCII);
+        int whole = text.lastIndexOf('\n') + 1;
+        if (whole < text.length()) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(whole);
+                channel.force(true);
+            }
+        }
+        Set<Integer> slots = new HashSet<>();
+        List<String> lines = text.substring(0, whole).lines().toList();
+        for (int i = 0; i < lines.size(); i++) {
+            if (!LINE.matcher(lines.get(i)).matches()) {
+                throw new IOException(file + ":" + (i + 1) + ": want a slot and a digest, have another line");
+            }
+            slots.add(Integer.parseInt(lines.get(i).substring(0, lines.get(i).indexOf(' '))));
+        }
+        return slots;
+    }
+
+    private void readReleases() throws IOException {
+        Path file = folder.resolve(RELEASES);
+        if (!Files.exists(file)) {
+            return;
+        }
+        try {
+            StrictJson json = StrictJson.read(Files.readAllBytes(file), MAX_RELEASES);
+            json.requireFormat(FORMAT);
+            serial = json.number("policy", 1, ProjectPolicy.MAX_SERIAL);
+            released = json.number("released", 0, ProjectPolicy.MAX_SERIAL);
+            json.requireNothingElse();
+        } catch (MalformedException e) {
+            throw new IOException(file + ": " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package org.cloister.vm.controller.admission;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.link.ProtocolLimits;
+
+/**
+ * Keeps circuits in workers' names that have shown a boot certificate and no evidence yet. Those of one slot coexist; a key has
+ * one, its newest, and above a limit the oldest is removed. Not for several threads.
+ *
+ * @param <T> a circuit's conversation
+ */
+final class UnauthenticatedCircuits<T> {
+    private final Map<CertificateName, Deque<T>> slots = new HashMap<>();
+    private final Function<T, VerificationKey> key;
+    private int all;
+
+    /** @param key that was shown */
+    UnauthenticatedCircuits(Function<T, VerificationKey> key) {
+        this.key = key;
+    }
+
+    /** @return those that give way, which are in here no more */
+    List<T> add(CertificateName worker, T talk) {
+        List<T> away = new ArrayList<>();
+        VerificationKey shown = key.apply(talk);
+        for (T each : List.copyOf(slots.getOrDefault(worker, new ArrayDeque<>()))) {
+            if (key.apply(each).equals(shown)) {
+                remove(worker, each);
+                away.add(each);
+            }
+        }
+        Deque<T> slot = slots.computeIfAbsent(worker, name -> new ArrayDeque<>());
+        slot.addLast(talk);
+        all++;
+        if (slot.size() > ProtocolLimits.BOOT_CIRCUITS) {
+            away.add(oldest(worker));
+        } else if (all > ProtocolLimits.VM_CIRCUITS) {
+            away.add(oldest(fullest()));
+        }
+        return away;
+    }
+
+    private CertificateName fullest() {
+        return slots.entrySet().stream()
+                .max(Comparator.comparingInt(slot -> slot.getValue().size()))
+                .orElseThrow()
+                .getKey();
+    }
+
+    private T oldest(CertificateName worker) {
+        T oldest = slots.getOrDefault(worker, new ArrayDeque<>()).getFirst();
+        remove(worker, oldest);
+        return oldest;
+    }
+
+    boolean has(CertificateName worker, T talk) {
+        return slots.getOrDefault(worker, new ArrayDeque<>()).contains(talk);
+    }
+
+    /** @return whether it was in here */
+    boolean remove(CertificateName worker, T talk) {
+        Deque<T> slot = slots.getOrDefault(worker, new ArrayDeque<>());
+        boolean removed = slot.remove(talk);
+        all -= removed ? 1 : 0;
+        if (slot.isEmpty()) {
+            slots.remove(worker);
+        }
+        return removed;
+    }
+
+    /** @return those of the slot, which are in here no more */
+    List<T> removeAll(CertificateName worker) {
+        Deque<T> slot = slots.remove(worker);
+        if (slot == null) {
+            return List.of();
+        }
+        all -= slot.size();
+        return List.copyOf(slot);
+    }
+}

@@ -1,0 +1,75 @@
+package org.cloister.vm.controller.config;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.cloister.daemon.TomlReader;
+
+/**
+ * What a controlling VM's machine fixes, whichever project it has: table {@code [slurm]} but for what a job gets, and
+ * {@code metrics}.
+ *
+ * @param metrics for node_exporter; none if empty
+ */
+public record MachineSettings(LocalSlurmSettings slurm, Optional<Path> metrics) {
+    private static final int HOUR_S = 3600;
+    private static final String CLUSTER_NAME = "project";
+    private static final String ACCOUNTING = "127.0.0.1";
+    private static final Duration LIMIT = Duration.ofSeconds(15);
+    private static final Pattern CLUSTER = Pattern.compile("[a-z][a-z0-9-]{0,39}");
+    private static final Pattern HOST = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:-]{0,252}");
+
+    /**
+     * Of a file that says nothing else, for the project says the rest when it comes; without the file all is as by
+     * default.
+     *
+     * @throws org.cloister.daemon.InvalidConfigException with all that is wrong
+     */
+    public static MachineSettings load(Path file) throws IOException {
+        if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
+            return new MachineSettings(
+                    new LocalSlurmSettings(CLUSTER_NAME, ACCOUNTING, Optional.empty(), Optional.empty(), LIMIT),
+                    Optional.empty());
+        }
+        TomlReader toml = TomlReader.open(file);
+        MachineSettings machine = read(toml);
+        toml.finish();
+        return machine;
+    }
+
+    /** Of one that says more. */
+    static MachineSettings read(TomlReader toml) {
+        LocalSlurmSettings slurm = slurm(toml);
+        Optional<Path> metrics = toml.path("metrics");
+        if (metrics.isPresent() && !metrics.get().toString().endsWith(".prom")) {
+            toml.problem("metrics", "want a name that ends in .prom, have \"" + metrics.get() + "\"");
+        }
+        return new MachineSettings(slurm, metrics);
+    }
+
+    private static LocalSlurmSettings slurm(TomlReader toml) {
+        return new LocalSlurmSettings(
+                word(
+                        toml,
+                        "slurm.cluster",
+                        CLUSTER_NAME,
+                        CLUSTER,
+                        "a name of up to 40 lower-case letters, digits, dashes"),
+                word(toml, "slurm.accounting", ACCOUNTING, HOST, "a machine's name or address"),
+                toml.path("slurm.programs"),
+                toml.path("slurm.configuration"),
+                toml.seconds("slurm.limit", LIMIT, 1, HOUR_S));
+    }
+
+    private static String word(TomlReader toml, String key, String otherwise, Pattern want, String form) {
+        String text = toml.text(key, otherwise);
+        if (!want.matcher(text).matches()) {
+            toml.problem(key, "want " + form + ", have \"" + text + "\"");
+        }
+        return text;
+    }
+}

@@ -1,0 +1,137 @@
+package org.cloister.vm.controller.daemons;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import org.cloister.vm.controller.slurm.LocalSlurmConf;
+import org.cloister.vm.system.daemon.DaemonAccount;
+
+/**
+ * The daemons' configuration. No password is in any of it: slurmdbd has an account that MariaDB knows by its socket, and munge's
+ * key is a file of its own.
+ */
+public final class LocalSlurmConfigFiles {
+    static final String DATABASE = "slurm_acct_db";
+
+    private final LocalSlurmPlan plan;
+    private final Path etc;
+
+    /** @param etc {@code /etc}, which lies in memory */
+    public LocalSlurmConfigFiles(LocalSlurmPlan plan, Path etc) {
+        this.plan = plan;
+        this.etc = etc;
+    }
+
+    /** Where Slurm looks for its own. */
+    public Path slurmFolder() {
+        return etc.resolve("slurm");
+    }
+
+    /** Where slurmctld looks for the submit plugin. */
+    public Path submitPlugin() {
+        return slurmFolder().resolve("job_submit.lua");
+    }
+
+    /** MariaDB's, given to it by name. */
+    public Path databaseConfigFile() {
+        return etc.resolve("mysql/mariadb.conf.d/99-cloister.cnf");
+    }
+
+    /**
+     * Replaces whatever the image has in their places.
+     *
+     * @param daemons the account of slurmctld and slurmdbd
+     */
+    public void write(DaemonAccount daemons) throws IOException {
+        Files.createDirectories(slurmFolder());
+        replace(slurmFolder().resolve("slurm.conf"), plan.slurmConf().text(), "rw-r--r--");
+        replace(slurmFolder().resolve("cgroup.conf"), cgroups(), "rw-r--r--");
+        Path accounting = slurmFolder().resolve("slurmdbd.conf");
+        replace(accounting, accounting(), "rw-------");
+        own(accounting, daemons);
+        Files.createDirectories(databaseConfigFile().getParent());
+        replace(databaseConfigFile(), databaseText(), "rw-r--r--");
+    }
+
+    /** There is no D-Bus in a VM, and slurmd would wait for it for a minute; workers get this file with slurm.conf. */
+    static String cgroups() {
+        return "IgnoreSystemd=yes\n";
+    }
+
+    String accounting() {
+        return """
+                AuthType=auth/munge
+                DbdHost=localhost
+                DbdAddr=127.0.0.1
+                SlurmUser=%1$s
+                StorageType=accounting_storage/mysql
+                # Not 127.0.0.1: by this name the client takes the socket, where MariaDB knows the account without a password.
+                StorageHost=localhost
+                StorageUser=%1$s
+                StorageLoc=%2$s
+                # No LogFile: the journal has what it says, and has a bound.
+                PidFile=/run/slurmdbd/slurmdbd.pid
+                """.formatted(LocalSlurmConf.ACCOUNT, DATABASE);
+    }
+
+    /**
+     * Makes the bell, which slurmctld and its plugins alone write to: a line of it names a job and its user.
+     *
+     * @param file as slurm.conf names it; its folder is there
+     */
+    public void createNotifyFile(Path file, DaemonAccount daemons) throws IOException {
+        replace(file, "", "rw-------");
+        own(file, daemons);
+    }
+
+    /** What slurmdbd may do in MariaDB; to be run at each start, by root, and without effect where it holds already. */
+    static List<String> grants() {
+        return List.of(
+                "create database if not exists " + DATABASE,
+                "create user if not exists '%s'@'localhost' identified via unix_socket"
+                        .formatted(LocalSlurmConf.ACCOUNT),
+                "grant all privileges on %s.* to '%s'@'localhost'".formatted(DATABASE, LocalSlurmConf.ACCOUNT));
+    }
+
+    String databaseText() {
+        return """
+                [mariadbd]
+                datadir=%s
+                socket=%s
+                skip-networking
+                skip-name-resolve
+                # One client, with a small database, in a VM that has other things to do.
+                innodb-buffer-pool-size=64M
+                innodb-log-file-size=16M
+                # What slurmdbd's own start demands.
+                innodb-lock-wait-timeout=900
+                performance-schema=OFF
+                local-infile=OFF
+                symbolic-links=OFF
+                """.formatted(plan.driveLayout().databaseFolder(), plan.databaseSocket());
+    }
+
+    private static void own(Path file, DaemonAccount account) throws IOException {
+        Files.setAttribute(file, "unix:gid", account.gid(), LinkOption.NOFOLLOW_LINKS);
+        Files.setAttribute(file, "unix:uid", account.uid(), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static void replace(Path file, String text, String mode) throws IOException {
+        Path beside = file.resolveSibling("." + file.getFileName() + ".new");
+        Files.deleteIfExists(beside);
+        Set<StandardOpenOption> fresh = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        var permissions = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+        try (var channel = Files.newByteChannel(beside, fresh, permissions)) {
+            channel.write(StandardCharsets.US_ASCII.encode(text));
+        }
+        Files.setPosixFilePermissions(beside, PosixFilePermissions.fromString(mode));
+        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+}

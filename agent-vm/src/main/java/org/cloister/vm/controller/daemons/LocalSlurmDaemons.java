@@ -1,0 +1,141 @@
+package org.cloister.vm.controller.daemons;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.vm.system.daemon.UnitControl;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The daemons of the Local Slurm: each is started when what it needs answers, and ended before that goes. munged runs
+ * before; MariaDB, slurmdbd; then whoever enrols the members; then slurmctld.
+ */
+public final class LocalSlurmDaemons {
+    static final String DATABASE = "mariadb.service";
+    static final String ACCOUNTING = "slurmdbd.service";
+    static final String CONTROLLER = "slurmctld.service";
+
+    private static final Logger LOG = LoggerFactory.getLogger(LocalSlurmDaemons.class);
+    private static final List<String> ORDER = List.of(DATABASE, ACCOUNTING, CONTROLLER);
+    private static final Duration INSTALL = Duration.ofMinutes(3);
+    private static final Duration ONCE = Duration.ofSeconds(10);
+    private static final long PAUSE_MS = 200;
+
+    private final ProcessRunner programs;
+    private final UnitControl services;
+    private final LocalSlurmPlan plan;
+    private final Duration patience;
+
+    /** What has to be in order before slurmctld runs: the members' names and associations. */
+    @FunctionalInterface
+    public interface AccountSetup {
+        void createAccounts() throws IOException;
+    }
+
+    /** @param patience for a daemon to answer */
+    public LocalSlurmDaemons(ProcessRunner programs, UnitControl services, LocalSlurmPlan plan, Duration patience) {
+        this.programs = programs;
+        this.services = services;
+        this.plan = plan;
+        this.patience = patience;
+    }
+
+    /**
+     * All of them answer when this returns. Their files are there before, and munged runs.
+     *
+     * @throws IOException if one does not come up; those before it run
+     */
+    public void start(AccountSetup enrolling) throws IOException {
+        if (Files.notExists(installed())) {
+            install();
+        }
+        services.start(DATABASE, LocalSlurmUnits.database());
+        String socket = "--socket=" + plan.databaseSocket();
+        await(DATABASE, "", "mariadb", "--no-defaults", socket, "-e", "select 1");
+        for (String grant : LocalSlurmConfigFiles.grants()) {
+            programs.runChecked("mariadb", "--no-defaults", socket, "-e", grant);
+        }
+        services.start(ACCOUNTING, LocalSlurmUnits.accounting());
+        await(ACCOUNTING, "", "sacctmgr", "-n", "-P", "list", "cluster", "format=cluster");
+        enrolling.createAccounts();
+        services.start(
+                CONTROLLER,
+                LocalSlurmUnits.controller(
+                        plan.driveLayout().slurmState(), plan.slurmConf().notifyFile()));
+        await(CONTROLLER, " UP", "scontrol", "ping");
+    }
+
+    /** In the other order; goes on when one does not end. @return what could not be ended */
+    public List<String> stop() {
+        return stop(services);
+    }
+
+    /** The same, for who knows no more of them. */
+    public static List<String> stop(UnitControl services) {
+        List<String> left = new ArrayList<>();
+        for (int i = ORDER.size() - 1; i >= 0; i--) {
+            try {
+                services.stop(ORDER.get(i));
+            } catch (IOException e) {
+                LOG.error("{} does not end: {}", ORDER.get(i), e.getMessage());
+                left.add(ORDER.get(i));
+            }
+        }
+        return left;
+    }
+
+    /** Written when MariaDB's folder is whole: what a kill left before that is made anew. */
+    private Path installed() {
+        return plan.driveLayout().databaseFolder().resolve("cloister-installed");
+    }
+
+    /** On a new drive. Root comes by the socket, and no other account has a way in. */
+    private void install() throws IOException {
+        programs.runChecked("find", plan.driveLayout().databaseFolder().toString(), "-mindepth", "1", "-delete");
+        ProcessRunner.Output output = programs.run(
+                "",
+                List.of(
+                        "mariadb-install-db",
+                        "--no-defaults",
+                        "--user=mysql",
+                        "--datadir=" + plan.driveLayout().databaseFolder(),
+                        "--auth-root-authentication-method=socket",
+                        "--skip-test-db"),
+                INSTALL);
+        if (output.exit() != 0) {
+            throw new IOException("mariadb-install-db: " + output.errorSummary());
+        }
+        AtomicFile.create(installed(), new byte[0]);
+    }
+
+    /** @param want that its answer has */
+    private void await(String unit, String want, String... question) throws IOException {
+        long deadline = System.nanoTime() + patience.toNanos();
+        String complaint;
+        do {
+            ProcessRunner.Output output = programs.run("", List.of(question), ONCE);
+            if (output.exit() == 0 && output.out().contains(want)) {
+                return;
+            }
+            complaint = output.errorSummary();
+            pause(unit);
+        } while (System.nanoTime() < deadline);
+        throw new IOException(unit + ": want an answer within " + patience.toSeconds() + " s, have: " + complaint);
+    }
+
+    private static void pause(String unit) throws IOException {
+        try {
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(unit + ": interrupted", e);
+        }
+    }
+}

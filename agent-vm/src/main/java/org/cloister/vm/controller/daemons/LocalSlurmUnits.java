@@ -1,0 +1,105 @@
+package org.cloister.vm.controller.daemons;
+
+import java.nio.file.Path;
+import org.cloister.vm.controller.slurm.LocalSlurmConf;
+
+/**
+ * What the units of the Local Slurm's daemons have besides what their packages give them. Root of a worker can forge a credential
+ * for slurmctld's own account and have slurmctld start a program ({@code strigger}); so no program can be started in its unit, and
+ * what the unit shows of the machine is what the daemon needs.
+ */
+final class LocalSlurmUnits {
+    /** When memory is short, who works in this VM goes first. */
+    private static final String FIRST = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nOOMScoreAdjust=-800\n";
+
+    private LocalSlurmUnits() {}
+
+    /** MariaDB's. Its temporary files have a limit of their own, and members who work in this VM do not reach its socket. */
+    static String database() {
+        return FIRST + """
+                TemporaryFileSystem=/tmp:mode=1777,size=10%,nr_inodes=1024 /var/tmp:mode=1777,size=1%,nr_inodes=1024
+                RuntimeDirectory=mysqld
+                RuntimeDirectoryMode=0710
+                LimitCORE=0
+                """;
+    }
+
+    /** slurmdbd's. It has no setting for the address where it listens, and slurmctld alone is to speak to it, from here. */
+    static String accounting() {
+        return FIRST + fenced("slurmdbd", "") + """
+                IPAddressAllow=localhost
+                IPAddressDeny=any
+                # For MariaDB's socket.
+                SupplementaryGroups=mysql
+                MemoryMax=15%
+                """;
+    }
+
+    /**
+     * slurmctld's.
+     *
+     * @param state on the project's drive, which is mounted before
+     * @param bell that it writes to
+     */
+    static String controller(Path state, Path bell) {
+        return FIRST + fenced("slurmctld", " " + state + " " + bell) + """
+                BindPaths=%s %s
+                InaccessiblePaths=-/run/mysqld
+                MemoryMax=25%%
+                """.formatted(state, bell);
+    }
+
+    /** @param more places that it writes to */
+    private static String fenced(String daemon, String more) {
+        return """
+                User=%1$s
+                Group=%1$s
+                PIDFile=
+                RuntimeDirectory=%2$s
+                # Whatever ends it, a forged order to shut down among that, the queue goes on.
+                Restart=always
+                RestartSec=2
+                UMask=0077
+                CapabilityBoundingSet=
+                AmbientCapabilities=
+                NoNewPrivileges=yes
+                # Itself and its libraries: neither a shell nor any other program. A mount below another one is named itself, or stays
+                # executable; so is each place that it writes to. TemporaryFileSystem has an option of its own for that: it gives way
+                # to NoExecPaths of the same place, and what it was to cover would be seen.
+                NoExecPaths=/ /dev /run /run/%2$s%3$s
+                NoExecPaths=-/usr/lib/x86_64-linux-gnu/awk -/usr/lib/x86_64-linux-gnu/e2fsprogs -/usr/lib/x86_64-linux-gnu/glib-2.0
+                ExecPaths=/usr/sbin/%2$s /usr/lib/x86_64-linux-gnu /usr/lib64
+                ProtectSystem=strict
+                ProtectHome=yes
+                # Not PrivateTmp: that lies in the /tmp that everybody fills.
+                TemporaryFileSystem=/tmp:mode=1777,size=16M,nr_inodes=256,noexec /var/tmp:mode=1777,size=1M,nr_inodes=256,noexec
+                TemporaryFileSystem=/project:ro,noexec /run/cloister:ro,noexec
+                InaccessiblePaths=-/dev/shm -/dev/mqueue -/run/lock
+                InaccessiblePaths=-/etc/ssh -/etc/munge -/run/cloister-sessions -/run/sshd -/run/systemd/system
+                InaccessiblePaths=-/var/lib/cloister -/var/lib/mysql -/var/lib/nfs -/var/log -/var/spool -/boot -/srv -/media -/mnt -/opt
+                PrivateDevices=yes
+                ProtectProc=invisible
+                ProtectClock=yes
+                ProtectControlGroups=yes
+                ProtectHostname=yes
+                ProtectKernelLogs=yes
+                ProtectKernelModules=yes
+                ProtectKernelTunables=yes
+                KeyringMode=private
+                LockPersonality=yes
+                MemoryDenyWriteExecute=yes
+                RemoveIPC=yes
+                RestrictAddressFamilies=AF_UNIX AF_INET
+                RestrictNamespaces=yes
+                RestrictRealtime=yes
+                RestrictSUIDSGID=yes
+                SystemCallArchitectures=native
+                SystemCallFilter=@system-service
+                SystemCallFilter=~@privileged @keyring
+                SystemCallErrorNumber=EPERM
+                TasksMax=1024
+                LimitCORE=0
+                MemorySwapMax=0
+                """.formatted(LocalSlurmConf.ACCOUNT, daemon, more);
+    }
+}

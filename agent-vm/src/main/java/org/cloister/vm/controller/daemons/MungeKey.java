@@ -1,0 +1,33 @@
+package org.cloister.vm.controller.daemons;
+
+import java.io.IOException;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.luks.secret.SecretMemory;
+
+/**
+ * The Local Slurm's munge key: random, new at each start of the controlling VM, and in no file but the one on tmpfs that munged
+ * reads. Workers get it sealed to each.
+ */
+public final class MungeKey implements AutoCloseable {
+    private static final int BYTES = 128;
+
+    private final SecretMemory key;
+
+    private MungeKey(SecretMemory key) {
+        this.key = key;
+    }
+
+    public static MungeKey generate(SecretAllocator secrets) throws IOException {
+        return new MungeKey(secrets.random(BYTES));
+    }
+
+    /** For munged, and to be sealed to workers; closed with this. */
+    public SecretMemory secret() {
+        return key;
+    }
+
+    @Override
+    public void close() {
+        key.close();
+    }
+}

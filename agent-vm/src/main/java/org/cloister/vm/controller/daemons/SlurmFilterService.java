@@ -1,0 +1,111 @@
+package org.cloister.vm.controller.daemons;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.vm.rpcfilter.FilterStateFile;
+import org.cloister.vm.rpcfilter.SlurmRelease;
+import org.cloister.vm.system.daemon.DaemonAccount;
+import org.cloister.vm.system.daemon.UnitControl;
+import org.cloister.vm.system.network.NetworkPlan;
+import org.cloister.vm.system.network.SlurmctldRedirectTable;
+
+/**
+ * Starts and stops the filter between workers and slurmctld. slurmctld's port is closed to workers before slurmctld runs,
+ * and reached through the filter alone.
+ */
+public final class SlurmFilterService {
+    static final String UNIT = "cloister-slurm-filter.service";
+    static final String ACCOUNT = "cloister-filter";
+    private static final long PAUSE_MS = 100;
+
+    private final ProcessRunner programs;
+    private final UnitControl services;
+    private final NetworkPlan network;
+    private final Path run;
+    private final Path etc;
+
+    /** @param run agent-vm's folder on tmpfs */
+    public SlurmFilterService(ProcessRunner programs, UnitControl services, NetworkPlan network, Path run, Path etc) {
+        this.programs = programs;
+        this.services = services;
+        this.network = network;
+        this.run = run;
+        this.etc = etc;
+    }
+
+    /** Says whether it runs, and what it refused. */
+    public FilterStateFile state() {
+        return new FilterStateFile(file());
+    }
+
+    /** Before slurmctld is started: from here on nothing from without reaches its port but through the filter. */
+    public void closePort() throws IOException {
+        new SlurmctldRedirectTable(network.own(), network.network(), account().uid()).install(programs);
+    }
+
+    /**
+     * It listens when this returns.
+     *
+     * @throws IOException if it does not within the time, or Slurm's release is not one that it knows
+     */
+    public void start(Duration patience) throws IOException {
+        String answer = programs.runChecked("slurmctld", "-V");
+        SlurmRelease release = SlurmRelease.ofVersionOutput(answer)
+                .orElseThrow(() ->
+                        new IOException("slurmctld -V: expected one of Slurm's releases that the filter knows, got "
+                                + new ProcessRunner.Output(0, answer, "").errorSummary()));
+        programs.runChecked(
+                "install",
+                "-d",
+                "-m",
+                "0755",
+                run.resolve(FilterStateFile.FOLDER).toString());
+        programs.runChecked(
+                "install", "-m", "0660", "-g", Integer.toString(account().gid()), "/dev/null", file().toString());
+        services.start(UNIT, settings(release));
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (!state().isRunning()) {
+            if (System.nanoTime() >= deadline) {
+                throw new IOException(
+                        UNIT + ": does not listen after " + patience.toSeconds() + " s; see journalctl -u " + UNIT);
+            }
+            pause();
+        }
+    }
+
+    private String settings(SlurmRelease release) {
+        String place = network.own() + "/" + network.prefix();
+        return "[Service]\nExecStart=\nExecStart=/usr/libexec/cloister/slurm-filter " + place + " " + release + " "
+                + file() + "\n";
+    }
+
+    /** Workers wait then. */
+    public void stop() throws IOException {
+        stop(services);
+    }
+
+    /** The same, for who knows no more of it. */
+    public static void stop(UnitControl services) throws IOException {
+        services.stop(UNIT);
+    }
+
+    private Path file() {
+        return run.resolve(FilterStateFile.NAME);
+    }
+
+    private DaemonAccount account() throws IOException {
+        return DaemonAccount.of(etc.resolve("passwd"), ACCOUNT);
+    }
+
+    private static void pause() throws IOException {
+        try {
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(UNIT + ": interrupted", e);
+        }
+    }
+}

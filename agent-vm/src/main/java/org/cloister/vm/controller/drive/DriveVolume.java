@@ -1,0 +1,174 @@
+package org.cloister.vm.controller.drive;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.OptionalLong;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.DeviceErasure;
+import org.cloister.luks.volume.KeySlotDerivation;
+import org.cloister.luks.volume.LuksVolume;
+import org.cloister.luks.volume.VolumeException;
+import org.cloister.luks.volume.VolumeFormat;
+import org.cloister.luks.volume.VolumeKey;
+
+/**
+ * The drive's header: made for a key, or found and held against an opening. The drive's key is a slot's, so that another one
+ * can take its place; what encrypts the sectors is random and nobody's. A drive whose making was cut short has no epoch.
+ */
+final class DriveVolume {
+    /** In which every trace of a volume, a file system or a table of partitions lies. */
+    private static final long HEAD_BYTES = 64L << 20;
+
+    private static final long TAIL_BYTES = 4L << 20;
+    private static final int AT_ONCE = 1 << 20;
+    private static final String SUBSYSTEM = "cloister";
+
+    private final SecretAllocator secrets;
+    private final Cryptsetup cryptsetup;
+    private final Path device;
+
+    DriveVolume(SecretAllocator secrets, Cryptsetup cryptsetup, Path device) {
+        this.secrets = secrets;
+        this.cryptsetup = cryptsetup;
+        this.device = device;
+    }
+
+    /**
+     * A volume that only this key opens, without an epoch yet.
+     *
+     * @throws DriveOpenRefused if there is anything but an unfinished drive on it
+     */
+    LuksVolume create(VolumeFormat format, SecretMemory driveKey) throws IOException {
+        if (isUnfinished()) {
+            cryptsetup.erase(device, DeviceErasure.Scope.HEADER);
+        } else {
+            requireEmpty();
+        }
+        LuksVolume volume;
+        try (SecretMemory volumeKey = secrets.random(format.integrity().volumeKeyLength())) {
+            volume = cryptsetup.create(device, format, volumeKey);
+            boolean done = false;
+            try {
+                volume.addSlot(VolumeKey.ofVolume(volumeKey), driveKey, KeySlotDerivation.RANDOM_KEY);
+                done = true;
+            } finally {
+                if (!done) {
+                    volume.close();
+                }
+            }
+        }
+        return volume;
+    }
+
+    /**
+     * The drive as it is, if its header is of the form that {@link #create} makes, the opening is newer than it is and
+     * the key opens it. The form comes first: until then the header could ask for any cipher, and for any time and
+     * memory to try a key.
+     *
+     * @throws DriveOpenRefused else; nothing was changed
+     */
+    LuksVolume openExisting(SecretMemory driveKey, long epoch) throws IOException {
+        LuksVolume volume = open();
+        boolean good = false;
+        try {
+            requireForm(volume);
+            long present = volume.tokens().epoch().orElseThrow(this::unfinished);
+            if (present >= epoch) {
+                throw new DriveOpenRefused(
+                        DriveOpenRefused.Reason.DRIVE_EPOCH,
+                        "drive",
+                        "an epoch below the opening's " + epoch,
+                        Long.toString(present),
+                        "open it with the next epoch; if nobody did, this is not the newest drive's opening");
+            }
+            try {
+                volume.check(VolumeKey.ofSlot(driveKey));
+            } catch (VolumeException.WrongKey e) {
+                throw new DriveOpenRefused(DriveOpenRefused.Reason.DRIVE_KEY, e);
+            }
+            good = true;
+            return volume;
+        } finally {
+            if (!good) {
+                volume.close();
+            }
+        }
+    }
+
+    /** Of the header as it is now; empty if there is none. */
+    OptionalLong epoch() throws IOException {
+        try (LuksVolume volume = open()) {
+            return volume.tokens().epoch();
+        }
+    }
+
+    private static void requireForm(LuksVolume volume) throws IOException {
+        try {
+            volume.requireForm();
+        } catch (VolumeException.UnexpectedHeader e) {
+            throw new DriveOpenRefused(DriveOpenRefused.Reason.DRIVE_HEADER, e);
+        }
+    }
+
+    private LuksVolume open() throws IOException {
+        try {
+            return cryptsetup.open(device);
+        } catch (VolumeException.NotLuks e) {
+            throw new DriveOpenRefused(DriveOpenRefused.Reason.NO_DRIVE, e);
+        }
+    }
+
+    private DriveOpenRefused unfinished() {
+        return new DriveOpenRefused(
+                DriveOpenRefused.Reason.UNFINISHED,
+                "drive",
+                "one with an epoch",
+                "one whose making was cut short",
+                "open it as a new one: nothing was ever on it");
+    }
+
+    private boolean isUnfinished() throws IOException {
+        try (LuksVolume volume = cryptsetup.open(device)) {
+            return volume.subsystem().equals(SUBSYSTEM)
+                    && volume.tokens().epoch().isEmpty();
+        } catch (VolumeException.NotLuks | VolumeException.DamagedHeader | VolumeException.Luks1 e) {
+            return false;
+        }
+    }
+
+    private void requireEmpty() throws IOException {
+        try (FileChannel channel = FileChannel.open(device, StandardOpenOption.READ)) {
+            long size = channel.size();
+            requireZeros(channel, 0, Math.min(size, HEAD_BYTES));
+            long tail = Math.max(0, size - TAIL_BYTES);
+            requireZeros(channel, tail, size);
+        }
+    }
+
+    private static void requireZeros(FileChannel channel, long from, long to) throws IOException {
+        ByteBuffer piece = ByteBuffer.allocate(AT_ONCE);
+        for (long at = from; at < to; ) {
+            piece.clear();
+            int count = channel.read(piece, at);
+            if (count <= 0) {
+                return;
+            }
+            for (int i = 0; i < count; i++) {
+                if (piece.get(i) != 0) {
+                    throw new DriveOpenRefused(
+                            DriveOpenRefused.Reason.NOT_EMPTY,
+                            "new drive",
+                            "zeros",
+                            "something at byte " + (at + i),
+                            "give it an empty disk, or open it as the drive that it is");
+                }
+            }
+            at += count;
+        }
+    }
+}

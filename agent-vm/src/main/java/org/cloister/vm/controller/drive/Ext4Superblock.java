@@ -1,0 +1,112 @@
+package org.cloister.vm.controller.drive;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The superblock of an ext4, as far as it tells the kernel how to mount it: features, another device for the journal,
+ * what to do after an error, mount options. Only a holder of the drive's key can have written it. It is compared all
+ * the same, so that what mounts is what {@link ProjectDrive} makes, not what a disk asks for. Offsets as in Linux'
+ * fs/ext4/ext4.h.
+ */
+final class Ext4Superblock {
+    static final int AT = 1024;
+    static final int LENGTH = 1024;
+
+    /** As mkfs.ext4 takes them, whatever its configuration says. */
+    static final List<String> FEATURES = List.of(
+            "has_journal",
+            "ext_attr",
+            "resize_inode",
+            "dir_index",
+            "filetype",
+            "extent",
+            "64bit",
+            "flex_bg",
+            "sparse_super",
+            "large_file",
+            "huge_file",
+            "dir_nlink",
+            "extra_isize",
+            "metadata_csum");
+
+    private static final int MAGIC = 0xef53;
+    /** has_journal, ext_attr, resize_inode, dir_index. */
+    private static final int COMPATIBLE = 0x4 | 0x8 | 0x10 | 0x20;
+    /** filetype, extent, 64bit, flex_bg. */
+    private static final int INCOMPATIBLE = 0x2 | 0x40 | 0x80 | 0x200;
+    /** sparse_super, large_file, huge_file, dir_nlink, extra_isize, metadata_csum. */
+    private static final int READ_ONLY_COMPATIBLE = 0x1 | 0x2 | 0x8 | 0x20 | 0x40 | 0x400;
+    /** user_xattr, acl. */
+    private static final int DEFAULT_OPTIONS = 0x4 | 0x8;
+
+    private static final int ERRORS_CONTINUE = 1;
+    private static final int JOURNAL_INODE = 8;
+    private static final int CRC32C = 1;
+
+    private static final int AT_MAGIC = 0x38;
+    private static final int AT_ERRORS = 0x3c;
+    private static final int AT_COMPATIBLE = 0x5c;
+    private static final int AT_INCOMPATIBLE = 0x60;
+    private static final int AT_READ_ONLY_COMPATIBLE = 0x64;
+    private static final int AT_JOURNAL_UUID = 0xd0;
+    private static final int UUID_LENGTH = 16;
+    private static final int AT_JOURNAL_INODE = 0xe0;
+    private static final int AT_JOURNAL_DEVICE = 0xe4;
+    private static final int AT_DEFAULT_OPTIONS = 0x100;
+    private static final int AT_CHECKSUM_TYPE = 0x175;
+    private static final int AT_MOUNT_OPTIONS = 0x200;
+    private static final int MOUNT_OPTIONS_LENGTH = 64;
+
+    private final ByteBuffer bytes;
+    private final List<String> differences = new ArrayList<>();
+
+    private Ext4Superblock(byte[] bytes) {
+        this.bytes = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /**
+     * @param block the {@value #LENGTH} bytes at {@value #AT}
+     * @return what differs first from what is made, both values; empty if nothing does
+     */
+    static Optional<String> difference(byte[] block) {
+        if (block.length != LENGTH) {
+            throw new IllegalArgumentException("superblock: want " + LENGTH + " bytes, have " + block.length);
+        }
+        Ext4Superblock head = new Ext4Superblock(block);
+        head.compare();
+        return head.differences.stream().findFirst();
+    }
+
+    private void compare() {
+        want("magic", MAGIC, bytes.getShort(AT_MAGIC) & 0xffff);
+        want("compatible features", COMPATIBLE, bytes.getInt(AT_COMPATIBLE));
+        want("incompatible features", INCOMPATIBLE, bytes.getInt(AT_INCOMPATIBLE));
+        want("read-only compatible features", READ_ONLY_COMPATIBLE, bytes.getInt(AT_READ_ONLY_COMPATIBLE));
+        want("checksum type", CRC32C, bytes.get(AT_CHECKSUM_TYPE) & 0xff);
+        want("journal inode", JOURNAL_INODE, bytes.getInt(AT_JOURNAL_INODE));
+        want("journal device", 0, bytes.getInt(AT_JOURNAL_DEVICE));
+        zeros("UUID of a journal elsewhere", AT_JOURNAL_UUID, UUID_LENGTH);
+        want("default mount options", DEFAULT_OPTIONS, bytes.getInt(AT_DEFAULT_OPTIONS));
+        want("behaviour after errors", ERRORS_CONTINUE, bytes.getShort(AT_ERRORS) & 0xffff);
+        zeros("mount options", AT_MOUNT_OPTIONS, MOUNT_OPTIONS_LENGTH);
+    }
+
+    private void want(String field, int wanted, int had) {
+        if (wanted != had) {
+            differences.add("superblock: want %s 0x%x, have 0x%x".formatted(field, wanted, had));
+        }
+    }
+
+    private void zeros(String field, int at, int length) {
+        byte[] zeros = new byte[length];
+        byte[] had = Arrays.copyOfRange(bytes.array(), at, at + length);
+        if (!Arrays.equals(zeros, had)) {
+            differences.add("superblock: want no %s, have some".formatted(field));
+        }
+    }
+}

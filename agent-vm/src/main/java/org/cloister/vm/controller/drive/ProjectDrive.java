@@ -1,0 +1,193 @@
+package org.cloister.vm.controller.drive;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.LuksVolume;
+import org.cloister.luks.volume.VolumeKey;
+import org.cloister.vm.system.mount.MountHolder;
+import org.cloister.vm.system.mount.MountedFileSystem;
+import org.cloister.vm.system.mount.Unmounter;
+
+/**
+ * The project's drive: a LUKS2 volume with ext4 on it. Its epoch is written before anything on it is changed, so that of two
+ * VMs that were given one drive the later one's is known to both.
+ */
+public final class ProjectDrive {
+    private static final Duration FORMAT_LIMIT = Duration.ofMinutes(5);
+    private static final Duration CHECK_LIMIT = Duration.ofMinutes(15);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** Runs e2fsck, and nothing else does: no login, daemon or member of a project has this uid. */
+    private static final int CHECKER = 65_532;
+
+    /** e2fsck has mended something. */
+    private static final int MENDED = 1;
+
+    private final ProcessRunner programs;
+    private final Cryptsetup cryptsetup;
+    private final DrivePlan plan;
+    private final DriveVolume volume;
+
+    public ProjectDrive(ProcessRunner programs, SecretAllocator secrets, Cryptsetup cryptsetup, DrivePlan plan) {
+        this.programs = programs;
+        this.cryptsetup = cryptsetup;
+        this.plan = plan;
+        this.volume = new DriveVolume(secrets, cryptsetup, plan.device());
+    }
+
+    /**
+     * What was found.
+     *
+     * @param previousEpoch the epoch that it had; 0 of one that was made
+     */
+    public record OpenResult(long previousEpoch, boolean created) {}
+
+    /**
+     * Mounts it; the key is the caller's to close.
+     *
+     * @param epoch the opening's, which the drive has from now on
+     * @param create whether it is to be made, and was never anything
+     * @throws DriveOpenRefused if it is not as it should be; of one that was found nothing was changed unless a step
+     *     failed
+     */
+    public OpenResult open(SecretMemory key, long epoch, boolean create) throws IOException {
+        if (isMapped()) {
+            throw new DriveOpenRefused(
+                    DriveOpenRefused.Reason.DRIVE,
+                    "drive",
+                    "a mapping of its own",
+                    plan.mapping().path() + " of an earlier agent",
+                    "end this VM");
+        }
+        boolean done = false;
+        try {
+            OpenResult opened = create ? make(key, epoch) : find(key, epoch);
+            MountedFileSystem.mountExt4(programs, plan.mapping().path(), plan.mountPoint());
+            done = true;
+            return opened;
+        } catch (DriveOpenRefused e) {
+            throw e;
+        } catch (IOException e) {
+            throw new DriveOpenRefused(DriveOpenRefused.Reason.DRIVE, e);
+        } finally {
+            if (!done) {
+                close();
+            }
+        }
+    }
+
+    /** Whether an agent has left it mapped. */
+    public boolean isMapped() throws IOException {
+        return cryptsetup.status(plan.mapping()).isPresent();
+    }
+
+    /**
+     * Looks at the header anew: another VM may have been given the drive.
+     *
+     * @return its epoch; empty if it has none any more
+     */
+    public OptionalLong epoch() throws IOException {
+        return volume.epoch();
+    }
+
+    /** Unmounts and unmaps it. May be called again. @return who still had files of it open; it is out of their reach then */
+    public List<MountHolder> close() throws IOException {
+        List<MountHolder> holders = List.of();
+        if (isOurs()) {
+            holders =
+                    new Unmounter(programs, PATIENCE).unmount(plan.mountPoint()).holders();
+        }
+        cryptsetup.close(plan.mapping());
+        return holders;
+    }
+
+    private OpenResult make(SecretMemory key, long epoch) throws IOException {
+        try (LuksVolume made = volume.create(plan.label(), key)) {
+            made.map(plan.mapping(), VolumeKey.ofSlot(key), Set.of());
+            run(
+                    FORMAT_LIMIT,
+                    0,
+                    "mkfs.ext4",
+                    "-q",
+                    "-O",
+                    "none," + String.join(",", Ext4Superblock.FEATURES),
+                    "-E",
+                    "lazy_itable_init=1,lazy_journal_init=1,nodiscard",
+                    plan.mapping().path().toString());
+            // Last: without it the drive is none yet.
+            made.tokens().raiseEpoch(epoch);
+        }
+        return new OpenResult(0, true);
+    }
+
+    private OpenResult find(SecretMemory key, long epoch) throws IOException {
+        try (LuksVolume found = volume.openExisting(key, epoch)) {
+            long before = found.tokens().epoch().orElseThrow();
+            found.tokens().raiseEpoch(epoch);
+            found.map(plan.mapping(), VolumeKey.ofSlot(key), Set.of());
+            check();
+            return new OpenResult(before, false);
+        }
+    }
+
+    /**
+     * Mends the file system as a user that has this device alone, without capabilities: it is a large program that reads what
+     * somebody with the key could have written. What the kernel is then given to mount is compared with what is made.
+     */
+    private void check() throws IOException {
+        Path device = plan.mapping().path();
+        Files.setAttribute(device, "unix:uid", CHECKER);
+        try {
+            run(
+                    CHECK_LIMIT,
+                    MENDED,
+                    "setpriv",
+                    "--reuid=" + CHECKER,
+                    "--regid=" + CHECKER,
+                    "--clear-groups",
+                    "--inh-caps=-all",
+                    "--no-new-privs",
+                    "e2fsck",
+                    "-p",
+                    device.toString());
+        } finally {
+            Files.setAttribute(device, "unix:uid", 0);
+        }
+        ByteBuffer head = ByteBuffer.allocate(Ext4Superblock.LENGTH);
+        try (FileChannel channel = FileChannel.open(device, StandardOpenOption.READ)) {
+            while (head.hasRemaining() && channel.read(head, Ext4Superblock.AT + head.position()) > 0) {
+                // until full or at the end
+            }
+        }
+        Optional<String> difference = Ext4Superblock.difference(head.array());
+        if (difference.isPresent()) {
+            throw new IOException(device + ": " + difference.get()
+                    + "; it was changed with the drive's key: see which host opened it last");
+        }
+    }
+
+    private void run(Duration limit, int most, String... command) throws IOException {
+        ProcessRunner.Output output = programs.run("", List.of(command), limit);
+        if (output.exit() < 0 || output.exit() > most) {
+            throw new IOException(String.join(" ", command) + ": " + output.errorSummary());
+        }
+    }
+
+    private boolean isOurs() throws IOException {
+        Path device = plan.mapping().path();
+        return MountedFileSystem.at(programs, plan.mountPoint()).stream()
+                .anyMatch(mount -> mount.source().equals(device.toString()));
+    }
+}

@@ -1,0 +1,139 @@
+package org.cloister.vm.controller.members;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.Set;
+import org.cloister.vm.system.users.ProjectMember;
+
+/**
+ * Members' homes on the project's storage. Nobody but we may write to the folder of homes or to the one above it, so that
+ * no link can be put where we make or change something; what is there already and not as it should be is left alone.
+ */
+public final class MemberHomes {
+    private static final String OPEN = "rwxr-xr-x";
+    private static final String CLOSED = "rwx------";
+    private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(CLOSED));
+
+    /** A link is what it is, and no folder. */
+    private record Found(int owner, int mode, boolean folder) {
+        static Found at(Path path) throws IOException {
+            Map<String, Object> found =
+                    Files.readAttributes(path, "unix:uid,mode,isDirectory", LinkOption.NOFOLLOW_LINKS);
+            return new Found(
+                    (int) requireNonNull(found.get("uid")), (int) requireNonNull(found.get("mode")) & 0777, (boolean)
+                            requireNonNull(found.get("isDirectory")));
+        }
+    }
+
+    private final Path folder;
+    private final int us;
+
+    /**
+     * @param folder of all homes; made if it is not there, in one that is
+     * @param us our own uid: 0 but in tests
+     */
+    public MemberHomes(Path folder, int us) {
+        this.folder = folder;
+        this.us = us;
+    }
+
+    /**
+     * Makes a folder beside that of the homes, for what all jobs read, such as software. One that is there already is its
+     * administrators' to write to as they like.
+     *
+     * @throws IOException if it is no folder, or others may write to the one above it
+     */
+    public void createSharedFolder(String name) throws IOException {
+        Path above = above();
+        requireOurs(above);
+        Path shared = above.resolve(name);
+        try {
+            Files.createDirectory(shared);
+            setMode(shared, OPEN);
+        } catch (FileAlreadyExistsException e) {
+            if (!Found.at(shared).folder) {
+                throw new IOException(shared + ": want a folder, have something else; remove it", e);
+            }
+        }
+    }
+
+    /**
+     * Makes the home with mode 0700, or finds it; its mode is its owner's to change then.
+     *
+     * @throws IOException if another one owns it, it is no folder, or others may write to a folder above it
+     */
+    public void createHome(ProjectMember member) throws IOException {
+        requireOurs(above());
+        try {
+            Files.createDirectory(folder);
+            setMode(folder, OPEN);
+        } catch (FileAlreadyExistsException e) {
+            // As it should be; looked at next.
+        }
+        requireOurs(folder);
+        Path home = folder.resolve(member.login());
+        try {
+            Files.createDirectory(home, PRIVATE);
+        } catch (FileAlreadyExistsException e) {
+            // Perhaps half made: without its owner yet.
+        }
+        give(home, member);
+    }
+
+    private Path above() throws IOException {
+        Path above = folder.toAbsolutePath().getParent();
+        if (above == null) {
+            throw new IOException(folder + ": want a folder below another one");
+        }
+        return above;
+    }
+
+    private void give(Path home, ProjectMember member) throws IOException {
+        Found found = Found.at(home);
+        if (!found.folder) {
+            throw new IOException("home " + home + ": want a folder, have something else; remove it");
+        }
+        if (found.owner == member.uid()) {
+            return;
+        }
+        if (found.owner != us || !isEmpty(home)) {
+            throw new IOException(
+                    "home " + home + ": want owner " + member.uid() + " or an empty one of ours, have owner "
+                            + found.owner + "; chown it if it is " + member.login() + "'s");
+        }
+        setMode(home, CLOSED);
+        Files.setAttribute(home, "unix:gid", member.gid(), LinkOption.NOFOLLOW_LINKS);
+        Files.setAttribute(home, "unix:uid", member.uid(), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private void requireOurs(Path path) throws IOException {
+        Found found = Found.at(path);
+        if (!found.folder || found.owner != us || (found.mode & 0022) != 0) {
+            throw new IOException(path + ": want a folder that uid " + us + " alone writes to, have owner "
+                    + found.owner + " and mode " + Integer.toOctalString(found.mode) + "; homes are made nowhere else");
+        }
+    }
+
+    private static void setMode(Path path, String mode) throws IOException {
+        Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                .setPermissions(PosixFilePermissions.fromString(mode));
+    }
+
+    private static boolean isEmpty(Path home) throws IOException {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(home)) {
+            return !entries.iterator().hasNext();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package org.cloister.vm.controller.members;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.cloister.slurm.SlurmCommand;
+import org.cloister.slurm.SlurmRefusedException;
+import org.cloister.slurm.SlurmUnavailableException;
+import org.cloister.vm.system.users.ProjectMember;
+import org.cloister.vm.system.users.ProjectMembers;
+
+/**
+ * What slurmdbd has to know before a member may submit: the cluster, its one account of the same name, and each member in
+ * it. What is there stays as it is, with the limits that an administrator gave it.
+ */
+public final class SlurmAssociations {
+    private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_-]{0,39}");
+    /** What one command line takes with room to spare. */
+    private static final int AT_ONCE = 200;
+
+    private final SlurmCommand slurm;
+    private final String cluster;
+
+    /** @throws IllegalArgumentException if the name is none that sacctmgr takes as one word */
+    public SlurmAssociations(SlurmCommand slurm, String cluster) {
+        if (!NAME.matcher(cluster).matches()) {
+            throw new IllegalArgumentException("cluster: want " + NAME + ", have \"" + cluster + "\"");
+        }
+        this.slurm = slurm;
+        this.cluster = cluster;
+    }
+
+    /**
+     * Adds what is missing. May be called again, after whatever happened to the last call. Members have to have their names
+     * before: slurmctld asks for the number of a user when it hears of one and when it starts, and else once an hour.
+     */
+    public void add(ProjectMembers members) throws IOException {
+        if (!lines("list", "cluster", "format=cluster").contains(cluster)) {
+            add("cluster", cluster);
+        }
+        Set<String> known = lines("list", "associations", "cluster=" + cluster, "format=account,user");
+        if (!known.contains(cluster + "|")) {
+            add("account", cluster, "cluster=" + cluster, "description=project", "organization=project");
+        }
+        List<String> missing = new ArrayList<>();
+        for (ProjectMember member : members.list()) {
+            if (!known.contains(cluster + "|" + member.login())) {
+                missing.add(member.login());
+            }
+        }
+        for (int i = 0; i < missing.size(); i += AT_ONCE) {
+            List<String> some = missing.subList(i, Math.min(i + AT_ONCE, missing.size()));
+            add("user", String.join(",", some), "account=" + cluster, "cluster=" + cluster);
+        }
+    }
+
+    private Set<String> lines(String... words) throws SlurmUnavailableException {
+        List<String> arguments = new ArrayList<>(List.of("-n", "-P"));
+        arguments.addAll(List.of(words));
+        return new HashSet<>(
+                slurm.succeed("sacctmgr", arguments).lines().map(String::strip).toList());
+    }
+
+    private void add(String what, String name, String... options)
+            throws SlurmUnavailableException, SlurmRefusedException {
+        List<String> arguments = new ArrayList<>(List.of("-i", "add", what, name));
+        arguments.addAll(List.of(options));
+        SlurmCommand.Output output = slurm.run("sacctmgr", arguments, "");
+        String said = output.out() + output.err();
+        // Another one added it in between.
+        if (output.exit() != 0 && !said.contains("Nothing new added") && !said.contains("already exists")) {
+            throw new SlurmRefusedException("sacctmgr add " + what + " " + name + ": " + output.complaint());
+        }
+    }
+}

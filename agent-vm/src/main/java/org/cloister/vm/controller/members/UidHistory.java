@@ -1,0 +1,80 @@
+package org.cloister.vm.controller.members;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.protocol.handover.LoginRules;
+import org.cloister.vm.system.users.ProjectMember;
+import org.cloister.vm.system.users.ProjectMembers;
+
+/**
+ * Whose each uid is or was, on one drive. Files of a member who left stay, and belong to a number: whoever else got it would
+ * have them.
+ *
+ * @param logins by uid
+ */
+public record UidHistory(SortedMap<Integer, String> logins) {
+    private static final Pattern LINE = Pattern.compile("([1-9][0-9]{3,4}) (" + LoginRules.FORM + ")");
+
+    public UidHistory {
+        logins = new TreeMap<>(logins);
+    }
+
+    public static UidHistory none() {
+        return new UidHistory(new TreeMap<>());
+    }
+
+    /** @param file that a problem names */
+    public static UidHistory parse(Path file, String text) throws IOException {
+        SortedMap<Integer, String> logins = new TreeMap<>();
+        int number = 0;
+        for (String line : text.lines().toList()) {
+            number++;
+            Matcher found = LINE.matcher(line);
+            if (!found.matches() || logins.put(Integer.parseInt(found.group(1)), found.group(2)) != null) {
+                throw new IOException(file + ":" + number
+                        + ": want a uid that was not there before and its login, have another line; whose files are"
+                        + " whose is not known then");
+            }
+        }
+        return new UidHistory(logins);
+    }
+
+    /** A line for each, as {@link #parse} reads it. */
+    public String text() {
+        StringBuilder text = new StringBuilder();
+        logins.forEach(
+                (uid, login) -> text.append(uid).append(' ').append(login).append('\n'));
+        return text.toString();
+    }
+
+    /** Of members who would get another's uid, or have another one than before. */
+    public List<String> problems(ProjectMembers members) {
+        List<String> problems = new ArrayList<>();
+        for (ProjectMember member : members.list()) {
+            String whose = logins.get(member.uid());
+            if (whose != null && !whose.equals(member.login())) {
+                problems.add("uid of " + member.login() + ": want one that nobody else had, have " + member.uid()
+                        + ", which was " + whose + "'s");
+            }
+            logins.forEach((uid, login) -> {
+                if (login.equals(member.login()) && uid != member.uid()) {
+                    problems.add("uid of " + login + ": want " + uid + ", whose files are there, have " + member.uid());
+                }
+            });
+        }
+        return problems;
+    }
+
+    /** These and the members'. */
+    public UidHistory with(ProjectMembers members) {
+        SortedMap<Integer, String> all = new TreeMap<>(logins);
+        members.list().forEach(member -> all.put(member.uid(), member.login()));
+        return new UidHistory(all);
+    }
+}

@@ -1,0 +1,95 @@
+package org.cloister.vm.controller.provision;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.cloister.ipsec.PinnedPeer;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.vm.controller.storage.NfsExport;
+import org.cloister.vm.controller.storage.NfsExports;
+import org.cloister.vm.system.network.NetworkPlan;
+import org.cloister.vm.system.network.ProjectInterface;
+import org.cloister.vm.system.tunnel.ProjectTunnels;
+import org.cloister.vm.system.tunnel.TunnelPeer;
+import org.jspecify.annotations.Nullable;
+
+/** The controlling VM's own guard, tunnels and exports. A way in is opened from within: storage, tunnel, guard. */
+public final class SystemWorkerAccess implements WorkerAccess {
+    private final ProjectInterface uplink;
+    private final ProjectTunnels tunnels;
+    private final NfsExports exports;
+    /** By their addresses, each of one machine at a time. */
+    private final Map<TunnelAddress, String> admitted = new TreeMap<>();
+
+    private NetworkPlan plan;
+
+    /** @param plan as the uplink is now, without workers */
+    public SystemWorkerAccess(ProjectInterface uplink, ProjectTunnels tunnels, NfsExports exports, NetworkPlan plan) {
+        this.uplink = uplink;
+        this.tunnels = tunnels;
+        this.exports = exports;
+        this.plan = plan;
+    }
+
+    @Override
+    public synchronized void grant(TunnelPeer worker, NfsExport export) throws IOException {
+        String before = admitted.putIfAbsent(worker.address(), worker.name());
+        if (before != null && !before.equals(worker.name())) {
+            throw new IOException("address " + worker.address() + " of worker " + worker.name()
+                    + ": want a free one, have that of " + before);
+        }
+        boolean done = false;
+        try {
+            exports.add(export);
+            for (PinnedPeer peer : TunnelPeer.peersOfController(List.of(worker))) {
+                tunnels.add(peer);
+            }
+            guard();
+            done = true;
+        } finally {
+            if (!done) {
+                revoke(worker, export);
+            }
+        }
+    }
+
+    @Override
+    public synchronized void revoke(TunnelPeer worker, NfsExport export) throws IOException {
+        if (!worker.name().equals(admitted.get(worker.address()))) {
+            return;
+        }
+        admitted.remove(worker.address());
+        IOException failure = attempt(this::guard, null);
+        failure = attempt(() -> tunnels.remove(worker.name()), failure);
+        failure = attempt(() -> exports.remove(export), failure);
+        if (failure != null) {
+            // Known still, so that it can be tried again and nobody else gets the address.
+            admitted.put(worker.address(), worker.name());
+            throw failure;
+        }
+    }
+
+    private void guard() throws IOException {
+        NetworkPlan next = plan.with(List.copyOf(admitted.keySet()));
+        uplink.replacePeers(next);
+        plan = next;
+    }
+
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private static @Nullable IOException attempt(Step step, @Nullable IOException before) {
+        try {
+            step.run();
+            return before;
+        } catch (IOException e) {
+            if (before == null) {
+                return e;
+            }
+            before.addSuppressed(e);
+            return before;
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package org.cloister.vm.controller.queue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.vm.controller.tickets.WorkerPhase;
+
+/**
+ * A job's AdminComment, in the one form in which our plugin and we write it: words, for sacctmgr makes backticks of quotation
+ * marks. One value, one text.
+ *
+ * @param features places in the approval's list, ascending
+ * @param attempt the last one; none before the first
+ */
+record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
+    static final int MAX_CHARS = 1024;
+    static final int MAX_ATTEMPT = 999_999_999;
+    /** 31 years. */
+    static final Duration MOST = Duration.ofSeconds(999_999_999);
+
+    private static final String PLACE = "(?:0|[1-9][0-9]?)";
+    private static final String SECONDS = "(?:0|[1-9][0-9]{0,8})\\.[0-9]{3}";
+    private static final Pattern FORM =
+            Pattern.compile("v=1 features=(-|" + PLACE + "(?:," + PLACE + "){0,31})(?: ticket=("
+                    + Ticket.ID + ") attempt=([1-9][0-9]{0,8})"
+                    + Arrays.stream(WorkerPhase.values())
+                            .map(phase -> "(?: " + phase + "=(?<" + phase + ">" + SECONDS + "))?")
+                            .collect(Collectors.joining())
+                    + ")?");
+
+    /**
+     * A job's ticket.
+     *
+     * @param number from 1
+     * @param seconds in whole milliseconds, of phases that it went through
+     */
+    record Attempt(String ticket, int number, Map<WorkerPhase, Duration> seconds) {
+        Attempt {
+            seconds = Map.copyOf(seconds);
+        }
+    }
+
+    AdminComment {
+        features = List.copyOf(features);
+    }
+
+    /** @throws MalformedException if neither our plugin nor we wrote it: the job came another way */
+    static AdminComment parse(String text) throws MalformedException {
+        if (text.length() > MAX_CHARS) {
+            throw new MalformedException(
+                    "admin comment: want at most " + MAX_CHARS + " characters, have " + text.length());
+        }
+        Matcher form = FORM.matcher(text);
+        if (!form.matches()) {
+            throw new MalformedException(
+                    "admin comment: want what the project's plugin writes, have " + StrictJson.quoted(text));
+        }
+        Optional<Attempt> attempt = Optional.ofNullable(form.group(2))
+                .map(ticket -> new Attempt(ticket, Integer.parseInt(form.group(3)), seconds(form)));
+        return new AdminComment(features(form.group(1)), attempt);
+    }
+
+    private static List<Integer> features(String list) throws MalformedException {
+        List<Integer> features = new ArrayList<>();
+        int least = 0;
+        for (String each : list.equals("-") ? new String[0] : list.split(",", -1)) {
+            int place = Integer.parseInt(each);
+            if (place < least || place >= ResourceRequest.MAX_FEATURES) {
+                throw new MalformedException("admin comment: features: want places from " + least + " to "
+                        + (ResourceRequest.MAX_FEATURES - 1) + ", have " + place);
+            }
+            features.add(place);
+            least = place + 1;
+        }
+        return features;
+    }
+
+    private static Map<WorkerPhase, Duration> seconds(Matcher form) {
+        Map<WorkerPhase, Duration> seconds = new EnumMap<>(WorkerPhase.class);
+        for (WorkerPhase phase : WorkerPhase.values()) {
+            Optional.ofNullable(form.group(phase.toString()))
+                    .ifPresent(took -> seconds.put(phase, Duration.ofMillis(Long.parseLong(took.replace(".", "")))));
+        }
+        return seconds;
+    }
+
+    /** Of a job's last ticket. What is out of a number's range is written as its nearest. */
+    static AdminComment of(JobTicket entry) {
+        Map<WorkerPhase, Duration> seconds = new EnumMap<>(WorkerPhase.class);
+        entry.phaseDurations().forEach((phase, took) -> {
+            Duration least = took.isNegative() ? Duration.ZERO : took;
+            seconds.put(phase, Duration.ofMillis((least.compareTo(MOST) > 0 ? MOST : least).toMillis()));
+        });
+        return new AdminComment(
+                entry.request().features(),
+                Optional.of(new Attempt(entry.ticket(), Math.min(entry.attempt(), MAX_ATTEMPT), seconds)));
+    }
+
+    String text() {
+        String places = features.isEmpty()
+                ? "-"
+                : features.stream().map(String::valueOf).collect(Collectors.joining(","));
+        return "v=1 features=" + places + attempt.map(AdminComment::text).orElse("");
+    }
+
+    private static String text(Attempt attempt) {
+        return " ticket=" + attempt.ticket() + " attempt=" + attempt.number()
+                + new TreeMap<>(attempt.seconds())
+                        .entrySet().stream()
+                                .map(each -> " " + each.getKey() + "=" + seconds(each.getValue()))
+                                .collect(Collectors.joining());
+    }
+
+    private static String seconds(Duration took) {
+        return String.format(Locale.ROOT, "%d.%03d", took.toSeconds(), took.toMillisPart());
+    }
+}

@@ -1,0 +1,102 @@
+package org.cloister.vm.controller.queue;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.cloister.slurm.SlurmRefusedException;
+import org.cloister.slurm.SlurmUnavailableException;
+import org.cloister.vm.controller.slurm.LocalSlurm;
+import org.cloister.vm.controller.slurm.LocalSlurmJobId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The last words on jobs, on their way into Slurm. They may wait for accounting for days, so nothing waits for them. Of
+ * any thread; one at a time writes. Times are {@link ClockReading#elapsedMs}.
+ */
+final class AdminCommentWriter {
+    private static final Logger LOG = LoggerFactory.getLogger(AdminCommentWriter.class);
+    /** Accounting may learn of a job some time after slurmctld forgot it; later it never will. */
+    private static final int REFUSALS = 12;
+
+    private static final long LOOK_MS = 1_000;
+
+    private final LocalSlurm slurm;
+    private final Map<String, Due> due = new LinkedHashMap<>();
+    private final Set<String> done = new TreeSet<>();
+
+    private record Due(String ticket, LocalSlurmJobId job, String text, int failures, int refusals, long notBeforeMs) {}
+
+    AdminCommentWriter(LocalSlurm slurm) {
+        this.slurm = slurm;
+    }
+
+    /** One that is on its way goes on as it is. */
+    synchronized void add(String ticket, LocalSlurmJobId job, String text) {
+        if (!done.contains(ticket)) {
+            due.putIfAbsent(ticket, new Due(ticket, job, text, 0, 0, Long.MIN_VALUE));
+            notifyAll();
+        }
+    }
+
+    /** Tickets whose statement is made, or never will be; each once. */
+    synchronized List<String> drainDone() {
+        List<String> all = List.copyOf(done);
+        done.clear();
+        return all;
+    }
+
+    /** Until one is due, or for a moment; it may be for less. */
+    @SuppressWarnings("WaitNotInLoop") // who is woken for nothing looks, and waits again
+    synchronized void awaitDue(long nowMs) throws InterruptedException {
+        if (due(nowMs).isEmpty()) {
+            wait(LOOK_MS);
+        }
+    }
+
+    private synchronized List<Due> due(long nowMs) {
+        return new ArrayList<>(
+                due.values().stream().filter(each -> each.notBeforeMs <= nowMs).toList());
+    }
+
+    /** Tries each that is due, once. */
+    void write(long nowMs) {
+        for (Due each : due(nowMs)) {
+            try {
+                slurm.setAdminComment(each.job, each.text);
+                finish(each);
+            } catch (SlurmRefusedException e) {
+                if (each.refusals + 1 >= REFUSALS) {
+                    LOG.warn("no statement job={} ticket={} reason=\"{}\"", each.job, each.ticket, e.getMessage());
+                    finish(each);
+                } else {
+                    again(each, 1, nowMs);
+                }
+            } catch (SlurmUnavailableException e) {
+                LOG.warn("statement waits job={} ticket={} reason=\"{}\"", each.job, each.ticket, e.getMessage());
+                again(each, 0, nowMs);
+            }
+        }
+    }
+
+    private synchronized void finish(Due each) {
+        due.remove(each.ticket);
+        done.add(each.ticket);
+    }
+
+    private synchronized void again(Due each, int refused, long nowMs) {
+        int failures = each.failures + 1;
+        due.put(
+                each.ticket,
+                new Due(
+                        each.ticket,
+                        each.job,
+                        each.text,
+                        failures,
+                        each.refusals + refused,
+                        nowMs + QueueRetryDelay.delayMs(failures)));
+    }
+}

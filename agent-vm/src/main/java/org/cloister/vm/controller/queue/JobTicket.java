@@ -1,0 +1,203 @@
+package org.cloister.vm.controller.queue;
+
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.vm.controller.slurm.JobRequirements;
+import org.cloister.vm.controller.slurm.LocalSlurmJobId;
+import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
+import org.cloister.vm.controller.tickets.WorkerPhase;
+
+/**
+ * What the ledger holds of one ticket: one attempt of one job.
+ *
+ * @param uid of the job's owner, whose the nodes are and nobody else's
+ * @param hetJobId of a heterogeneous job's component, the first component's number; 0 otherwise
+ * @param restarts how often the job had been requeued when the ticket was asked for
+ * @param attempt counts a job's tickets from 1
+ * @param failures tickets in a row that failed, this one included once it has
+ * @param requirements as it stood when the ticket was asked for
+ * @param requestedMs since 1970, as is {@code closedMs}, which is 0 while the ticket is open: they outlive this
+ *     process, and nothing is decided by them but how long a job that failed still waits after a restart
+ * @param started whether its job was seen running on it
+ * @param held whether its job was seen held after the last attempt that it has
+ * @param endReason why it failed, if it did
+ * @param phaseDurations of the phases that it went through, the slowest slot's
+ */
+record JobTicket(
+        String ticket,
+        LocalSlurmJobId job,
+        int uid,
+        long hetJobId,
+        int restarts,
+        int attempt,
+        int failures,
+        JobRequirements requirements,
+        ResourceRequest request,
+        Stage stage,
+        long requestedMs,
+        long closedMs,
+        boolean started,
+        boolean held,
+        Optional<EndReason> endReason,
+        Map<WorkerPhase, Duration> phaseDurations) {
+    /** How far a ticket is. It never goes back. */
+    enum Stage {
+        /** Wanted. */
+        OPEN,
+        /** Its job has run, or began to. */
+        RELEASED,
+        /** Its job does not want it. */
+        WITHDRAWN,
+        /** Nothing is left of it, in Slurm or with the workers. */
+        GONE
+    }
+
+    JobTicket {
+        if (!Ticket.ID.matcher(ticket).matches()) {
+            throw new IllegalArgumentException("ticket: want " + Ticket.ID + ", have " + ticket);
+        }
+        if (uid < 0 || restarts < 0 || attempt < 1 || failures < 0 || hetJobId < 0) {
+            throw new IllegalArgumentException("ticket " + ticket + ": want counts, have uid " + uid + ", restarts "
+                    + restarts + ", attempt " + attempt + ", failures " + failures + ", set " + hetJobId);
+        }
+        phaseDurations = Map.copyOf(phaseDurations);
+    }
+
+    boolean isOpen() {
+        return stage == Stage.OPEN;
+    }
+
+    boolean isClosing() {
+        return stage == Stage.RELEASED || stage == Stage.WITHDRAWN;
+    }
+
+    /** @param how {@link Stage#RELEASED} or {@link Stage#WITHDRAWN} */
+    JobTicket markClosed(Stage how, Optional<EndReason> why, int failuresNow, long nowMs) {
+        return new JobTicket(
+                ticket,
+                job,
+                uid,
+                hetJobId,
+                restarts,
+                attempt,
+                failuresNow,
+                requirements,
+                request,
+                how,
+                requestedMs,
+                nowMs,
+                started,
+                held,
+                why,
+                phaseDurations);
+    }
+
+    JobTicket markGone() {
+        return new JobTicket(
+                ticket,
+                job,
+                uid,
+                hetJobId,
+                restarts,
+                attempt,
+                failures,
+                requirements,
+                request,
+                Stage.GONE,
+                requestedMs,
+                closedMs,
+                started,
+                held,
+                endReason,
+                phaseDurations);
+    }
+
+    /** A start makes earlier failures past. */
+    JobTicket markStarted() {
+        return new JobTicket(
+                ticket,
+                job,
+                uid,
+                hetJobId,
+                restarts,
+                attempt,
+                0,
+                requirements,
+                request,
+                stage,
+                requestedMs,
+                closedMs,
+                true,
+                held,
+                endReason,
+                phaseDurations);
+    }
+
+    JobTicket markHeld() {
+        return new JobTicket(
+                ticket,
+                job,
+                uid,
+                hetJobId,
+                restarts,
+                attempt,
+                failures,
+                requirements,
+                request,
+                stage,
+                requestedMs,
+                closedMs,
+                started,
+                true,
+                endReason,
+                phaseDurations);
+    }
+
+    /** Its job was released by who may: what failed before does not count. */
+    JobTicket clearFailures() {
+        return new JobTicket(
+                ticket,
+                job,
+                uid,
+                hetJobId,
+                restarts,
+                attempt,
+                0,
+                requirements,
+                request,
+                stage,
+                requestedMs,
+                closedMs,
+                started,
+                false,
+                endReason,
+                phaseDurations);
+    }
+
+    JobTicket withPhases(Map<WorkerPhase, Duration> more) {
+        Map<WorkerPhase, Duration> all = new EnumMap<>(WorkerPhase.class);
+        all.putAll(phaseDurations);
+        all.putAll(more);
+        return new JobTicket(
+                ticket,
+                job,
+                uid,
+                hetJobId,
+                restarts,
+                attempt,
+                failures,
+                requirements,
+                request,
+                stage,
+                requestedMs,
+                closedMs,
+                started,
+                held,
+                endReason,
+                all);
+    }
+}

@@ -1,0 +1,59 @@
+package org.cloister.vm.controller.queue;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.cloister.vm.controller.slurm.LocalSlurmNode;
+
+/** How nodes leave Slurm. What is refused, or goes half the way, is decided again at the next look, until they are gone. */
+final class NodeRemoval {
+    private NodeRemoval() {}
+
+    /**
+     * Of a closed ticket's nodes.
+     *
+     * @param vanished whether their VMs have gone
+     * @param rested of a node, whether its rest is over
+     */
+    static List<SlurmAction> actionsFor(
+            Collection<LocalSlurmNode> nodes, boolean vanished, Predicate<LocalSlurmNode> rested) {
+        List<SlurmAction> steps = new ArrayList<>();
+        for (LocalSlurmNode node : nodes) {
+            if (node.state() == LocalSlurmNode.State.UNAVAILABLE) {
+                if (rested.test(node)) {
+                    steps.add(new SlurmAction.DeleteNode(node.name()));
+                }
+            } else if (vanished) {
+                steps.add(new SlurmAction.MarkNodeDown(node.name(), "its VM has gone"));
+            } else if (acceptsJobs(node)) {
+                steps.add(new SlurmAction.DrainNode(node.name(), "its job has ended"));
+            }
+        }
+        return steps;
+    }
+
+    static boolean acceptsJobs(LocalSlurmNode node) {
+        return node.state() == LocalSlurmNode.State.IDLE || node.state() == LocalSlurmNode.State.BUSY;
+    }
+
+    /** Nodes of no ticket: nobody knows whose they were. One that a job still has is left to it. */
+    static List<SlurmAction> orphanActions(
+            Collection<LocalSlurmNode> nodes, Set<String> features, Predicate<LocalSlurmNode> rested) {
+        return nodes.stream()
+                .filter(node -> !features.contains(node.feature()))
+                .flatMap(node -> orphanAction(node, rested).stream())
+                .toList();
+    }
+
+    private static Optional<SlurmAction> orphanAction(LocalSlurmNode node, Predicate<LocalSlurmNode> rested) {
+        return switch (node.state()) {
+            case UNAVAILABLE ->
+                rested.test(node) ? Optional.of(new SlurmAction.DeleteNode(node.name())) : Optional.empty();
+            case IDLE, BUSY -> Optional.of(new SlurmAction.DrainNode(node.name(), "of no ticket"));
+            case DRAINING -> Optional.empty();
+        };
+    }
+}

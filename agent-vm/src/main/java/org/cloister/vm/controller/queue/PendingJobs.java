@@ -1,0 +1,172 @@
+package org.cloister.vm.controller.queue;
+
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.vm.controller.slurm.LocalSlurm;
+import org.cloister.vm.controller.slurm.LocalSlurmJob;
+import org.cloister.vm.controller.slurm.LocalSlurmJobId;
+import org.cloister.vm.controller.slurm.LocalSlurmJobState;
+import org.cloister.vm.controller.tickets.WorkerAllocator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Jobs that wait without a ticket: some get one, some are held, some are taken off a ticket that is none any more. */
+final class PendingJobs {
+    private static final Logger LOG = LoggerFactory.getLogger(PendingJobs.class);
+
+    private final QueueSettings settings;
+    private final QueueTickets books;
+    private final WorkerAllocator workers;
+    private final QueueMetrics timings;
+    private final JobRequests wanted;
+    private final SecureRandom random;
+
+    /**
+     * What came of a round.
+     *
+     * @param overQuota jobs that would have a ticket with a higher quota
+     */
+    record Outcome(List<SlurmAction> actions, Set<LocalSlurmJobId> overQuota) {}
+
+    PendingJobs(
+            QueueSettings settings,
+            QueueTickets books,
+            WorkerAllocator workers,
+            QueueMetrics timings,
+            JobRequests wanted,
+            SecureRandom random) {
+        this.settings = settings;
+        this.books = books;
+        this.workers = workers;
+        this.timings = timings;
+        this.wanted = wanted;
+        this.random = random;
+    }
+
+    Outcome decide(LocalSlurmSnapshot view) {
+        List<SlurmAction> steps = new ArrayList<>();
+        List<TicketSelection.Candidate> candidates = new ArrayList<>();
+        for (LocalSlurmJob job : view.pendingJobs()) {
+            Optional<ActiveTicket> last = books.newest(job.id());
+            last.ifPresent(ticket -> watchHold(ticket, job));
+            if (last.isPresent() && last.get().entry.isOpen()) {
+                continue;
+            }
+            RequestPlanner.Result answer = wanted.requestFor(job, view);
+            if (answer.request().isEmpty() || isSpent(last)) {
+                if (SlurmJobReasons.waitsForNodes(job)) {
+                    LOG.warn(
+                            "held job={} reason=\"{}\"",
+                            job.id(),
+                            answer.request().isEmpty() ? answer.refusal() : "every attempt failed");
+                    steps.add(new SlurmAction.HoldJob(job.id()));
+                }
+            } else if (!job.features().equals(LocalSlurm.UNPLACED)) {
+                steps.add(new SlurmAction.UnassignJob(
+                        job.id(), last.map(each -> each.entry.requirements()).orElse(job.requirements())));
+            } else if (SlurmJobReasons.doesNotFit(job)) {
+                // Any change has 22.05.8 give back the priority that it took, one to what is there already, too.
+                steps.add(new SlurmAction.UnassignJob(job.id(), job.requirements()));
+            } else if (SlurmJobReasons.waitsForNodes(job)) {
+                candidates.add(
+                        new TicketSelection.Candidate(job, answer.request().get(), mayAsk(last, view.now.elapsedMs())));
+            }
+        }
+        TicketSelection.Outcome admitted = TicketSelection.select(
+                candidates, view.pendingComponents(), busyTasks(view), settings.maxTickets() - books.inFlight());
+        admitted.selected().forEach(each -> ask(each, view.now));
+        Set<LocalSlurmJobId> quota = new HashSet<>();
+        admitted.overQuota().forEach(each -> quota.add(each.id()));
+        return new Outcome(steps, quota);
+    }
+
+    private boolean isSpent(Optional<ActiveTicket> last) {
+        return last.isPresent() && last.get().entry.failures() >= settings.maxAttempts();
+    }
+
+    /** A job that was held for its failures and is not any more was released by who may: it is tried again. */
+    private void watchHold(ActiveTicket ticket, LocalSlurmJob job) {
+        if (ticket.entry.isOpen() || !isSpent(Optional.of(ticket))) {
+            return;
+        }
+        if (SlurmJobReasons.isHeld(job) && !ticket.entry.held()) {
+            books.update(ticket, ticket.entry.markHeld());
+        } else if (ticket.entry.held() && !SlurmJobReasons.isHeld(job)) {
+            books.update(ticket, ticket.entry.clearFailures());
+        }
+    }
+
+    /** A job that Slurm has held may be released before the next look. */
+    void onActionDone(SlurmAction step) {
+        if (step instanceof SlurmAction.HoldJob hold) {
+            books.newest(hold.job())
+                    .filter(ticket -> !ticket.entry.isOpen() && isSpent(Optional.of(ticket)))
+                    .ifPresent(ticket -> books.update(ticket, ticket.entry.markHeld()));
+        }
+    }
+
+    private static boolean mayAsk(Optional<ActiveTicket> last, long nowMs) {
+        return last.isEmpty()
+                || nowMs - last.get().closedMs
+                        >= QueueRetryDelay.delayMs(last.get().entry.failures());
+    }
+
+    /** When a job may have its next ticket, since 1970, unless somebody sets the clock. */
+    static long nextAttemptMs(JobTicket last) {
+        return last.closedMs() + QueueRetryDelay.delayMs(last.failures());
+    }
+
+    /** By an array's number. */
+    private Map<Long, Integer> busyTasks(LocalSlurmSnapshot view) {
+        Map<Long, Integer> busy = new HashMap<>();
+        for (LocalSlurmJob job : view.jobs()) {
+            boolean has = job.state() == LocalSlurmJobState.RUNNING
+                    || job.state() == LocalSlurmJobState.COMPLETING
+                    || (job.state() == LocalSlurmJobState.PENDING
+                            && books.newest(job.id())
+                                    .filter(each -> each.entry.isOpen())
+                                    .isPresent());
+            if (job.arrayJobId() != 0 && has) {
+                busy.merge(job.arrayJobId(), 1, Integer::sum);
+            }
+        }
+        return busy;
+    }
+
+    private void ask(TicketSelection.Candidate candidate, ClockReading now) {
+        LocalSlurmJob job = candidate.job();
+        Optional<JobTicket> last = books.newest(job.id()).map(each -> each.entry);
+        JobTicket entry = new JobTicket(
+                Ticket.newId(random),
+                job.id(),
+                job.uid(),
+                job.hetJobId(),
+                job.restarts(),
+                last.map(each -> each.attempt() + 1).orElse(JobRequests.firstAttempt(job)),
+                last.map(JobTicket::failures).orElse(0),
+                job.requirements(),
+                candidate.request(),
+                JobTicket.Stage.OPEN,
+                now.wallMs(),
+                0,
+                false,
+                false,
+                Optional.empty(),
+                Map.of());
+        LOG.info(
+                "asked ticket={} job={} attempt={} nodes={}",
+                entry.ticket(),
+                entry.job(),
+                entry.attempt(),
+                entry.request().nodes());
+        timings.ticketRequested();
+        books.create(entry, now, () -> workers.submitTicket(entry.ticket(), entry.request()));
+    }
+}

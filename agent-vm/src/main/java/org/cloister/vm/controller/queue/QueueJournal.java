@@ -1,0 +1,251 @@
+package org.cloister.vm.controller.queue;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.daemon.ExclusiveLock;
+import org.cloister.protocol.ticket.Ticket;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tickets of a project's queue, in a file on its drive: a line is a change, on the drive before a call returns. A line
+ * that a crash cut short is dropped. Of one process at a time, and of one thread, but for {@link #ownerOf}.
+ */
+public final class QueueJournal implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(QueueJournal.class);
+    /** Of a line, which is one change of up to as many tickets as a round has. */
+    private static final int MAX_LINE = 16 << 20;
+
+    private static final int MAX_ENTRIES = 8192;
+    private static final int MAX_TEXT = 2048;
+    private static final Pattern ID = Ticket.ID;
+    /** Lines beyond the entries themselves, from which the file is written anew. */
+    private static final int SPARE_LINES = 2000;
+
+    private final Path file;
+    private final ExclusiveLock lock;
+    private final Map<String, JobTicket> entries = new LinkedHashMap<>();
+    /** By ticket, of the entries that are there. */
+    private final Map<String, Integer> owners = new ConcurrentHashMap<>();
+
+    private FileChannel out;
+    /** Bytes of the lines that were read. */
+    private long whole;
+
+    private int lines;
+    /** From so many lines on the file is written anew. */
+    private int mostLines = SPARE_LINES;
+
+    private QueueJournal(Path file, ExclusiveLock lock, FileChannel out) {
+        this.file = file;
+        this.lock = lock;
+        this.out = out;
+    }
+
+    /**
+     * @param file is made if it is not there; beside it are {@code file.lock} and, for a moment, {@code file.new}
+     * @throws IOException if it cannot be read or written, another process has it, or a line that is whole does not parse
+     */
+    public static QueueJournal open(Path file) throws IOException {
+        ExclusiveLock lock = ExclusiveLock.acquire(file.resolveSibling(file.getFileName() + ".lock"), "ledger " + file);
+        try {
+            QueueJournal ledger = new QueueJournal(
+                    file, lock, FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
+            ledger.replay();
+            ledger.tidy();
+            return ledger;
+        } catch (IOException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    Collection<JobTicket> entries() {
+        return List.copyOf(entries.values());
+    }
+
+    /** The uid of whose job a ticket is for; empty if there is no such ticket. Any thread may ask. */
+    public OptionalInt ownerOf(String ticket) {
+        Integer uid = owners.get(ticket);
+        return uid == null ? OptionalInt.empty() : OptionalInt.of(uid);
+    }
+
+    /** All of them or, if it is cut short, none. */
+    void put(Collection<JobTicket> changed) {
+        if (changed.isEmpty()) {
+            return;
+        }
+        changed.forEach(this::keep);
+        append(line(changed));
+    }
+
+    void drop(Collection<String> tickets) {
+        if (tickets.isEmpty()) {
+            return;
+        }
+        tickets.forEach(this::forget);
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ArrayNode list = json.putArray("drop");
+        tickets.forEach(list::add);
+        append(json.toString());
+    }
+
+    private void keep(JobTicket entry) {
+        entries.put(entry.ticket(), entry);
+        owners.put(entry.ticket(), entry.uid());
+    }
+
+    private void forget(String ticket) {
+        entries.remove(ticket);
+        owners.remove(ticket);
+    }
+
+    private static String line(Collection<JobTicket> entries) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ArrayNode list = json.putArray("put");
+        entries.forEach(entry -> JobTicketJson.write(entry, list.addObject()));
+        return json.toString();
+    }
+
+    /** What cannot be written ends the process: nothing may be done that is not written down. */
+    private void append(String line) {
+        try {
+            write(out, line);
+            out.force(false);
+            lines++;
+            if (lines > mostLines && !rewrite()) {
+                mostLines = lines + SPARE_LINES;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("ledger " + file + ": not written: " + e.getMessage(), e);
+        }
+    }
+
+    private static void write(FileChannel to, String line) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
+        while (bytes.hasRemaining()) {
+            to.write(bytes);
+        }
+    }
+
+    /** Where no file can be made, as when a member has used up the drive's, it goes on as it is. */
+    private void tidy() throws IOException {
+        if (!rewrite()) {
+            out.truncate(whole);
+            out.position(whole);
+            out.force(true);
+            syncFolder();
+        }
+    }
+
+    private void replay() throws IOException {
+        String text = Files.readString(file);
+        int from = 0;
+        int number = 0;
+        for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+            number++;
+            try {
+                apply(text.substring(from, end));
+            } catch (MalformedException e) {
+                if (end == text.length() - 1) {
+                    LOG.warn("the ledger's last line is dropped: {}", e.getMessage());
+                    return;
+                }
+                throw new IOException(
+                        "ledger " + file + ": line " + number + " does not parse: " + e.getMessage()
+                                + "; move the file away, and every node and ticket is taken back",
+                        e);
+            }
+            whole += text.substring(from, end + 1).getBytes(StandardCharsets.UTF_8).length;
+            from = end + 1;
+        }
+        if (from < text.length()) {
+            LOG.warn("the ledger's last line was cut short and is dropped, bytes={}", text.length() - from);
+        }
+    }
+
+    private void apply(String line) throws MalformedException {
+        StrictJson json = StrictJson.read(line.getBytes(StandardCharsets.UTF_8), MAX_LINE, MAX_TEXT);
+        if (json.has("drop")) {
+            json.texts("drop", MAX_ENTRIES, ID).forEach(this::forget);
+        } else {
+            for (StrictJson each : json.objects("put", MAX_ENTRIES)) {
+                keep(JobTicketJson.read(each));
+            }
+        }
+        json.requireNothingElse();
+    }
+
+    /**
+     * One line each, in a new file that takes the old one's place.
+     *
+     * @return whether it has; else the old one is as it was
+     */
+    private boolean rewrite() throws IOException {
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        FileChannel next;
+        try {
+            next = written(fresh);
+        } catch (IOException e) {
+            LOG.warn("the ledger is not written anew and grows on: {}; see what fills the drive", e.toString());
+            return false;
+        }
+        out.close();
+        out = next;
+        lines = entries.size();
+        mostLines = lines + SPARE_LINES;
+        syncFolder();
+        return true;
+    }
+
+    private FileChannel written(Path fresh) throws IOException {
+        FileChannel next = FileChannel.open(
+                fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
+        try {
+            for (JobTicket entry : entries.values()) {
+                write(next, line(List.of(entry)));
+            }
+            next.force(true);
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            return next;
+        } catch (IOException e) {
+            try (next) {
+                // Half of it would keep the room that others want.
+                next.truncate(0);
+            }
+            throw e;
+        }
+    }
+
+    /** It has the file's name. */
+    private void syncFolder() throws IOException {
+        try (FileChannel directory = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
+            directory.force(true);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        out.close();
+        lock.close();
+    }
+}

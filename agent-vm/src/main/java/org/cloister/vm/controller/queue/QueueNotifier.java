@@ -1,0 +1,93 @@
+package org.cloister.vm.controller.queue;
+
+import java.io.IOException;
+import java.nio.file.ClosedWatchServiceException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchEvent;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A file in memory that Slurm's plugins write to when jobs come, change or end. It carries no news: one that is
+ * missed costs a look's delay.
+ */
+final class QueueNotifier implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(QueueNotifier.class);
+    /** Nobody reads what is in it. */
+    private static final long MOST_BYTES = 1 << 20;
+
+    private final Path file;
+    private final WatchService watch;
+    private final Runnable rung;
+
+    private QueueNotifier(Path file, WatchService watch, Runnable rung) {
+        this.file = file;
+        this.watch = watch;
+        this.rung = rung;
+    }
+
+    /** @param rung is called on a thread of the bell's own */
+    static QueueNotifier watch(Path file, Runnable rung) throws IOException {
+        try {
+            // Where slurmctld has an account of its own, the file was made for that before.
+            Files.createFile(file);
+        } catch (FileAlreadyExistsException e) {
+            LOG.debug("the bell is there", e);
+        }
+        Path folder = file.resolveSibling(".");
+        WatchService watch = file.getFileSystem().newWatchService();
+        folder.register(watch, StandardWatchEventKinds.ENTRY_MODIFY, StandardWatchEventKinds.ENTRY_CREATE);
+        QueueNotifier bell = new QueueNotifier(file, watch, rung);
+        Thread thread = new Thread(bell::run, "bell");
+        thread.setDaemon(true);
+        thread.start();
+        return bell;
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                WatchKey key = watch.take();
+                boolean ours = false;
+                for (WatchEvent<?> event : key.pollEvents()) {
+                    ours |= event.kind() == StandardWatchEventKinds.OVERFLOW
+                            || file.getFileName().equals(event.context());
+                }
+                if (ours) {
+                    shorten();
+                    rung.run();
+                }
+                if (!key.reset()) {
+                    LOG.warn("the bell's folder has gone, file={}; the queue is looked at by the clock alone", file);
+                    return;
+                }
+            }
+        } catch (ClosedWatchServiceException e) {
+            LOG.debug("the bell is taken down", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void shorten() {
+        try {
+            if (Files.size(file) > MOST_BYTES) {
+                Files.newByteChannel(file, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)
+                        .close();
+            }
+        } catch (IOException e) {
+            LOG.warn("the bell is not emptied, file={} reason=\"{}\"", file, e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        watch.close();
+    }
+}

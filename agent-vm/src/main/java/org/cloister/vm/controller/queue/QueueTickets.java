@@ -1,0 +1,92 @@
+package org.cloister.vm.controller.queue;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.cloister.vm.controller.slurm.LocalSlurmJobId;
+
+/** The ledger's tickets at work. What is changed is on the drive before anything that follows from it is done. */
+final class QueueTickets {
+    private final QueueJournal ledger;
+    private final Map<String, ActiveTicket> tickets = new LinkedHashMap<>();
+    private final Map<LocalSlurmJobId, ActiveTicket> newest = new HashMap<>();
+    private final Map<String, JobTicket> changed = new LinkedHashMap<>();
+    private final List<String> dropped = new ArrayList<>();
+    private final List<Runnable> afterwards = new ArrayList<>();
+
+    /** @param now when the ledger was opened */
+    QueueTickets(QueueJournal ledger, ClockReading now) {
+        this.ledger = ledger;
+        ledger.entries().forEach(entry -> add(new ActiveTicket(entry, now)));
+    }
+
+    private void add(ActiveTicket ticket) {
+        tickets.put(ticket.entry.ticket(), ticket);
+        newest.merge(ticket.entry.job(), ticket, (a, b) -> a.entry.attempt() > b.entry.attempt() ? a : b);
+    }
+
+    Collection<ActiveTicket> all() {
+        return List.copyOf(tickets.values());
+    }
+
+    Optional<ActiveTicket> find(String id) {
+        return Optional.ofNullable(tickets.get(id));
+    }
+
+    /** A job's last ticket. */
+    Optional<ActiveTicket> newest(LocalSlurmJobId job) {
+        return Optional.ofNullable(newest.get(job));
+    }
+
+    boolean isNewest(ActiveTicket ticket) {
+        return newest.get(ticket.entry.job()) == ticket;
+    }
+
+    /** Tickets of which the workers may still have something, which is what quota counts; their nodes rest in Slurm after that. */
+    int inFlight() {
+        return (int) tickets.values().stream()
+                .filter(each -> each.entry.stage() != JobTicket.Stage.GONE && !each.reports.isEnded())
+                .count();
+    }
+
+    /** @param then runs when it is on the drive */
+    void create(JobTicket entry, ClockReading now, Runnable then) {
+        add(new ActiveTicket(entry, now));
+        changed.put(entry.ticket(), entry);
+        afterwards.add(then);
+    }
+
+    void update(ActiveTicket ticket, JobTicket to) {
+        ticket.entry = to;
+        changed.put(to.ticket(), to);
+    }
+
+    void update(ActiveTicket ticket, JobTicket to, Runnable then) {
+        update(ticket, to);
+        afterwards.add(then);
+    }
+
+    void remove(ActiveTicket ticket) {
+        String id = ticket.entry.ticket();
+        tickets.remove(id);
+        newest.remove(ticket.entry.job(), ticket);
+        changed.remove(id);
+        dropped.add(id);
+    }
+
+    /** Writes what was changed, in one piece, then does what waited for it. */
+    void flush() {
+        List<JobTicket> entries = List.copyOf(changed.values());
+        changed.clear();
+        ledger.put(entries);
+        ledger.drop(List.copyOf(dropped));
+        dropped.clear();
+        List<Runnable> now = List.copyOf(afterwards);
+        afterwards.clear();
+        now.forEach(Runnable::run);
+    }
+}

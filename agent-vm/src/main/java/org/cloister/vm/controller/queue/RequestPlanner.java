@@ -1,0 +1,138 @@
+package org.cloister.vm.controller.queue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.vm.controller.config.HostShape;
+import org.cloister.vm.controller.slurm.JobRequirements;
+
+/**
+ * What a ticket has to ask of the site for what a job asks of its nodes. Tasks are spread evenly over nodes, so that all of a
+ * ticket's worker VMs are of a size.
+ */
+final class RequestPlanner {
+    private final List<HostShape> shapes;
+    private final int features;
+    private final Duration longest;
+
+    /**
+     * One of both.
+     *
+     * @param refusal for the job's owner
+     */
+    record Result(Optional<ResourceRequest> request, String refusal) {
+        static Result refused(String why) {
+            return new Result(Optional.empty(), why);
+        }
+    }
+
+    RequestPlanner(QueueSettings settings) {
+        this.shapes = settings.shapes();
+        this.features = settings.features().size();
+        this.longest = settings.maxJobTime();
+    }
+
+    Result plan(JobRequirements demand, List<Integer> places) {
+        if (!places.isEmpty() && places.get(places.size() - 1) >= features) {
+            return Result.refused(
+                    "constraint: want one of the " + features + " names that the project's approval has, have "
+                            + "number " + places.get(places.size() - 1) + "; submit the job again");
+        }
+        long minutes = minutes(demand);
+        if (minutes > ResourceRequest.MAX_MINUTES) {
+            return Result.refused("time limit: want at most " + ResourceRequest.MAX_MINUTES + " minutes, have "
+                    + minutes + "; give a lower --time");
+        }
+        int most = mostNodes(demand);
+        for (int nodes = Math.max(1, demand.minNodes()); nodes <= most; nodes++) {
+            Optional<ResourceRequest> request = request(demand, places, nodes, (int) minutes);
+            if (request.isPresent() && hostsFor(request.get()) >= nodes) {
+                return new Result(request, "");
+            }
+        }
+        return Result.refused(unfit(demand));
+    }
+
+    /**
+     * Whether a ticket that asked for {@code had} is as good as one that asks for {@code wanted}: the same, and no shorter.
+     */
+    static boolean covers(ResourceRequest had, ResourceRequest wanted) {
+        return had.minutes() >= wanted.minutes()
+                && had.nodes() == wanted.nodes()
+                && had.tasks().equals(wanted.tasks())
+                && had.cpusPerTask() == wanted.cpusPerTask()
+                && had.tasksPerNode().equals(wanted.tasksPerNode())
+                && had.memoryMib() == wanted.memoryMib()
+                && had.scratchMib() == wanted.scratchMib()
+                && had.exclusive() == wanted.exclusive()
+                && had.features().equals(wanted.features());
+    }
+
+    /**
+     * A job that said no count of nodes has one and the same for least and most, as one that asked for just this many has. But
+     * the latter, if its tasks do not fit, Slurm has refused: so its tasks may go to more nodes.
+     */
+    private int mostNodes(JobRequirements demand) {
+        int most =
+                demand.maxNodes() > demand.minNodes() ? demand.maxNodes() : Math.max(demand.minNodes(), demand.tasks());
+        int hosts = shapes.stream().mapToInt(HostShape::hosts).sum();
+        return Math.min(Math.min(most, hosts), ResourceRequest.MAX_NODES);
+    }
+
+    private long minutes(JobRequirements demand) {
+        Duration limit = demand.timeLimit().orElse(longest);
+        return Math.max(1, limit.plusSeconds(59).toMinutes());
+    }
+
+    private static Optional<ResourceRequest> request(
+            JobRequirements demand, List<Integer> places, int nodes, int minutes) {
+        // Fewer tasks than nodes: Slurm gives each node one, or fewer nodes; both fit on these.
+        OptionalInt tasks = demand.tasks() < nodes ? OptionalInt.empty() : OptionalInt.of(demand.tasks());
+        OptionalInt perNode = demand.tasksPerNode();
+        if (perNode.isEmpty() && nodes > 1 && tasks.isPresent()) {
+            perNode = OptionalInt.of((tasks.getAsInt() - 1) / nodes + 1);
+        }
+        int cpus = Math.max(1, demand.cpusPerTask());
+        long tasksOfNode = perNode.orElse(tasks.orElse(1));
+        // Memory for each CPU of a whole node is of CPUs that nobody knows yet.
+        boolean all = demand.memoryMib() == 0 || (demand.exclusive() && demand.memoryPerCpu());
+        try {
+            long each = demand.memoryPerCpu() && !all ? Math.multiplyExact(tasksOfNode, cpus) : 1;
+            long memory = all ? 0 : Math.multiplyExact(demand.memoryMib(), each);
+            return Optional.of(new ResourceRequest(
+                    nodes,
+                    tasks,
+                    cpus,
+                    perNode,
+                    Math.toIntExact(memory),
+                    Math.toIntExact(demand.scratchMib()),
+                    demand.exclusive() || all,
+                    minutes,
+                    places));
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            return Optional.empty();
+        }
+    }
+
+    private int hostsFor(ResourceRequest request) {
+        return shapes.stream()
+                .filter(shape -> request.cpusPerNode() <= shape.cpus()
+                        && request.memoryMib() <= shape.memoryMib()
+                        && request.scratchMib() <= shape.scratchMib())
+                .mapToInt(HostShape::hosts)
+                .sum();
+    }
+
+    private String unfit(JobRequirements demand) {
+        HostShape largest =
+                shapes.stream().reduce((a, b) -> b.cpus() > a.cpus() ? b : a).orElse(new HostShape(1, 1, 1, 0));
+        int hosts = shapes.stream().mapToInt(HostShape::hosts).sum();
+        return "nodes: want what the site has, up to " + hosts + " hosts, the largest of " + largest.cpus() + " CPUs, "
+                + largest.memoryMib() + " MiB, " + largest.scratchMib() + " MiB scratch; have " + demand.minNodes()
+                + " nodes, " + demand.tasks() + " tasks of " + demand.cpusPerTask() + " CPUs, " + demand.memoryMib()
+                + " MiB " + (demand.memoryPerCpu() ? "a CPU" : "a node") + ", " + demand.scratchMib()
+                + " MiB scratch; ask for less, then scontrol release";
+    }
+}

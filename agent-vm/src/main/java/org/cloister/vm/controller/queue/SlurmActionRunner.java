@@ -1,0 +1,87 @@
+package org.cloister.vm.controller.queue;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import org.cloister.slurm.SlurmRefusedException;
+import org.cloister.slurm.SlurmUnavailableException;
+import org.cloister.vm.controller.slurm.LocalSlurm;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Has Slurm do what was decided, some at a time, and waits for all: the next look sees what came of them. */
+final class SlurmActionRunner {
+    private static final Logger LOG = LoggerFactory.getLogger(SlurmActionRunner.class);
+
+    private final LocalSlurm slurm;
+    private final Executor calls;
+
+    SlurmActionRunner(LocalSlurm slurm, Executor calls) {
+        this.slurm = slurm;
+        this.calls = calls;
+    }
+
+    /**
+     * @return those that Slurm said are done; of others, nothing is known before the next look
+     * @throws RuntimeException that a call threw: a bug
+     */
+    Set<SlurmAction> run(Collection<SlurmAction> steps) throws InterruptedException {
+        Map<SlurmAction, FutureTask<Boolean>> tasks = new LinkedHashMap<>();
+        for (SlurmAction step : new LinkedHashSet<>(steps)) {
+            tasks.put(step, new FutureTask<>(() -> tried(step)));
+        }
+        List<FutureTask<Boolean>> all = new ArrayList<>(tasks.values());
+        all.forEach(calls::execute);
+        Set<SlurmAction> done = new LinkedHashSet<>();
+        for (Map.Entry<SlurmAction, FutureTask<Boolean>> each : tasks.entrySet()) {
+            try {
+                if (each.getValue().get()) {
+                    done.add(each.getKey());
+                }
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof Error error) {
+                    throw error;
+                }
+                throw new IllegalStateException("step " + each.getKey() + " failed: " + e.getCause(), e.getCause());
+            }
+        }
+        return done;
+    }
+
+    private boolean tried(SlurmAction step) {
+        try {
+            call(step);
+            return true;
+        } catch (SlurmRefusedException e) {
+            LOG.info("Slurm refused {}: {}", step, e.getMessage());
+        } catch (SlurmUnavailableException e) {
+            LOG.warn("Slurm gave no answer to {}: {}", step, e.getMessage());
+        }
+        return false;
+    }
+
+    private void call(SlurmAction step) throws SlurmUnavailableException, SlurmRefusedException {
+        if (step instanceof SlurmAction.AssignJob place) {
+            slurm.placeJob(place.job(), place.ticket(), place.nodes());
+        } else if (step instanceof SlurmAction.UnassignJob unplace) {
+            slurm.unplaceJob(unplace.job(), unplace.requirements());
+        } else if (step instanceof SlurmAction.HoldJob hold) {
+            slurm.holdJob(hold.job());
+        } else if (step instanceof SlurmAction.SaveState save) {
+            slurm.saveState(save.job());
+        } else if (step instanceof SlurmAction.DrainNode drain) {
+            slurm.drainNode(drain.node(), drain.why());
+        } else if (step instanceof SlurmAction.MarkNodeDown down) {
+            slurm.markNodeDown(down.node(), down.why());
+        } else if (step instanceof SlurmAction.DeleteNode remove) {
+            slurm.deleteNode(remove.node());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package org.cloister.vm.controller.queue;
+
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.cloister.vm.controller.tickets.WorkerEvent;
+import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
+import org.cloister.vm.controller.tickets.WorkerPhase;
+
+/** What the workers have said of one ticket since this process began. Each event may come twice, and an old one late. */
+final class WorkerReports {
+    private boolean any;
+    private OptionalInt slots = OptionalInt.empty();
+    private final Map<Integer, String> ready = new HashMap<>();
+    private final Set<Integer> gone = new HashSet<>();
+    private final Map<Integer, WorkerPhase> reached = new HashMap<>();
+    private final Map<WorkerPhase, Duration> slowest = new EnumMap<>(WorkerPhase.class);
+    private Optional<EndReason> trouble = Optional.empty();
+    private boolean ended;
+    private boolean unknown;
+    private long allocatedMs;
+    private long readyMs;
+    private long endedMs;
+
+    /** @param nowMs {@link ClockReading#elapsedMs} */
+    void apply(WorkerEvent event, long nowMs) {
+        boolean first = !any;
+        any = true;
+        if (event instanceof WorkerEvent.Allocated allocated) {
+            allocatedMs = slots.isPresent() ? allocatedMs : nowMs;
+            slots = OptionalInt.of(allocated.slots());
+        } else if (event instanceof WorkerEvent.Passed passed) {
+            reached.merge(passed.slot(), passed.phase(), (a, b) -> a.compareTo(b) > 0 ? a : b);
+            slowest.merge(passed.phase(), passed.took(), (a, b) -> a.compareTo(b) > 0 ? a : b);
+        } else if (event instanceof WorkerEvent.NodeReady node) {
+            if (!gone.contains(node.slot()) && ready.put(node.slot(), node.node()) == null) {
+                readyMs = nowMs;
+            }
+        } else if (event instanceof WorkerEvent.NodeGone node) {
+            gone.add(node.slot());
+            trouble = trouble.or(() -> Optional.of(node.reason()));
+        } else if (event instanceof WorkerEvent.Refused refused) {
+            trouble = trouble.or(() -> Optional.of(refused.reason()));
+            end(nowMs);
+        } else if (event instanceof WorkerEvent.Ended end) {
+            unknown = first;
+            trouble = trouble.or(() -> Optional.of(end.reason()));
+            end(nowMs);
+        }
+    }
+
+    /** Whether the workers know of it, or said that they do not. */
+    boolean hasReport() {
+        return any;
+    }
+
+    private void end(long nowMs) {
+        endedMs = ended ? endedMs : nowMs;
+        ended = true;
+    }
+
+    /** Empty until the site has given nodes. */
+    OptionalInt slots() {
+        return slots;
+    }
+
+    long allocatedMs() {
+        return allocatedMs;
+    }
+
+    int readySlots() {
+        return ready.size();
+    }
+
+    /** Names of nodes, by slot, those that have gone included. */
+    Map<Integer, String> ready() {
+        return Map.copyOf(ready);
+    }
+
+    /** Names of nodes that had been ready and whose VM has gone. */
+    Set<String> goneNodes() {
+        Set<String> names = new HashSet<>();
+        ready.forEach((slot, name) -> {
+            if (ended || gone.contains(slot)) {
+                names.add(name);
+            }
+        });
+        return names;
+    }
+
+    /** When the last node that was not ready before became so. */
+    long readyMs() {
+        return readyMs;
+    }
+
+    /** What keeps it from all its nodes for good; the first of several. */
+    Optional<EndReason> failureReason() {
+        return trouble;
+    }
+
+    boolean isEnded() {
+        return ended;
+    }
+
+    /** When its end was heard of. */
+    long endedMs() {
+        return endedMs;
+    }
+
+    /** Its end is all that was ever heard: it may never have been asked for. */
+    boolean endedWithoutReport() {
+        return unknown;
+    }
+
+    Map<WorkerPhase, Duration> slowestPhases() {
+        return Map.copyOf(slowest);
+    }
+
+    /** The phase in which the slot is that is furthest behind. */
+    WorkerPhase currentPhase(int nodes) {
+        if (slots.isEmpty()) {
+            return WorkerPhase.QUEUE;
+        }
+        WorkerPhase least = WorkerPhase.REGISTRATION;
+        for (int slot = 0; slot < nodes; slot++) {
+            if (!ready.containsKey(slot)) {
+                WorkerPhase passed = reached.getOrDefault(slot, WorkerPhase.QUEUE);
+                WorkerPhase in = after(passed);
+                least = in.compareTo(least) < 0 ? in : least;
+            }
+        }
+        return least;
+    }
+
+    private static WorkerPhase after(WorkerPhase passed) {
+        return switch (passed) {
+            case QUEUE -> WorkerPhase.BOOT;
+            case BOOT -> WorkerPhase.EVIDENCE;
+            case EVIDENCE -> WorkerPhase.KEYS;
+            case KEYS -> WorkerPhase.TUNNEL;
+            case TUNNEL, REGISTRATION, TEARDOWN -> WorkerPhase.REGISTRATION;
+        };
+    }
+}

@@ -1,0 +1,301 @@
+package org.cloister.vm.controller.receipts;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.cloister.audit.AuditWitness;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.evidence.EvidenceStatement;
+import org.cloister.protocol.handover.HandoverDocument;
+import org.cloister.protocol.handover.HandoverTarget;
+import org.cloister.protocol.receipt.HostStatement;
+import org.cloister.protocol.receipt.ReceiptBytes;
+import org.cloister.protocol.receipt.ReceiptSlot;
+import org.cloister.protocol.receipt.WorkerStatement;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.AllocationVerifier;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.cloister.vm.controller.admission.HandoverRecorder;
+import org.cloister.vm.controller.tickets.SiteTrust;
+import org.cloister.vm.controller.tickets.TicketRecorder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where the parts of receipts meet: the controlling VM's own, the workers' and, by the relay, the hosts'. Each is looked at
+ * when it comes and kept on the drive, until the ticket's receipt is written. Not for several threads.
+ */
+public final class ReceiptCollector implements TicketRecorder, HandoverRecorder {
+    private static final Logger LOG = LoggerFactory.getLogger(ReceiptCollector.class);
+
+    private final ReceiptSigner self;
+    private final Supplier<Optional<SiteTrust.TrustedRelay>> relay;
+    private final ReceiptDraftFolder drafts;
+    private final ReceiptIssuer issuing;
+    private final InstantSource clock;
+    private Optional<VerifiedAuditHead> newest = Optional.empty();
+
+    /**
+     * The receipts' signer.
+     *
+     * @param epoch of this start
+     * @param chain of the day, in DER, the leaf first
+     * @param documents the project's
+     */
+    public record ReceiptSigner(
+            String project, long epoch, SigningKey key, Supplier<List<byte[]>> chain, List<byte[]> documents) {
+        public ReceiptSigner {
+            documents = List.copyOf(documents);
+        }
+    }
+
+    private ReceiptCollector(
+            ReceiptSigner self,
+            Supplier<Optional<SiteTrust.TrustedRelay>> relay,
+            ReceiptDraftFolder drafts,
+            Path written,
+            InstantSource clock) {
+        this.self = self;
+        this.relay = relay;
+        this.drafts = drafts;
+        this.issuing = new ReceiptIssuer(self, drafts, written, clock);
+        this.clock = clock;
+    }
+
+    /**
+     * Goes on with what an earlier start has collected.
+     *
+     * @param relay as it has shown itself; empty while there is none that is believed
+     * @param drafts a folder of ours, made if it is not there
+     * @param written where receipts are left, for everybody to read
+     */
+    public static ReceiptCollector open(
+            ReceiptSigner self,
+            Supplier<Optional<SiteTrust.TrustedRelay>> relay,
+            Path drafts,
+            Path written,
+            InstantSource clock)
+            throws IOException {
+        Files.createDirectories(written);
+        return new ReceiptCollector(self, relay, ReceiptDraftFolder.open(drafts), written, clock);
+    }
+
+    @Override
+    public void recordSubmission(Ticket ticket, byte[] envelope) throws IOException {
+        Optional<ReceiptDraft> known = drafts.find(ticket.id());
+        if (known.isEmpty() || !known.get().digest().equals(Digest.sha256(ticket.payload()))) {
+            drafts.write(ReceiptDraft.start(ticket, envelope, self.chain().get()));
+        }
+    }
+
+    @Override
+    public void recordUpdate(RelayTicketMessage.Update update) throws IOException {
+        Optional<ReceiptDraft> known = drafts.find(update.ticket());
+        if (known.isEmpty()) {
+            return;
+        }
+        ReceiptDraft before = known.get();
+        Optional<SiteTrust.TrustedRelay> from = relay.get();
+        from.ifPresent(shown -> witness(shown, update.head()));
+        ReceiptDraft draft = before;
+        if (update.job() != 0 && before.allocation().isEmpty()) {
+            draft = draft.withJob(update.job());
+        }
+        if (draft.relay().isEmpty() && newest.isPresent()) {
+            draft = draft.withRelay(newest.get().chain(), newest.get().envelope());
+        }
+        if (from.isPresent()
+                && draft.allocation().isEmpty()
+                && !update.allocation().isEmpty()) {
+            draft = allocated(draft, from.get(), update.allocation().toByteArray());
+        }
+        if (update.state() == TicketState.ENDED && draft.end().isEmpty()) {
+            draft = draft.withEnd(new ReceiptDraft.End(update.end().orElseThrow(), clock.instant()));
+        }
+        if (!draft.equals(before)) {
+            drafts.write(draft);
+        }
+        issuing.issueIfDue(draft, newest);
+    }
+
+    private void witness(SiteTrust.TrustedRelay from, ByteString head) {
+        try {
+            VerifiedAuditHead shown = VerifiedAuditHead.verify(from, head);
+            Optional<AuditWitness.Alarm> alarm =
+                    newest.flatMap(before -> AuditWitness.alarm(before.head(), shown.head()));
+            alarm.ifPresent(each -> LOG.warn("relay: {}", each.text()));
+            // Whoever signs allocations now may not have signed the head of another log.
+            if (alarm.isEmpty() || alarm.get().reason() == AuditWitness.Reason.OTHER_LOG) {
+                newest = Optional.of(shown);
+            }
+        } catch (IOException e) {
+            LOG.warn("relay: audit head: {}", e.getMessage());
+        }
+    }
+
+    private ReceiptDraft allocated(ReceiptDraft draft, SiteTrust.TrustedRelay from, byte[] envelope) {
+        try {
+            Allocation given = AllocationVerifier.read(envelope, from.identity());
+            if (!given.ticket().equals(draft.ticket()) || !given.digest().equals(draft.digest())) {
+                throw new MalformedException("allocation: want that of " + draft.ticket() + ", " + draft.digest()
+                        + ", have that of " + given.ticket() + ", " + given.digest());
+            }
+            ReceiptDraft with = draft.withAllocation(ReceiptBytes.of(envelope)).withJob(given.globalJob());
+            return newest.map(head -> with.withRelay(head.chain(), head.envelope()))
+                    .orElse(with);
+        } catch (IOException e) {
+            LOG.warn("receipt of {}: {}", draft.ticket(), e.getMessage());
+            return draft;
+        }
+    }
+
+    @Override
+    public void recordHostStatement(RelayTicketMessage.ForwardedStatement part) throws IOException {
+        Optional<ReceiptDraft> known = drafts.find(part.ticket());
+        if (known.isEmpty() || known.get().allocation().isEmpty()) {
+            return;
+        }
+        Allocation allocation = known.get().parseAllocation();
+        ReceiptSlot slot = part.slot() < allocation.slots().size()
+                ? drafts.slot(part.ticket(), part.slot())
+                : ReceiptSlot.empty(part.slot());
+        if (part.slot() >= allocation.slots().size() || slot.hostStatement().isPresent()) {
+            return;
+        }
+        byte[] envelope = part.statement().toByteArray();
+        try {
+            HostStatement said = HostStatement.parse(DsseEnvelope.parse(envelope, HostStatement.MAX_BYTES)
+                    .verify(
+                            HostStatement.TYPE,
+                            List.of(allocation.slots().get(part.slot()).key()),
+                            1));
+            requireSame("host's part", said.facts().ticket(), said.facts().slot(), part.ticket(), part.slot());
+        } catch (IOException e) {
+            LOG.warn("receipt of {}: slot {}: host's part refused: {}", part.ticket(), part.slot(), e.getMessage());
+            return;
+        }
+        drafts.write(
+                part.ticket(),
+                slot.withHostStatement(envelope)
+                        .withHost(part.chain().stream()
+                                .map(ByteString::toByteArray)
+                                .toList()));
+        issuing.issueIfDue(known.get(), newest);
+    }
+
+    @Override
+    public void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument given) throws IOException {
+        recordHandover(
+                place.ticket(),
+                place.slot(),
+                evidence.toByteArray(),
+                org.cloister.protocol.receipt.HandoverRecord.of(
+                        given.time(),
+                        given.certificates().stream()
+                                .map(ByteString::toByteArray)
+                                .toList(),
+                        place.nonce()),
+                given.policy());
+    }
+
+    void recordHandover(
+            String ticket, int slot, byte[] evidence, org.cloister.protocol.receipt.HandoverRecord made, Digest policy)
+            throws IOException {
+        Optional<ReceiptDraft> known = drafts.find(ticket);
+        if (known.isEmpty()) {
+            LOG.warn("receipt of {}: none: the ticket is of a start that kept no receipts", ticket);
+            return;
+        }
+        drafts.write(ticket, drafts.slot(ticket, slot).withEvidence(evidence).withHandOver(made));
+        if (!known.get().policy().equals(Optional.of(policy))) {
+            drafts.write(known.get().withPolicy(policy));
+        }
+    }
+
+    @Override
+    public void recordWorkerStatement(String ticket, int number, ByteString part) throws IOException {
+        Optional<ReceiptDraft> known = drafts.find(ticket);
+        if (known.isEmpty()) {
+            return;
+        }
+        ReceiptSlot slot = drafts.slot(ticket, number);
+        if (slot.evidence().isEmpty() || slot.workerStatement().isPresent()) {
+            return;
+        }
+        byte[] envelope = part.toByteArray();
+        EvidenceStatement statement = EvidenceStatement.claimed(
+                DsseEnvelope.parse(slot.evidence().get().bytes(), 2 * EvidenceStatement.MAX_BYTES));
+        try {
+            WorkerStatement said = WorkerStatement.parse(DsseEnvelope.parse(envelope, WorkerStatement.MAX_BYTES)
+                    .verify(
+                            WorkerStatement.TYPE,
+                            List.of(statement.claim().keys().signing()),
+                            1));
+            requireSame("worker's part", said.ticket(), said.slot(), ticket, number);
+        } catch (IOException e) {
+            LOG.warn("receipt of {}: slot {}: worker's part refused: {}", ticket, number, e.getMessage());
+            return;
+        }
+        drafts.write(ticket, slot.withWorkerStatement(envelope));
+        issuing.issueIfDue(known.get(), newest);
+    }
+
+    private static void requireSame(String what, String ticket, long slot, String wantTicket, int wantSlot)
+            throws MalformedException {
+        if (!ticket.equals(wantTicket) || slot != wantSlot) {
+            throw new MalformedException(what + ": want one of " + wantTicket + ", slot " + wantSlot + ", have one of "
+                    + ticket + ", slot " + slot);
+        }
+    }
+
+    @Override
+    public void recordRejection(String ticket) throws IOException {
+        drafts.remove(ticket);
+    }
+
+    @Override
+    public void recordForgotten(String ticket) throws IOException {
+        Optional<ReceiptDraft> known = drafts.find(ticket);
+        if (known.isPresent() && known.get().allocation().isEmpty()) {
+            drafts.remove(ticket);
+        } else if (known.isPresent()) {
+            // No relay has more to say of it.
+            ReceiptDraft draft = known.get();
+            issuing.issue(
+                    draft.end().isPresent()
+                            ? draft
+                            : draft.withEnd(new ReceiptDraft.End(TicketEnd.LOST, clock.instant())),
+                    newest);
+        }
+    }
+
+    @Override
+    public List<String> awaitedTickets() {
+        return drafts.all().stream()
+                .filter(draft -> draft.end().isPresent())
+                .map(ReceiptDraft::ticket)
+                .toList();
+    }
+
+    /** Writes receipts of those who have waited for long enough; to be called now and then. */
+    public void issueDue() {
+        for (ReceiptDraft draft : drafts.all()) {
+            try {
+                issuing.issueIfDue(draft, newest);
+            } catch (IOException | RuntimeException e) {
+                LOG.error("receipt of {}: not written, and tried again: {}", draft.ticket(), e.toString());
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package org.cloister.vm.controller.receipts;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.protocol.receipt.Receipt;
+import org.cloister.protocol.receipt.ReceiptBytes;
+import org.cloister.protocol.receipt.ReceiptSlot;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * When a receipt is due, and how it is written: a ticket that has ended gets it when all who have a part of it have said it, or
+ * have had their time. Not for several threads.
+ */
+final class ReceiptIssuer {
+    private static final Logger LOG = LoggerFactory.getLogger(ReceiptIssuer.class);
+    /** A host signs an hour after its VM's end at the latest. */
+    private static final Duration LOST_HOST = Duration.ofHours(2);
+    /** As long as hosts report and relays keep. */
+    private static final Duration SILENT_HOST = Duration.ofDays(30);
+    /** Of a slot of which this VM knows nothing: maybe nothing ran there, and nobody has a part. */
+    private static final Duration EMPTY_SLOT = Duration.ofMinutes(10);
+
+    private static final String READABLE = "rw-r--r--";
+
+    private final ReceiptCollector.ReceiptSigner self;
+    private final ReceiptDraftFolder drafts;
+    private final Path written;
+    private final InstantSource clock;
+
+    /** @param written where receipts are left, for everybody to read */
+    ReceiptIssuer(ReceiptCollector.ReceiptSigner self, ReceiptDraftFolder drafts, Path written, InstantSource clock) {
+        this.self = self;
+        this.drafts = drafts;
+        this.written = written;
+        this.clock = clock;
+    }
+
+    /**
+     * Writes it if it is due.
+     *
+     * @param newest head that a relay has shown
+     */
+    void issueIfDue(ReceiptDraft draft, Optional<VerifiedAuditHead> newest) throws IOException {
+        if (draft.end().isEmpty() || draft.relay().isEmpty()) {
+            return;
+        }
+        Duration since = Duration.between(draft.end().get().time(), clock.instant());
+        if (draft.allocation().isPresent()) {
+            TicketEnd how = draft.end().get().how();
+            boolean mayBeLost = how == TicketEnd.NODE_FAILED || how == TicketEnd.LOST;
+            for (ReceiptSlot slot : slots(draft)) {
+                Duration patience = slot.evidence().isEmpty() ? EMPTY_SLOT : mayBeLost ? LOST_HOST : SILENT_HOST;
+                if (slot.hostStatement().isEmpty() && since.compareTo(patience) < 0) {
+                    return;
+                }
+            }
+        }
+        issue(draft, newest);
+    }
+
+    private List<ReceiptSlot> slots(ReceiptDraft draft) throws IOException {
+        List<ReceiptSlot> slots = new ArrayList<>();
+        int count = draft.parseAllocation().slots().size();
+        for (int slot = 0; slot < count; slot++) {
+            slots.add(drafts.slot(draft.ticket(), slot));
+        }
+        return slots;
+    }
+
+    /** Now, whoever has a part of it still. */
+    void issue(ReceiptDraft draft, Optional<VerifiedAuditHead> newest) throws IOException {
+        // Whoever signed the allocation must have signed the head.
+        Optional<VerifiedAuditHead> now =
+                newest.filter(head -> draft.allocation().isEmpty() || head.isSignedBy(draft.relay()));
+        List<ReceiptSlot> slots = draft.allocation().isPresent() ? slots(draft) : List.of();
+        ReceiptDraft.End end = draft.end().orElseThrow();
+        Instant issued = clock.instant();
+        Receipt receipt = new Receipt(
+                self.project(),
+                draft.ticket(),
+                draft.digest(),
+                draft.request(),
+                draft.epoch() == self.epoch() ? List.of() : draft.signer(),
+                ReceiptBytes.all(self.chain().get()),
+                now.map(VerifiedAuditHead::chain).orElse(draft.relay()),
+                draft.job() == 0 ? Optional.empty() : Optional.of(draft.job()),
+                draft.allocation(),
+                slots,
+                draft.policy(),
+                end.how(),
+                end.time(),
+                issued,
+                now.map(VerifiedAuditHead::envelope).or(draft::audit).orElseThrow(),
+                self.documents().size() <= Receipt.MAX_DOCUMENTS ? ReceiptBytes.all(self.documents()) : List.of());
+        Path file = written.resolve(draft.ticket() + ".json");
+        AtomicFile.replace(file, signed(receipt));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(READABLE));
+        drafts.remove(draft.ticket());
+        logIssue(draft, slots);
+    }
+
+    private byte[] signed(Receipt receipt) throws IOException {
+        try {
+            return receipt.sign(self.key()).bytes();
+        } catch (GeneralSecurityException e) {
+            throw new IOException("receipt of " + receipt.ticket() + ": cannot be signed: " + e.getMessage(), e);
+        }
+    }
+
+    private static void logIssue(ReceiptDraft draft, List<ReceiptSlot> slots) {
+        List<Integer> silent = slots.stream()
+                .filter(slot ->
+                        slot.handOver().isPresent() && slot.workerStatement().isEmpty())
+                .map(ReceiptSlot::slot)
+                .toList();
+        if (silent.isEmpty()) {
+            LOG.info("receipt of {}: written", draft.ticket());
+        } else {
+            LOG.warn("receipt of {}: written; workers that ended without their part: slots {}", draft.ticket(), silent);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.cloister.vm.controller.slurm;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.slurm.FixedWidthRow;
+import org.cloister.slurm.SlurmCommand;
+import org.cloister.slurm.SlurmUnavailableException;
+
+/**
+ * How many tasks of an array may run at once. squeue says it of the tasks that are not split off, {@code 12_[3-9%2]}; of
+ * an array without such ones scontrol says it in its first line, before anything that a user writes, and it is remembered.
+ */
+final class ArrayThrottles {
+    private static final int WIDTH = 128;
+    private static final int MAX_ARRAYS = 100_000;
+    private static final Pattern WAITING = Pattern.compile("([1-9][0-9]{0,9})_\\[[0-9,:.-]*(?:%([0-9]{1,10}))?\\]");
+    private static final Pattern SHOWN = Pattern.compile(
+            "JobId=[0-9]{1,10} ArrayJobId=([0-9]{1,10}) ArrayTaskId=[^ ]{1,200}(?: ArrayTaskThrottle=([0-9]{1,10}))? .*");
+
+    private final SlurmCommand slurm;
+    private final Map<Long, Integer> known = new HashMap<>();
+
+    ArrayThrottles(SlurmCommand slurm) {
+        this.slurm = slurm;
+    }
+
+    /** @param arrays with waiting tasks; others are forgotten */
+    Map<Long, Integer> of(Set<Long> arrays) throws SlurmUnavailableException {
+        known.keySet().retainAll(arrays);
+        if (arrays.isEmpty()) {
+            return Map.of();
+        }
+        known.putAll(waiting(slurm.succeed("squeue", List.of("-h", "-t", "PD", "-O", "JobArrayID:" + WIDTH + "|"))));
+        for (long array : arrays) {
+            if (!known.containsKey(array)) {
+                SlurmCommand.Output output = slurm.run("scontrol", List.of("show", "job", Long.toString(array)), "");
+                known.put(array, output.exit() == 0 ? shown(array, output.out()) : 0);
+            }
+        }
+        known.keySet().retainAll(arrays);
+        return Map.copyOf(known);
+    }
+
+    static Map<Long, Integer> waiting(String text) throws SlurmUnavailableException {
+        Map<Long, Integer> throttles = new HashMap<>();
+        for (FixedWidthRow columns : FixedWidthRow.of("squeue", text, MAX_ARRAYS)) {
+            Matcher array = WAITING.matcher(columns.next(WIDTH));
+            columns.requireEnd();
+            if (array.matches()) {
+                throttles.put(Long.parseLong(array.group(1)), count(array.group(2)));
+            }
+        }
+        return throttles;
+    }
+
+    static int shown(long array, String text) {
+        Matcher first = SHOWN.matcher(text.lines().findFirst().orElse(""));
+        return first.matches() && Long.parseLong(first.group(1)) == array ? count(first.group(2)) : 0;
+    }
+
+    private static int count(String text) {
+        return text == null ? 0 : (int) Math.min(Long.parseLong(text), Integer.MAX_VALUE);
+    }
+}

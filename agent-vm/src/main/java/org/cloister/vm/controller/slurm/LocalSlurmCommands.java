@@ -1,0 +1,260 @@
+package org.cloister.vm.controller.slurm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.cloister.slurm.FixedWidthRow;
+import org.cloister.slurm.HostlistExpander;
+import org.cloister.slurm.LogText;
+import org.cloister.slurm.SlurmCommand;
+import org.cloister.slurm.SlurmRefusedException;
+import org.cloister.slurm.SlurmUnavailableException;
+
+/**
+ * The Local Slurm through its own commands, 22.05 and newer, as root. Each call runs a program or a few; safe for several
+ * threads.
+ */
+public final class LocalSlurmCommands implements LocalSlurm {
+    /** Wide enough for a job on the whole block. */
+    private static final int WHOLE_NODES_WIDTH = 100_000;
+
+    private static final int MAX_COMPONENTS = 10_000;
+    private static final int MAX_COMMENT = 1024;
+    private static final Pattern COMMENT = Pattern.compile("[ -~&&[^\\\\\"'`]]{0," + MAX_COMMENT + "}");
+
+    private static final String NO_JOB = "Invalid job id specified";
+    private static final String ENDED = "Job has already finished";
+    private static final String NO_END = "Unknown";
+    private static final String UNACCOUNTED = "Request didn't affect anything";
+    private static final String NO_NODE = "Invalid node name specified";
+
+    /** Words of a connection that failed, of a slurmctld that is not there or is ending; all others are its answer. */
+    private static final Pattern NO_ANSWER = Pattern.compile(
+            "(?i).*(contact|connect|socket|timed out|zero bytes|message|communication|protocol|authenti|credential|munge"
+                    + "|standby|temporarily|shutdown|resolve|slurmdbd|database|persist).*");
+
+    private final SlurmCommand slurm;
+    private final HostlistExpander names;
+    private final ArrayThrottles throttles;
+    private final Consumer<Map<String, String>> addresses;
+
+    /**
+     * @param slurm that reaches slurmctld as root, with slurmctld's own slurm.conf or one that includes it
+     * @param addresses hears, whenever nodes are read, where the slurmd of each is reached, by the node's name
+     */
+    public LocalSlurmCommands(SlurmCommand slurm, Consumer<Map<String, String>> addresses) {
+        this.slurm = slurm;
+        this.addresses = addresses;
+        this.names = new HostlistExpander(slurm);
+        this.throttles = new ArrayThrottles(slurm);
+    }
+
+    @Override
+    public synchronized List<LocalSlurmJob> jobs() throws SlurmUnavailableException {
+        List<SqueueOutput.Row> rows = SqueueOutput.read(
+                slurm.succeed("squeue", List.of("-h", "-r", "-t", "all", "--noconvert", "-O", SqueueOutput.FORMAT)));
+        Set<Long> arrays = rows.stream()
+                .map(SqueueOutput.Row::job)
+                .filter(job -> job.arrayJobId() != 0 && job.state() == LocalSlurmJobState.PENDING)
+                .map(LocalSlurmJob::arrayJobId)
+                .collect(Collectors.toSet());
+        Map<Long, Integer> throttled = throttles.of(arrays);
+        List<LocalSlurmJob> jobs = new ArrayList<>();
+        for (SqueueOutput.Row row : rows) {
+            jobs.add(whole(row, throttled.getOrDefault(row.job().arrayJobId(), 0)));
+        }
+        return jobs;
+    }
+
+    @Override
+    public List<LocalSlurmNode> nodes() throws SlurmUnavailableException {
+        List<SinfoOutput.Row> rows =
+                SinfoOutput.read(slurm.succeed("sinfo", List.of("-h", "-N", "-O", SinfoOutput.FORMAT)));
+        addresses.accept(rows.stream()
+                .collect(Collectors.toMap(row -> row.node().name(), SinfoOutput.Row::address, (one, other) -> one)));
+        return rows.stream().map(SinfoOutput.Row::node).toList();
+    }
+
+    @Override
+    public void placeJob(LocalSlurmJobId job, String ticket, int nodes)
+            throws SlurmUnavailableException, SlurmRefusedException {
+        change(job, LocalSlurm.feature(ticket), nodes + "-" + nodes);
+    }
+
+    @Override
+    public void unplaceJob(LocalSlurmJobId job, JobRequirements demand)
+            throws SlurmUnavailableException, SlurmRefusedException {
+        change(job, LocalSlurm.UNPLACED, SqueueRequirements.nodes(demand));
+    }
+
+    /**
+     * Of a heterogeneous job scontrol changes the number of nodes by a component's own number alone; that of the first one
+     * is the whole job's, whose number of nodes it leaves as it is.
+     */
+    private void change(LocalSlurmJobId job, String features, String nodes)
+            throws SlurmUnavailableException, SlurmRefusedException {
+        if (job.text().endsWith("+0")) {
+            scontrol("update", "jobid=" + job, "features=" + features);
+        } else if (job.text().contains("+")) {
+            scontrol("update", "jobid=" + number(job), "features=" + features, "numnodes=" + nodes);
+        } else {
+            scontrol("update", "jobid=" + job, "features=" + features, "numnodes=" + nodes);
+        }
+    }
+
+    /** squeue takes no component's name to look for. */
+    private long number(LocalSlurmJobId component) throws SlurmUnavailableException, SlurmRefusedException {
+        String set = component.text().substring(0, component.text().indexOf('+'));
+        SlurmCommand.Output output =
+                slurm.run("squeue", List.of("-h", "-j", set, "-O", "JobArrayID:24|,JobID:12|"), "");
+        require("squeue -j " + component, output);
+        for (FixedWidthRow columns : FixedWidthRow.of("squeue", output.out(), MAX_COMPONENTS)) {
+            String name = columns.next(24);
+            String number = columns.next(12);
+            if (name.equals(component.text()) && number.matches("[1-9][0-9]{0,9}")) {
+                return Long.parseLong(number);
+            }
+        }
+        throw new SlurmRefusedException("job " + component + ": is not waiting");
+    }
+
+    @Override
+    public void holdJob(LocalSlurmJobId job) throws SlurmUnavailableException, SlurmRefusedException {
+        // As if its owner had held it, or its owner could not release it.
+        scontrol("uhold", job.text());
+    }
+
+    @Override
+    public void setAdminComment(LocalSlurmJobId job, String text)
+            throws SlurmUnavailableException, SlurmRefusedException {
+        if (!COMMENT.matcher(text).matches()) {
+            throw new IllegalArgumentException("admin comment: want at most " + MAX_COMMENT
+                    + " characters of ASCII without backslash and quotation marks, have " + LogText.printable(text));
+        }
+        if (!updateAdminComment(job, text)) {
+            accounting(job, text);
+        }
+    }
+
+    @Override
+    public void saveState(LocalSlurmJob job) throws SlurmUnavailableException, SlurmRefusedException {
+        // The least of changes: what is there.
+        updateAdminComment(job.id(), job.adminComment().orElse(""));
+    }
+
+    /** @return whether slurmctld has the job still, and it is not over */
+    private boolean updateAdminComment(LocalSlurmJobId job, String comment)
+            throws SlurmUnavailableException, SlurmRefusedException {
+        SlurmCommand.Output output =
+                slurm.run("scontrol", List.of("update", "jobid=" + job, "admincomment=" + comment), "");
+        if (says(output, NO_JOB) || says(output, ENDED)) {
+            return false;
+        }
+        require("scontrol update jobid=" + job, output);
+        return true;
+    }
+
+    @Override
+    public void drainNode(String node, String why) throws SlurmUnavailableException, SlurmRefusedException {
+        scontrol("update", "nodename=" + node(node), "state=drain", "reason=" + LogText.printable(why));
+    }
+
+    @Override
+    public void markNodeDown(String node, String why) throws SlurmUnavailableException, SlurmRefusedException {
+        scontrol("update", "nodename=" + node(node), "state=down", "reason=" + LogText.printable(why));
+    }
+
+    @Override
+    public void deleteNode(String node) throws SlurmUnavailableException, SlurmRefusedException {
+        SlurmCommand.Output deleted = slurm.run("scontrol", List.of("delete", "nodename=" + node(node)), "");
+        if (!isGone(deleted)) {
+            require("scontrol delete nodename=" + node, deleted);
+        }
+    }
+
+    private LocalSlurmJob whole(SqueueOutput.Row row, int throttle) throws SlurmUnavailableException {
+        LocalSlurmJob job = row.job();
+        String folded = row.isCut() ? wholeNodes(row.number()) : row.nodes();
+        return new LocalSlurmJob(
+                job.id(),
+                job.arrayJobId(),
+                throttle,
+                job.hetJobId(),
+                job.restarts(),
+                job.uid(),
+                job.state(),
+                job.reason(),
+                job.priority(),
+                job.features(),
+                job.adminComment(),
+                job.requirements(),
+                names.expand(folded));
+    }
+
+    private String wholeNodes(long job) throws SlurmUnavailableException {
+        String nodes = slurm.succeed(
+                        "squeue",
+                        List.of("-h", "-t", "all", "-j", Long.toString(job), "-O", "NodeList:" + WHOLE_NODES_WIDTH))
+                .strip();
+        return HostlistExpander.requireFolded(nodes);
+    }
+
+    /** What slurmctld has forgotten, or knows as ended and changes no more, accounting still changes. */
+    private void accounting(LocalSlurmJobId job, String text) throws SlurmUnavailableException, SlurmRefusedException {
+        requireEnd(job);
+        SlurmCommand.Output output = slurm.run(
+                "sacctmgr", List.of("-i", "modify", "job", "where", "jobid=" + job, "set", "admincomment=" + text), "");
+        if (says(output, UNACCOUNTED)) {
+            throw new SlurmRefusedException("sacctmgr modify job " + job + ": accounting does not have it");
+        }
+        require("sacctmgr modify job " + job, output);
+    }
+
+    /**
+     * slurmctld tells accounting of a job's end together with the comment that it has itself, late if slurmdbd was away: what
+     * is written before is written over.
+     */
+    private void requireEnd(LocalSlurmJobId job) throws SlurmUnavailableException, SlurmRefusedException {
+        SlurmCommand.Output output = slurm.run("sacct", List.of("-n", "-X", "-P", "-j", job.text(), "-o", "End"), "");
+        require("sacct -j " + job, output);
+        if (output.out().isBlank() || output.out().contains(NO_END)) {
+            throw new SlurmRefusedException("sacct -j " + job + ": accounting does not have it, or not yet its end");
+        }
+    }
+
+    private void scontrol(String... arguments) throws SlurmUnavailableException, SlurmRefusedException {
+        require("scontrol " + arguments[0] + " " + arguments[1], slurm.run("scontrol", List.of(arguments), ""));
+    }
+
+    private static void require(String what, SlurmCommand.Output output)
+            throws SlurmUnavailableException, SlurmRefusedException {
+        if (output.exit() == 0) {
+            return;
+        }
+        String said = output.complaint();
+        if (NO_ANSWER.matcher(said).matches()) {
+            throw new SlurmUnavailableException(what + ": " + said + "; ask scontrol ping");
+        }
+        throw new SlurmRefusedException(what + ": " + said);
+    }
+
+    private static boolean says(SlurmCommand.Output output, String words) {
+        return output.exit() != 0
+                && (output.err().contains(words) || output.out().contains(words));
+    }
+
+    private static boolean isGone(SlurmCommand.Output output) {
+        return output.exit() == 0 || says(output, NO_NODE);
+    }
+
+    private static String node(String name) {
+        if (!HostlistExpander.NODE.matcher(name).matches() || name.startsWith(LocalSlurm.PLACEHOLDER_PREFIX)) {
+            throw new IllegalArgumentException("node: want a worker's name, have " + name);
+        }
+        return name;
+    }
+}

@@ -1,0 +1,172 @@
+package org.cloister.vm.controller.slurm;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.cloister.vm.controller.config.HostShape;
+
+/**
+ * The Local Slurm's slurm.conf. Workers get it from slurmctld ({@code slurmd -Z --conf-server}); their names stand
+ * nowhere in it.
+ *
+ * @param cluster Slurm's name of it
+ * @param host slurmctld's, as {@code hostname -s} says it there
+ * @param address where workers reach it
+ * @param state where slurmctld keeps its own, on the project's drive
+ * @param hooks where {@code prolog}, {@code epilog} and {@code task-prolog} lie, on the workers; beside them nothing
+ *     that a user writes
+ * @param notifyFile a file that slurmctld's account may write to; it gets a line at each job's end
+ * @param accounting where slurmdbd answers; without, nothing is accounted and no limit of an account or QOS holds
+ * @param shapes that the site has; a job that fits none of them is told so at submission, and as many nodes as they
+ *     have hosts stand for those that jobs wait for
+ * @param memoryPerCpuMib of a job that says no memory
+ * @param maxJobTime that any job may run; a job that says no limit gets it
+ */
+public record LocalSlurmConf(
+        String cluster,
+        String host,
+        String address,
+        Path state,
+        Path hooks,
+        Path notifyFile,
+        Optional<String> accounting,
+        List<HostShape> shapes,
+        long memoryPerCpuMib,
+        Duration maxJobTime) {
+    /** The one partition, and the default one. */
+    public static final String PARTITION = "secure";
+    /** The account of slurmctld and slurmdbd: Debian's, in the image and on workers by the same number. */
+    public static final String ACCOUNT = "slurm";
+    /** Of all shapes: the block's names have four digits. */
+    public static final int MAX_HOSTS = 9999;
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,39}");
+    private static final Pattern ADDRESS = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:-]{0,254}");
+    private static final Pattern PATH = Pattern.compile("/[A-Za-z0-9_./-]{1,200}");
+    private static final int MAX_WORKERS = 4096;
+
+    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    public LocalSlurmConf {
+        shapes = List.copyOf(shapes);
+        require("cluster", NAME, cluster);
+        require("host", NAME, host);
+        require("address", ADDRESS, address);
+        require("state", PATH, state.toString());
+        require("hooks", PATH, hooks.toString());
+        require("bell", PATH, notifyFile.toString());
+        accounting.ifPresent(value -> require("accounting", ADDRESS, value));
+        if (shapes.isEmpty() || hosts(shapes) > MAX_HOSTS || memoryPerCpuMib < 1 || maxJobTime.toMinutes() < 1) {
+            throw new IllegalArgumentException("slurm.conf: want a shape, at most " + MAX_HOSTS
+                    + " hosts, 1 MiB of a CPU and 1 minute or more, have " + shapes.size() + ", " + hosts(shapes) + ", "
+                    + memoryPerCpuMib + ", " + maxJobTime);
+        }
+    }
+
+    public String text() {
+        return common() + accountingText() + blockText();
+    }
+
+    /**
+     * No job can ask for more nodes; and the more of these there are, the more slurmctld has to tell slurmdbd when nodes come
+     * and go, and it does nothing else then.
+     */
+    private static long hosts(List<HostShape> shapes) {
+        return shapes.stream().mapToLong(HostShape::hosts).sum();
+    }
+
+    private static void require(String what, Pattern pattern, String value) {
+        if (!pattern.matcher(value).matches()) {
+            throw new IllegalArgumentException("slurm.conf: " + what + ": want " + pattern + ", have " + value);
+        }
+    }
+
+    private String common() {
+        return """
+                ClusterName=%1$s
+                SlurmctldHost=%2$s(%3$s)
+                SlurmUser=%8$s
+                SlurmdUser=root
+                AuthType=auth/munge
+                CredType=cred/munge
+                StateSaveLocation=%4$s
+                SlurmdSpoolDir=/run/slurmd
+                SlurmctldPidFile=/run/slurmctld/slurmctld.pid
+                SlurmdPidFile=/run/slurmd.pid
+                SlurmctldParameters=enable_configless
+                JobSubmitPlugins=lua
+                Prolog=%5$s/prolog
+                Epilog=%5$s/epilog
+                TaskProlog=%5$s/task-prolog
+                # slurmctld's unit runs no program at all: a job's end rings agent-vm's bell by a line of text, and no mail is sent.
+                JobCompType=jobcomp/filetxt
+                JobCompLoc=%9$s
+                MailProg=/bin/true
+                PrologFlags=Alloc
+                ProctrackType=proctrack/linuxproc
+                TaskPlugin=task/none
+                JobAcctGatherType=jobacct_gather/linux
+                MpiDefault=none
+                # As many processes as a worker's slurmd allows, whatever the submitting shell has.
+                PropagateResourceLimitsExcept=NPROC
+                SelectType=select/cons_tres
+                SelectTypeParameters=CR_Core_Memory
+                DefMemPerCPU=%6$d
+                # Known, so that job_submit.lua answers --gres=gpu in its own words.
+                GresTypes=gpu
+                # Nodes come without a line here, at whatever address.
+                MaxNodeCount=%7$d
+                TreeWidth=65533
+                # Slurm takes no node for dead because it is silent: a worker goes on without slurmctld for as long as its lease,
+                # and comes back after an opening anew. agent-vm says which have ended. Who is silent is asked every 100 s.
+                SlurmdTimeout=0
+                # There is no second slurmctld to take over. An srun that is told that its nodes are busy, as they are until one that
+                # was silent has answered, asks again after this time and 0 to 9 s more; less than 60 it does not take.
+                SlurmctldTimeout=60
+                # A node of the block never answers; should anything do so, it stays out.
+                ReturnToService=0
+                # Sets start by backfill alone; a start that the prolog refuses waits for another ticket, not for a person.
+                SchedulerType=sched/backfill
+                SchedulerParameters=bf_interval=1,sched_interval=2,batch_sched_delay=0,nohold_on_prolog_fail
+                PriorityType=priority/multifactor
+                # The same for all, so that --nice has something to take from.
+                PriorityWeightPartition=100000
+                PriorityWeightQOS=100000
+                PriorityWeightAge=1000
+                """.formatted(
+                        cluster,
+                        host,
+                        address,
+                        state,
+                        hooks,
+                        memoryPerCpuMib,
+                        hosts(shapes) + MAX_WORKERS,
+                        ACCOUNT,
+                        notifyFile);
+    }
+
+    private String accountingText() {
+        return accounting.map(where -> """
+                        AccountingStorageType=accounting_storage/slurmdbd
+                        AccountingStorageHost=%s
+                        AccountingStorageEnforce=associations,limits,qos
+                        """.formatted(where)).orElse("AccountingStorageType=accounting_storage/none\n");
+    }
+
+    private String blockText() {
+        return """
+                NodeName=%s[%04d-%04d] CPUs=%d RealMemory=%d TmpDisk=%d Feature=%s State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9
+                PartitionName=%s Nodes=ALL Default=YES MaxTime=%d State=UP
+                """.formatted(
+                        LocalSlurm.PLACEHOLDER_PREFIX,
+                        1,
+                        hosts(shapes),
+                        shapes.stream().mapToInt(HostShape::cpus).max().orElseThrow(),
+                        shapes.stream().mapToLong(HostShape::memoryMib).max().orElseThrow(),
+                        shapes.stream().mapToLong(HostShape::scratchMib).max().orElseThrow(),
+                        LocalSlurm.UNPLACED,
+                        PARTITION,
+                        maxJobTime.toMinutes());
+    }
+}

@@ -1,0 +1,75 @@
+package org.cloister.vm.controller.slurm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.slurm.FixedWidthRow;
+import org.cloister.slurm.HostlistExpander;
+import org.cloister.slurm.SlurmUnavailableException;
+
+/** Reads sinfo's columns, one line for each node ({@code -N}). */
+final class SinfoOutput {
+    private static final int NAME_WIDTH = 64;
+    private static final int STATE_WIDTH = 20;
+    private static final int NUMBER_WIDTH = 12;
+    private static final int FEATURES_WIDTH = 64;
+    private static final int ADDRESS_WIDTH = 64;
+    private static final int MAX_NODES = 20_000;
+
+    static final String FORMAT = "NodeList:" + NAME_WIDTH + "|,StateLong:" + STATE_WIDTH + "|,CPUs:" + NUMBER_WIDTH
+            + "|,Memory:" + NUMBER_WIDTH + "|,Features:" + FEATURES_WIDTH + "|,NodeAddr:" + ADDRESS_WIDTH + "|";
+
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
+    private static final Pattern ADDRESS = Pattern.compile("[0-9A-Za-z.:_-]{1,63}");
+
+    private SinfoOutput() {}
+
+    /** @param address where its slurmd is reached */
+    record Row(LocalSlurmNode node, String address) {}
+
+    /** Without the block. */
+    static List<Row> read(String text) throws SlurmUnavailableException {
+        List<Row> rows = new ArrayList<>();
+        for (FixedWidthRow columns : FixedWidthRow.of("sinfo", text, MAX_NODES)) {
+            String name = columns.next(NAME_WIDTH);
+            String state = columns.next(STATE_WIDTH);
+            String cpus = columns.next(NUMBER_WIDTH);
+            String memory = columns.next(NUMBER_WIDTH);
+            String features = columns.next(FEATURES_WIDTH);
+            String address = columns.next(ADDRESS_WIDTH);
+            columns.requireEnd();
+            if (name.startsWith(LocalSlurm.PLACEHOLDER_PREFIX)) {
+                continue;
+            }
+            if (!HostlistExpander.NODE.matcher(name).matches()
+                    || !NUMBER.matcher(cpus).matches()
+                    || !NUMBER.matcher(memory).matches()
+                    || !ADDRESS.matcher(address).matches()) {
+                throw columns.strange();
+            }
+            long count = Long.parseLong(cpus);
+            rows.add(new Row(
+                    new LocalSlurmNode(
+                            name,
+                            features.equals("(null)") ? "" : features,
+                            state(state),
+                            (int) Math.min(count, Integer.MAX_VALUE),
+                            Long.parseLong(memory)),
+                    address));
+        }
+        return rows;
+    }
+
+    /**
+     * A word may be followed by marks, {@code *} of a node that does not answer; of those only one that has a job counts.
+     * A planned node is idle, and backfill has a job in mind for it. A word that is not here takes no job.
+     */
+    private static LocalSlurmNode.State state(String text) {
+        return switch (text) {
+            case "idle", "planned" -> LocalSlurmNode.State.IDLE;
+            case "allocated", "allocated*", "mixed", "mixed*", "completing", "completing*" -> LocalSlurmNode.State.BUSY;
+            case "draining", "draining*" -> LocalSlurmNode.State.DRAINING;
+            default -> LocalSlurmNode.State.UNAVAILABLE;
+        };
+    }
+}

@@ -1,0 +1,145 @@
+package org.cloister.vm.controller.slurm;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.slurm.FixedWidthRow;
+import org.cloister.slurm.SlurmUnavailableException;
+
+/**
+ * What a job asks, as squeue prints it with {@code --noconvert} (22.05): {@code tres-alloc} of a waiting job is what it
+ * asks at the least, {@code cpu=4,mem=400M,node=1,billing=4}, and alone tells the least number of nodes.
+ */
+final class SqueueRequirements {
+    /**
+     * Written where a job shall have no most number of nodes, for Slurm takes no such number back; more than a cluster
+     * ever has. scontrol shows it.
+     */
+    static final int NO_MAX_NODES = 1_000_000;
+
+    private static final int NUMBER_WIDTH = 12;
+    private static final int MEMORY_WIDTH = 20;
+    private static final int SHARING_WIDTH = 10;
+    private static final int LIMIT_WIDTH = 20;
+    private static final int TRES_WIDTH = 128;
+
+    static final String FORMAT = "MaxNodes:" + NUMBER_WIDTH + "|,NumTasks:" + NUMBER_WIDTH + "|,cpus-per-task:"
+            + NUMBER_WIDTH + "|,ntpernode:" + NUMBER_WIDTH + "|,MinMemory:" + MEMORY_WIDTH + "|,MinTmpDisk:"
+            + MEMORY_WIDTH + "|,OverSubscribe:" + SHARING_WIDTH + "|,TimeLimit:" + LIMIT_WIDTH + "|,tres-alloc:"
+            + TRES_WIDTH + "|";
+
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
+    private static final Pattern MEMORY = Pattern.compile("([0-9]{1,12})M?");
+    private static final Pattern TRES =
+            Pattern.compile("(?:^|,)(cpu|mem|node)=([0-9]{1,12}(?:[.][0-9]{1,2})?)([KMGTP]?)(?=,|$)");
+    private static final Pattern LIMIT = Pattern.compile("(?:([0-9]{1,6})-)?(?:([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})");
+    private static final Pattern NO_LIMIT = Pattern.compile("UNLIMITED|NOT_SET|INVALID|Partition_Limit");
+
+    private SqueueRequirements() {}
+
+    static JobRequirements read(FixedWidthRow columns) throws SlurmUnavailableException {
+        int most = number(columns, columns.next(NUMBER_WIDTH));
+        int tasks = Math.max(1, number(columns, columns.next(NUMBER_WIDTH)));
+        int cpusPerTask = Math.max(1, number(columns, columns.next(NUMBER_WIDTH)));
+        int tasksPerNode = number(columns, columns.next(NUMBER_WIDTH));
+        long memory = mebibytes(columns, columns.next(MEMORY_WIDTH));
+        long scratch = mebibytes(columns, columns.next(MEMORY_WIDTH));
+        // USER and OK of a job that shares, YES of one that would share CPUs too.
+        boolean exclusive = columns.next(SHARING_WIDTH).equals("NO");
+        Optional<Duration> limit = limit(columns, columns.next(LIMIT_WIDTH));
+        Tres tres = Tres.of(columns.next(TRES_WIDTH));
+        int least = (int) Math.max(1, Math.min(tres.nodes, NO_MAX_NODES));
+        return new JobRequirements(
+                least,
+                most >= NO_MAX_NODES ? least : Math.max(least, most),
+                tasks,
+                cpusPerTask,
+                tasksPerNode == 0 ? OptionalInt.empty() : OptionalInt.of(tasksPerNode),
+                memory,
+                memory > 0 && !tres.isOfNodes(memory),
+                scratch,
+                exclusive,
+                limit);
+    }
+
+    /** As {@code scontrol update numnodes=} takes it. */
+    static String nodes(JobRequirements demand) {
+        int most = demand.maxNodes() > demand.minNodes() ? demand.maxNodes() : NO_MAX_NODES;
+        return demand.minNodes() + "-" + most;
+    }
+
+    private static int number(FixedWidthRow columns, String text) throws SlurmUnavailableException {
+        if (text.equals("N/A") || text.isEmpty()) {
+            return 0;
+        }
+        if (!NUMBER.matcher(text).matches()) {
+            throw columns.strange();
+        }
+        return (int) Math.min(Long.parseLong(text), Integer.MAX_VALUE);
+    }
+
+    private static long mebibytes(FixedWidthRow columns, String text) throws SlurmUnavailableException {
+        Matcher memory = MEMORY.matcher(text);
+        if (!memory.matches()) {
+            throw columns.strange();
+        }
+        return Long.parseLong(memory.group(1));
+    }
+
+    private static Optional<Duration> limit(FixedWidthRow columns, String text) throws SlurmUnavailableException {
+        if (NO_LIMIT.matcher(text).matches()) {
+            return Optional.empty();
+        }
+        Matcher limit = LIMIT.matcher(text);
+        if (!limit.matches()) {
+            throw columns.strange();
+        }
+        return Optional.of(Duration.ofDays(part(limit, 1))
+                .plusHours(part(limit, 2))
+                .plusMinutes(part(limit, 3))
+                .plusSeconds(part(limit, 4)));
+    }
+
+    private static long part(Matcher matcher, int group) {
+        return matcher.group(group) == null ? 0 : Long.parseLong(matcher.group(group));
+    }
+
+    /** What is not there is 0, as of a job that has ended. Memory is rounded, with a unit, whatever squeue is told. */
+    private record Tres(long cpus, double mebibytes, double rounding, long nodes) {
+        static Tres of(String text) {
+            long cpus = 0;
+            double mebibytes = 0;
+            double rounding = 0;
+            long nodes = 0;
+            Matcher each = TRES.matcher(text);
+            while (each.find()) {
+                double value = Double.parseDouble(each.group(2));
+                switch (each.group(1)) {
+                    case "cpu" -> cpus = (long) value;
+                    case "node" -> nodes = (long) value;
+                    default -> {
+                        double unit = Math.pow(1024, exponent(each.group(3)));
+                        mebibytes = value * unit;
+                        rounding = unit / 100;
+                    }
+                }
+            }
+            return new Tres(cpus, mebibytes, rounding, nodes);
+        }
+
+        /** To MiB, which are meant without a unit. */
+        private static int exponent(String unit) {
+            return unit.isEmpty() ? 0 : "KMGTP".indexOf(unit) - 1;
+        }
+
+        /**
+         * Whether the job's memory is of a node: squeue does not say, but the sum does. Where a node has one CPU it says
+         * neither, and there it is the same but for an exclusive job, which has the CPUs that its node has.
+         */
+        boolean isOfNodes(long memory) {
+            return cpus > nodes && Math.abs(mebibytes - (double) memory * nodes) <= rounding;
+        }
+    }
+}

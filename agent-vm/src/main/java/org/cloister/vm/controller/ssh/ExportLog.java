@@ -1,0 +1,79 @@
+package org.cloister.vm.controller.ssh;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.time.InstantSource;
+import java.util.List;
+import org.cloister.audit.AuditLogWriter;
+import org.cloister.base.file.WorldReadableFile;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.transport.tls.PemCredentialFile;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The project's log of what was taken out, a folder that all its persons may read: docs/protocol.md, section 14. Each start of
+ * the VM signs with a key of its own, whose certificates lie beside the segments before it signs anything.
+ */
+public final class ExportLog implements ExportAuditSink, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ExportLog.class);
+
+    private final Path folder;
+    private final CertificateName vm;
+    private final SigningKey key;
+    private final byte[] pem;
+    private final InstantSource clock;
+    private @Nullable AuditLogWriter log;
+
+    private ExportLog(Path folder, CertificateName vm, SigningKey key, byte[] pem, InstantSource clock) {
+        this.folder = folder;
+        this.vm = vm;
+        this.key = key;
+        this.pem = pem;
+        this.clock = clock;
+    }
+
+    /**
+     * While it cannot be written, or what is there does not hold, jobs go on, and nothing goes out.
+     *
+     * @param chain of that key, the leaf first
+     */
+    public static ExportLog open(
+            Path folder, CertificateName vm, SigningKey key, List<X509Certificate> chain, InstantSource clock)
+            throws IOException {
+        ExportLog opened = new ExportLog(folder, vm, key, PemCredentialFile.pem(chain), clock);
+        try {
+            opened.begun();
+        } catch (IOException e) {
+            LOG.error("log of exports: nothing goes out: {}", e.getMessage());
+        }
+        return opened;
+    }
+
+    private synchronized AuditLogWriter begun() throws IOException {
+        AuditLogWriter begun = log;
+        if (begun == null) {
+            WorldReadableFile.replace(
+                    folder.resolve("signer-" + key.verificationKey().id() + ".pem"), pem);
+            begun = AuditLogWriter.openForAll(folder, vm.toString(), key, clock);
+            log = begun;
+        }
+        return begun;
+    }
+
+    @Override
+    public void append(AuditEvent event) throws IOException {
+        begun().append(List.of(event));
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        if (log != null) {
+            log.close();
+        }
+    }
+}

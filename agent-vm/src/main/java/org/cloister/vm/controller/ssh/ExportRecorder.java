@@ -1,0 +1,89 @@
+package org.cloister.vm.controller.ssh;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
+import org.cloister.base.encoding.BinaryText;
+import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.audit.AuditField;
+
+/** What one exporter's session writes of itself: who, when, which path, how many bytes. */
+final class ExportRecorder {
+    private static final int PATH_CHARS = 256;
+    private static final String SENT = "export.sent";
+
+    private final ExportAuditSink records;
+    private final SshSession.Identity who;
+    private final InstantSource clock = InstantSource.system();
+    private final AtomicLong all = new AtomicLong();
+
+    ExportRecorder(ExportAuditSink records, SshSession.Identity who) {
+        this.records = records;
+        this.who = who;
+    }
+
+    void recordStart() throws IOException {
+        records.append(event("export.begun"));
+    }
+
+    /** A file, or all below a folder, before a byte of it goes out. */
+    void recordOpen(byte[] path) throws IOException {
+        records.append(of("export.opened", path));
+    }
+
+    void sent(byte[] path, long bytes) throws IOException {
+        all.addAndGet(bytes);
+        records.append(of(SENT, path).with(AuditField.BYTES, bytes));
+    }
+
+    /** @return bytes of the file, if this is the record of one that went out */
+    static OptionalLong sent(AuditEvent event) {
+        return event.kind().equals(SENT) && event.facts().get(AuditField.BYTES) instanceof Long bytes
+                ? OptionalLong.of(bytes)
+                : OptionalLong.empty();
+    }
+
+    void recordEnd() throws IOException {
+        records.append(event("export.ended").with(AuditField.BYTES, all.get()));
+    }
+
+    private AuditEvent event(String kind) {
+        Instant now = clock.instant();
+        return AuditEvent.of(now, kind)
+                .by(who.keyId())
+                .with(AuditField.PERSON, who.person().toString())
+                .with(AuditField.LOGIN, who.member().login())
+                .with(AuditField.SESSION, who.number());
+    }
+
+    /** A longer path is cut, and its digest says which one it was. */
+    private AuditEvent of(String kind, byte[] path) {
+        String text = printable(path);
+        AuditEvent event = event(kind).with(AuditField.PATH, text.substring(0, Math.min(text.length(), PATH_CHARS)));
+        return text.length() > PATH_CHARS
+                ? event.with(
+                        AuditField.DIGEST, BinaryText.base32(Digest.sha256(path).bytes()))
+                : event;
+    }
+
+    /** Bytes that are no printable ASCII, blanks and percent signs as in URLs; an empty path is one dot. */
+    static String printable(byte[] path) {
+        if (path.length == 0) {
+            return ".";
+        }
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        for (byte each : path) {
+            if (each > ' ' && each < 127 && each != '%') {
+                text.write(each);
+            } else {
+                text.writeBytes(String.format("%%%02X", each & 0xff).getBytes(StandardCharsets.US_ASCII));
+            }
+        }
+        return text.toString(StandardCharsets.US_ASCII);
+    }
+}

@@ -1,0 +1,84 @@
+package org.cloister.vm.controller.ssh;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * The command that rsync sends to the side that reads: {@code rsync --server --sender -OPTIONS . PATH...}. It is read here, with no
+ * shell, and only what is known to do nothing but send.
+ *
+ * @param options each one that rsync takes as it is
+ */
+record RsyncCommand(List<String> options, List<String> paths) {
+    private static final Pattern SHORT = Pattern.compile("-[a-zA-Z]+(\\.[0-9]*)?[a-zA-Z.]*");
+    private static final Pattern LONG = Pattern.compile(
+            "--(numeric-ids|sparse|partial|inplace|no-[a-z-]{1,30}|timeout=[0-9]{1,6}|bwlimit=[0-9.]{1,9}"
+                    + "|checksum-seed=[0-9]{1,12}|compress-level=[0-9]{1,2}|copy-unsafe-links|safe-links|new-compress|old-compress)");
+    /** Of a shell, outside of words. */
+    private static final String SPECIAL = "$`\"';&|<>(){}*?[]~!#\n\t";
+
+    private static final int MOST_WORDS = 200;
+
+    /** Empty if it is another command, or asks for more than to be sent files by their names. */
+    static Optional<RsyncCommand> parse(String command) {
+        Optional<List<String>> split = words(command);
+        if (split.isEmpty()) {
+            return Optional.empty();
+        }
+        List<String> words = split.get();
+        if (words.size() < 5
+                || words.size() > MOST_WORDS
+                || !words.subList(0, 3).equals(List.of("rsync", "--server", "--sender"))) {
+            return Optional.empty();
+        }
+        int dot = words.indexOf(".");
+        if (dot < 3 || dot == words.size() - 1) {
+            return Optional.empty();
+        }
+        List<String> options = words.subList(3, dot);
+        List<String> paths = words.subList(dot + 1, words.size());
+        // "s" asks for names that come later, where nobody here sees them.
+        boolean known = options.stream()
+                .allMatch(each -> LONG.matcher(each).matches()
+                        || (SHORT.matcher(each).matches() && !each.split("e", 2)[0].contains("s")));
+        return known && paths.stream().noneMatch(each -> each.startsWith("-") || each.isEmpty())
+                ? Optional.of(new RsyncCommand(List.copyOf(options), List.copyOf(paths)))
+                : Optional.empty();
+    }
+
+    /** Blanks part words, a backslash takes the next character as it is; nothing else of a shell is taken. */
+    private static Optional<List<String>> words(String command) {
+        List<String> words = new ArrayList<>();
+        StringBuilder word = new StringBuilder();
+        boolean within = false;
+        for (int i = 0; i < command.length(); i++) {
+            char each = command.charAt(i);
+            if (each == ' ') {
+                if (within) {
+                    words.add(word.toString());
+                }
+                word.setLength(0);
+                within = false;
+                continue;
+            }
+            within = true;
+            if (each == '\\') {
+                i++;
+                if (i == command.length()) {
+                    return Optional.empty();
+                }
+                word.append(command.charAt(i));
+            } else if (SPECIAL.indexOf(each) >= 0 || each < ' ' || each == 127) {
+                return Optional.empty();
+            } else {
+                word.append(each);
+            }
+        }
+        if (within) {
+            words.add(word.toString());
+        }
+        return Optional.of(words);
+    }
+}

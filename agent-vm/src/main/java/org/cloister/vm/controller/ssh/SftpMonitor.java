@@ -1,0 +1,198 @@
+package org.cloister.vm.controller.ssh;
+
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.cloister.base.encoding.MalformedException;
+
+/**
+ * Stands between an SFTP client and its server (draft-ietf-secsh-filexfer-02), passes all packets as they are, and tells which
+ * file is opened, before the server hears of it, and how much of it went out. A thread for each direction.
+ */
+final class SftpMonitor {
+    /** What OpenSSH's server takes. */
+    private static final int MAX_PACKET = 256 * 1024;
+    /** Requests without an answer, and open files; OpenSSH's client has 64, its server 100 or so. */
+    private static final int MOST = 4096;
+
+    private static final int INIT = 1;
+    private static final int OPEN = 3;
+    private static final int CLOSE = 4;
+    private static final int READ = 5;
+    private static final int HANDLE = 102;
+    private static final int DATA = 103;
+
+    private final FileListener heard;
+    /** By their ids, which the answers have; each server answers in its own order. */
+    private final Map<Integer, PendingRequest> asked = new HashMap<>();
+
+    private final Map<String, OpenFile> files = new HashMap<>();
+
+    /** What was asked; of a path or a handle. */
+    private record PendingRequest(int type, String what) {}
+
+    private static final class OpenFile {
+        final byte[] path;
+        long bytes;
+
+        OpenFile(byte[] path) {
+            this.path = path;
+        }
+    }
+
+    /** What becomes of files. */
+    interface FileListener {
+        /** @throws IOException and the server does not hear of it */
+        void onOpen(byte[] path) throws IOException;
+
+        void onSent(byte[] path, long bytes) throws IOException;
+    }
+
+    SftpMonitor(FileListener heard) {
+        this.heard = heard;
+    }
+
+    /** Until the client has said all. */
+    void relayRequests(InputStream client, OutputStream server) throws IOException {
+        DataInputStream from = new DataInputStream(client);
+        for (byte[] packet = next(from); packet.length > 0; packet = next(from)) {
+            ByteBuffer fields = ByteBuffer.wrap(packet);
+            try {
+                request(fields.get(), fields);
+            } catch (BufferUnderflowException e) {
+                throw new MalformedException("sftp: a request is shorter than it says", e);
+            }
+            pass(packet, server);
+        }
+    }
+
+    private void request(int type, ByteBuffer fields) throws IOException {
+        if (type == INIT) {
+            return;
+        }
+        int id = fields.getInt();
+        String what = type == OPEN || type == READ || type == CLOSE ? name(string(fields)) : "";
+        if (type == OPEN) {
+            heard.onOpen(bytes(what));
+        }
+        synchronized (this) {
+            requireRoom(asked.size());
+            if (asked.putIfAbsent(id, new PendingRequest(type, what)) != null) {
+                throw new MalformedException(
+                        "sftp: want requests with ids of their own, have two of " + Integer.toUnsignedString(id));
+            }
+        }
+    }
+
+    /** Until the server has said all. What was open then is told, too. */
+    void relayResponses(InputStream server, OutputStream client) throws IOException {
+        try {
+            DataInputStream from = new DataInputStream(server);
+            for (byte[] packet = next(from); packet.length > 0; packet = next(from)) {
+                ByteBuffer fields = ByteBuffer.wrap(packet);
+                try {
+                    Optional<OpenFile> closed = answer(fields.get(), fields);
+                    if (closed.isPresent()) {
+                        heard.onSent(closed.get().path, closed.get().bytes);
+                    }
+                } catch (BufferUnderflowException e) {
+                    throw new MalformedException("sftp: an answer is shorter than it says", e);
+                }
+                pass(packet, client);
+            }
+        } finally {
+            Map<String, OpenFile> left;
+            synchronized (this) {
+                left = Map.copyOf(files);
+                files.clear();
+            }
+            for (OpenFile taken : left.values()) {
+                heard.onSent(taken.path, taken.bytes);
+            }
+        }
+    }
+
+    /** @return the file that is closed now: data for which it was asked before came before */
+    private synchronized Optional<OpenFile> answer(int type, ByteBuffer fields) throws IOException {
+        if (fields.remaining() < Integer.BYTES) {
+            return Optional.empty();
+        }
+        PendingRequest of = asked.remove(fields.getInt());
+        if (of == null) {
+            return Optional.empty();
+        }
+        if (of.type == OPEN && type == HANDLE) {
+            requireRoom(files.size());
+            files.put(name(string(fields)), new OpenFile(bytes(of.what)));
+        } else if (of.type == READ && type == DATA) {
+            OpenFile taken = files.get(of.what);
+            if (taken != null) {
+                taken.bytes += fields.getInt() & 0xffff_ffffL;
+            }
+        } else if (of.type == CLOSE) {
+            return Optional.ofNullable(files.remove(of.what));
+        }
+        return Optional.empty();
+    }
+
+    private static void requireRoom(int size) throws MalformedException {
+        if (size >= MOST) {
+            throw new MalformedException("sftp: want at most " + MOST + " requests and files at a time, have more");
+        }
+    }
+
+    /** A handle, or a path, whose bytes no conversion loses. */
+    private static String name(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private static byte[] bytes(String name) {
+        return name.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static byte[] string(ByteBuffer fields) {
+        int length = fields.getInt();
+        if (length < 0 || length > fields.remaining()) {
+            throw new BufferUnderflowException();
+        }
+        byte[] bytes = new byte[length];
+        fields.get(bytes);
+        return bytes;
+    }
+
+    /** @return without its length; empty at the end */
+    private static byte[] next(DataInputStream from) throws IOException {
+        int length;
+        try {
+            length = from.readInt();
+        } catch (EOFException e) {
+            return new byte[0];
+        }
+        if (length < 1 || length > MAX_PACKET) {
+            throw new MalformedException("sftp: want packets of 1 to " + MAX_PACKET + " bytes, have one of "
+                    + Integer.toUnsignedString(length));
+        }
+        byte[] packet = from.readNBytes(length);
+        if (packet.length < length) {
+            throw new MalformedException("sftp: want " + length + " bytes of a packet, have " + packet.length);
+        }
+        return packet;
+    }
+
+    private static void pass(byte[] packet, OutputStream to) throws IOException {
+        byte[] framed = ByteBuffer.allocate(Integer.BYTES + packet.length)
+                .putInt(packet.length)
+                .put(packet)
+                .array();
+        to.write(framed);
+        to.flush();
+    }
+}

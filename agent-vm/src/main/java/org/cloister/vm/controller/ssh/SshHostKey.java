@@ -1,0 +1,41 @@
+package org.cloister.vm.controller.ssh;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.protocol.access.SshPublicKey;
+
+/** sshd's key for as long as the VM lives, a file on tmpfs that root alone reads. Persons hear of it in their circuits. */
+public record SshHostKey(Path file, SshPublicKey key) {
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    /**
+     * Makes a new one.
+     *
+     * @param folder on tmpfs; made if it is not there
+     */
+    public static SshHostKey generate(ProcessRunner programs, Path folder) throws IOException {
+        Files.createDirectories(
+                folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Path file = folder.resolve("host_key");
+        Path shown = folder.resolve("host_key.pub");
+        Files.deleteIfExists(file);
+        Files.deleteIfExists(shown);
+        ProcessRunner.Output made = programs.run(
+                "",
+                List.of("ssh-keygen", "-q", "-t", "ecdsa", "-b", "384", "-N", "", "-C", "", "-f", file.toString()),
+                LIMIT);
+        if (made.exit() != 0) {
+            throw new IOException("ssh-keygen: " + made.errorSummary());
+        }
+        return new SshHostKey(
+                file,
+                SshPublicKey.parse(
+                        Files.readString(shown, StandardCharsets.US_ASCII).strip()));
+    }
+}

@@ -1,0 +1,134 @@
+package org.cloister.vm.controller.ssh;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import org.cloister.protocol.access.SshPublicKey;
+import org.cloister.protocol.handover.LoginRules;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.vm.system.users.ProjectMember;
+
+/** One session's folder, sshd and what belongs to it. Calls block. */
+final class SshSession {
+    private static final FileAttribute<Set<PosixFilePermission>> PASSED =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x"));
+    private static final FileAttribute<Set<PosixFilePermission>> OURS =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    static final String REQUEST_PIPE = "ask";
+    static final String RESPONSE_PIPE = "answer";
+    static final String LOG_PIPE = "log";
+
+    /** Of the one process that writes the log, and of no login: no other of its own reads it or writes there. */
+    static final int LOG_GID = LoginRules.MOST_ID + 1;
+
+    private static final List<String> PIPES = List.of(REQUEST_PIPE, RESPONSE_PIPE);
+
+    private final SessionEnvironment place;
+    private final Identity who;
+    private final Path folder;
+    private final Optional<ExportSession> export;
+
+    /**
+     * Whose it is.
+     *
+     * @param number of the session, each once in the VM's life
+     * @param keyId of the key in the person's certificate, which is {@code key}
+     */
+    record Identity(
+            long number,
+            CertificateName person,
+            CertificateRole role,
+            ProjectMember member,
+            String keyId,
+            SshPublicKey key) {
+        @Override
+        public String toString() {
+            return "session=" + number + " person=" + person.id() + " role=" + role + " login=" + member.login();
+        }
+    }
+
+    SshSession(SessionEnvironment place, Identity who, ExportAuditSink records, Executor threads) {
+        this.place = place;
+        this.who = who;
+        this.export = who.role() == CertificateRole.EXPORTER
+                ? Optional.of(new ExportSession(place, this, records, threads))
+                : Optional.empty();
+        this.folder = place.folder().resolve(String.valueOf(who.number()));
+    }
+
+    Identity identity() {
+        return who;
+    }
+
+    Path pipe(String name) {
+        return folder.resolve(name);
+    }
+
+    /**
+     * Its sshd is told all, and reads SSH's bytes next.
+     *
+     * @throws ExportSession.NotRecordedException if it would take data out, and that cannot be recorded
+     */
+    SshdLauncher.Streams start(SshdLauncher launcher) throws IOException {
+        createFolder();
+        if (export.isPresent()) {
+            export.get().startSession();
+        }
+        SshdLauncher.Streams ends = launcher.start();
+        ends.in().write((who.number() + "\n").getBytes(StandardCharsets.US_ASCII));
+        ends.in().flush();
+        return ends;
+    }
+
+    private void createFolder() throws IOException {
+        Files.createDirectory(folder);
+        // Whatever umask there is.
+        Files.setPosixFilePermissions(folder, PASSED.value());
+        String command = who.role() == CertificateRole.MEMBER
+                ? place.scripts().resolve("member-session").toString()
+                : place.scripts().resolve("export-session") + " " + folder;
+        SshdConfig settings =
+                new SshdConfig(place.hostKey().file(), who.member().login(), who.key(), who.role(), command);
+        Files.write(
+                Files.createFile(folder.resolve("sshd_config"), OURS),
+                settings.text().getBytes(StandardCharsets.US_ASCII));
+        if (who.role() == CertificateRole.EXPORTER) {
+            for (String name : PIPES) {
+                place.programs().runChecked("mkfifo", "-m", "600", pipe(name).toString());
+                Files.setAttribute(pipe(name), "unix:uid", who.member().uid(), LinkOption.NOFOLLOW_LINKS);
+            }
+            place.programs().runChecked("mkfifo", "-m", "620", pipe(LOG_PIPE).toString());
+            Files.setAttribute(pipe(LOG_PIPE), "unix:gid", LOG_GID, LinkOption.NOFOLLOW_LINKS);
+        }
+    }
+
+    /**
+     * Whatever was begun of it ends.
+     *
+     * @param release tells sshd that no more comes
+     */
+    void stop(Runnable release) throws IOException {
+        Optional<SshSessionProcesses> processes = SshSessionProcesses.of(place.programs(), folder.resolve("pid"));
+        release.run();
+        if (export.isPresent()) {
+            export.get().stop();
+        }
+        if (processes.isPresent()) {
+            processes.get().stop();
+        }
+        for (String name : List.of(REQUEST_PIPE, RESPONSE_PIPE, LOG_PIPE, "pid", "sshd_config")) {
+            Files.deleteIfExists(folder.resolve(name));
+        }
+        Files.deleteIfExists(folder);
+    }
+}

@@ -1,0 +1,102 @@
+package org.cloister.vm.controller.ssh;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.cloister.base.process.ProcessRunner;
+
+/**
+ * What runs for a session: sshd, and what it started. When the session's circuit is over sshd has some seconds to end by itself;
+ * what it had started hears that it hung up, as of a terminal. What left the session before (setsid, nohup) goes on.
+ */
+final class SshSessionProcesses {
+    private static final Duration BY_ITSELF = Duration.ofSeconds(5);
+    /** Some may have ended by then. */
+    private static final List<String> COMMAND = List.of("/bin/sh", "-c", "kill -HUP \"$@\" || :", "sh");
+
+    private final ProcessRunner programs;
+    private final List<ProcessHandle> daemons = new ArrayList<>();
+    private final List<ProcessHandle> users = new ArrayList<>();
+    /** By their leaders, which sshd started. */
+    private final Set<Long> sessions = new HashSet<>();
+
+    private SshSessionProcesses(ProcessRunner programs, ProcessHandle sshd) {
+        this.programs = programs;
+        daemons.add(sshd);
+        for (ProcessHandle each : sshd.descendants().toList()) {
+            (isSshd(each) ? daemons : users).add(each);
+        }
+        users.stream()
+                .filter(each -> each.parent().filter(daemons::contains).isPresent())
+                .forEach(each -> sessions.add(each.pid()));
+    }
+
+    /**
+     * As they are now: once sshd has ended, nobody knows whose its children were.
+     *
+     * @param file in which the session's script wrote who it is; empty if it has not, or has ended
+     */
+    static Optional<SshSessionProcesses> of(ProcessRunner programs, Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        String pid = Files.readString(file, StandardCharsets.US_ASCII).strip();
+        try {
+            return ProcessHandle.of(Long.parseLong(pid)).map(handle -> new SshSessionProcesses(programs, handle));
+        } catch (NumberFormatException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Blocks for some seconds at most. sshd has heard before that no more comes. */
+    void stop() throws IOException {
+        await(daemons);
+        daemons.forEach(ProcessHandle::destroyForcibly);
+        List<String> hangUp = new ArrayList<>(COMMAND);
+        for (ProcessHandle each : users) {
+            if (each.isAlive() && sessions.contains(session(each))) {
+                hangUp.add(String.valueOf(each.pid()));
+            }
+        }
+        if (hangUp.size() > COMMAND.size()) {
+            programs.run("", hangUp, BY_ITSELF);
+        }
+    }
+
+    private static void await(List<ProcessHandle> all) {
+        CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
+                .completeOnTimeout(null, BY_ITSELF.toMillis(), TimeUnit.MILLISECONDS)
+                .join();
+    }
+
+    private static boolean isSshd(ProcessHandle process) {
+        try {
+            // sshd, and sshd-session and sshd-auth since 9.8; who gives a program this name has it ended the harder.
+            return Files.readString(Path.of("/proc", String.valueOf(process.pid()), "comm"))
+                    .startsWith("sshd");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Its session's leader, or 0 if it has ended. */
+    private static long session(ProcessHandle process) {
+        try {
+            String stat = Files.readString(
+                    Path.of("/proc", String.valueOf(process.pid()), "stat"), StandardCharsets.ISO_8859_1);
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+            return Long.parseLong(fields[3]);
+        } catch (IOException | NumberFormatException e) {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package org.cloister.vm.controller.storage;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.ipsec.TunnelAddress;
+
+/**
+ * What one worker may do with the project's storage: all of it as one user, whoever it says it is, for its kernel is its
+ * root's. What that user may not read stays closed.
+ *
+ * @param worker its address, which the tunnel holds it to
+ * @param uid of the job's user
+ */
+public record NfsExport(TunnelAddress worker, int uid, int gid, boolean readOnly) {
+    private static final int LEAST_ID = 1000;
+    private static final int MOST_ID = 60_000;
+
+    /** @throws IllegalArgumentException for root's and daemons' numbers */
+    public NfsExport {
+        if (uid < LEAST_ID || uid > MOST_ID || gid < LEAST_ID || gid > MOST_ID) {
+            throw new IllegalArgumentException("export to " + worker + ": want uid and gid from " + LEAST_ID + " to "
+                    + MOST_ID + ", have " + uid + " and " + gid);
+        }
+    }
+
+    /** Of exportfs. The one root of what can be mounted, so that no file system above it has to be exported. */
+    String options() {
+        return (readOnly ? "ro" : "rw") + ",sync,fsid=0,no_subtree_check,secure,sec=sys,root_squash,all_squash,anonuid="
+                + uid + ",anongid=" + gid;
+    }
+
+    /**
+     * A line of {@code /var/lib/nfs/etab}: what exportfs has told the kernel.
+     *
+     * @param path as it stands there
+     * @param client an address, a name, or {@code *}
+     */
+    record EtabEntry(String path, String client, Set<String> options) {
+        private static final Pattern FORM = Pattern.compile("(\\S+)[ \t]+([^\\s()]+)\\(([^()\\s]*)\\)");
+
+        EtabEntry {
+            options = Set.copyOf(options);
+        }
+
+        static List<EtabEntry> parse(String etab) throws IOException {
+            List<EtabEntry> lines = new ArrayList<>();
+            for (String text : etab.lines().toList()) {
+                Matcher form = FORM.matcher(text);
+                if (!form.matches()) {
+                    throw new IOException("etab: want PATH CLIENT(OPTIONS), have \"" + text.replaceAll("[^ -~]", "?")
+                            + "\"; run exportfs -ua");
+                }
+                lines.add(new EtabEntry(
+                        form.group(1),
+                        form.group(2),
+                        new TreeSet<>(Arrays.asList(form.group(3).split(",", -1)))));
+            }
+            return lines;
+        }
+
+        /** Whether it gives the worker what the export says and nothing more. etab has defaults besides. */
+        boolean matches(NfsExport export, String root) {
+            return path.equals(root)
+                    && client.equals(export.worker().toString())
+                    && options.containsAll(Set.of(export.options().split(",", -1)));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package org.cloister.vm.controller.storage;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.vm.system.daemon.SupervisedDaemon;
+import org.cloister.vm.system.mount.MountedFileSystem;
+
+/**
+ * The controlling VM's NFS server: NFSv4.2 on its own address alone, with rpc.mountd, whom the kernel asks about exports, and
+ * nfsdcld, which remembers who has files open over a restart. Exports nothing by itself. Nothing listens but the kernel, at 2049.
+ */
+public final class NfsServer {
+    /** By which workers reach it. */
+    public static final int PORT = 2049;
+
+    private static final Path CONTROL = Path.of("/proc/fs/nfsd");
+    private static final Path PIPES = Path.of("/var/lib/nfs/rpc_pipefs");
+    /** Seconds: how long a silent worker keeps its locks. */
+    private static final int LEASE_S = 10;
+    /**
+     * Seconds: how long after a start only old locks are taken, if not all who had some are back before. A worker finds a
+     * controlling VM that was opened anew within half a minute of its start, and is readmitted before its mounts go on.
+     */
+    private static final int GRACE_S = 90;
+
+    private static final int THREADS = 8;
+    /** With version 3 come lockd and a portmapper, and before 4.1 a server calls its clients. */
+    private static final List<String> OTHER_VERSIONS = List.of("3", "4.0", "4.1");
+    /** Of daemons that are only to end. */
+    private static final Path LOGS = Path.of("/run");
+
+    private final ProcessRunner programs;
+    private final TunnelAddress own;
+    private final Path state;
+    private final SupervisedDaemon clients;
+    private final SupervisedDaemon mountd;
+
+    /**
+     * @param state where nfsdcld keeps its own: on the drive, or a restart forgets who had what open
+     * @param logs a folder
+     */
+    public NfsServer(ProcessRunner programs, TunnelAddress own, Path state, Path logs) {
+        this.programs = programs;
+        this.own = own;
+        this.state = state;
+        this.clients = clients(programs, state, logs);
+        this.mountd = mountd(programs, logs);
+    }
+
+    /** It serves when this returns. What runs already is left as it is. */
+    public void start() throws IOException {
+        mount("nfsd", CONTROL);
+        Files.createDirectories(PIPES);
+        mount("rpc_pipefs", PIPES);
+        Files.createDirectories(state);
+        clients.start();
+        mountd.start();
+        if (threads() > 0) {
+            return;
+        }
+        set("nfsv4leasetime", LEASE_S);
+        set("nfsv4gracetime", GRACE_S);
+        List<String> serve = new ArrayList<>(List.of("rpc.nfsd", "-V", "4.2", "-U", "-H", own.toString()));
+        OTHER_VERSIONS.forEach(version -> serve.addAll(List.of("-N", version)));
+        serve.add(Integer.toString(THREADS));
+        programs.runChecked("", serve);
+        if (threads() != THREADS) {
+            throw new IOException("nfsd: want " + THREADS + " threads, have " + threads() + "; read the kernel's log");
+        }
+    }
+
+    /** Serves nobody any more; exports end with it. */
+    public void stop() throws IOException {
+        stopKernel(programs);
+        mountd.stop();
+        clients.stop();
+    }
+
+    /** The same, for who knows no more of it than the machine does. */
+    public static void stop(ProcessRunner programs) throws IOException {
+        stopKernel(programs);
+        mountd(programs, LOGS).stop();
+        clients(programs, LOGS, LOGS).stop();
+    }
+
+    private void set(String time, int seconds) throws IOException {
+        programs.runChecked(seconds + "\n", List.of("tee", CONTROL.resolve(time).toString()));
+    }
+
+    private static void stopKernel(ProcessRunner programs) throws IOException {
+        if (!MountedFileSystem.at(programs, CONTROL).isEmpty()) {
+            programs.run("", List.of("rpc.nfsd", "0"), Duration.ofSeconds(20));
+            programs.runChecked("exportfs", "-ua");
+        }
+    }
+
+    private static SupervisedDaemon clients(ProcessRunner programs, Path state, Path logs) {
+        return new SupervisedDaemon(
+                programs,
+                "nfsdcld",
+                List.of("nfsdcld", "--foreground", "--storagedir", state.toString()),
+                Map.of(),
+                logs.resolve("nfsdcld.log"));
+    }
+
+    private static SupervisedDaemon mountd(ProcessRunner programs, Path logs) {
+        return new SupervisedDaemon(
+                programs,
+                "rpc.mountd",
+                // It answers the kernel in either case; for the older protocols it would listen everywhere.
+                List.of("rpc.mountd", "--foreground", "--no-nfs-version", "2", "--no-nfs-version", "3"),
+                Map.of(),
+                logs.resolve("rpc.mountd.log"));
+    }
+
+    private int threads() throws IOException {
+        String text = programs.read(CONTROL.resolve("threads")).strip();
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            throw new IOException("nfsd: want a number of threads, have " + text, e);
+        }
+    }
+
+    private void mount(String type, Path at) throws IOException {
+        if (MountedFileSystem.at(programs, at).stream()
+                .noneMatch(mount -> mount.type().equals(type))) {
+            programs.runChecked("mount", "-t", type, type, at.toString());
+        }
+    }
+}

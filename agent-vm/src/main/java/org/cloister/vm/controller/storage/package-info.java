@@ -1,0 +1,5 @@
+/** The project's files: mounted by workers, exported by the controlling VM to each of them alone. */
+@NullMarked
+package org.cloister.vm.controller.storage;
+
+import org.jspecify.annotations.NullMarked;

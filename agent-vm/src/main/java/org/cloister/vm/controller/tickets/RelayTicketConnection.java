@@ -1,0 +1,95 @@
+package org.cloister.vm.controller.tickets;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.cloister.protocol.link.ReconnectDelay;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.TicketStream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps a stream of tickets open for as long as there is a link: one after the other, so that both ends show newer certificates. */
+@SuppressWarnings("FutureReturnValueIgnored") // a stream that cannot be opened is tried again
+public final class RelayTicketConnection {
+    private static final Logger LOG = LoggerFactory.getLogger(RelayTicketConnection.class);
+
+    private final Supplier<TicketStream.ControllerSigner> speaker;
+    private final WelcomeListener welcomed;
+    private final Listener listener;
+
+    /** What can be said while a stream is open. */
+    @FunctionalInterface
+    public interface Sender {
+        void send(AgentTicketMessage message);
+    }
+
+    /** Looks at a relay's welcome. */
+    @FunctionalInterface
+    public interface WelcomeListener {
+        /** @return how long the stream may be used */
+        Duration onWelcome(RelayTicketMessage.Welcome relay);
+    }
+
+    /** Hears on the link's event loop, which it must not block. */
+    public interface Listener {
+        void onOpen(Sender to);
+
+        void onMessage(RelayTicketMessage message);
+
+        void onClosed();
+    }
+
+    /**
+     * @param speaker with its certificate of the day
+     * @param welcomed on the link's event loop, before anybody hears of the stream
+     */
+    public RelayTicketConnection(
+            Supplier<TicketStream.ControllerSigner> speaker, WelcomeListener welcomed, Listener listener) {
+        this.speaker = speaker;
+        this.welcomed = welcomed;
+        this.listener = listener;
+    }
+
+    /** On a link that was attached; ends with it. */
+    public void attach(ClientLink link) {
+        TicketStream.open(link, Optional.of(speaker.get()), new TicketStream.Events() {
+            private boolean welcome;
+            private @Nullable ScheduledFuture<?> anew;
+
+            @Override
+            public void onMessage(TicketStream stream, RelayTicketMessage message) {
+                if (message instanceof RelayTicketMessage.Welcome relay && !welcome) {
+                    welcome = true;
+                    Duration use = welcomed.onWelcome(relay);
+                    anew = link.loop().schedule(stream::close, use.toMillis(), TimeUnit.MILLISECONDS);
+                    listener.onOpen(stream::send);
+                }
+                listener.onMessage(message);
+            }
+
+            @Override
+            public void onClosed(String why) {
+                if (anew != null) {
+                    anew.cancel(false);
+                }
+                if (welcome) {
+                    listener.onClosed();
+                }
+                LOG.info("relay: stream of tickets ended: {}", why);
+                if (link.channel().isActive()) {
+                    link.loop()
+                            .schedule(
+                                    () -> attach(link),
+                                    ReconnectDelay.ON_CHANNEL.atLeast().toMillis(),
+                                    TimeUnit.MILLISECONDS);
+                }
+            }
+        });
+    }
+}

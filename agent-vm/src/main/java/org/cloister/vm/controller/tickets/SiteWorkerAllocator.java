@@ -1,0 +1,392 @@
+package org.cloister.vm.controller.tickets;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.MemoryFormula;
+import org.cloister.protocol.ticket.MemoryReserves;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.ResourceRequest;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketPosition;
+import org.cloister.protocol.ticket.TicketState;
+import org.cloister.protocol.ticket.Withdrawal;
+import org.cloister.vm.controller.tickets.WorkerEvent.Allocated;
+import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
+import org.cloister.vm.controller.tickets.WorkerEvent.Ended;
+import org.cloister.vm.controller.tickets.WorkerEvent.Passed;
+import org.cloister.vm.worker.scratch.ScratchSize;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Workers from the site, by way of the relay. What is asked stands in a book before it is said, and is said again to each new
+ * stream, so that neither a lost answer nor a kill loses a ticket or makes two of one. All is decided on one thread.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails is said where it fails
+public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketConnection.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(SiteWorkerAllocator.class);
+    private static final Duration AGAIN = Duration.ofSeconds(5);
+
+    private final Settings terms;
+    private final TicketFolder book;
+    private final WorkerSlots slots;
+    private final TicketRecorder witness;
+    private final ScheduledExecutorService decisions;
+    private final InstantSource clock;
+    /** Tickets that have nodes, as far as the relay has told this process. */
+    private final Set<String> given = new HashSet<>();
+
+    /** Tickets of an earlier boot that this stream has been told are this one's. */
+    private final Set<String> taken = new HashSet<>();
+
+    private Consumer<WorkerEvent> events = event -> {};
+    private RelayTicketConnection.@Nullable Sender office;
+
+    /**
+     * Who asks.
+     *
+     * @param key of this boot
+     * @param reserves of the site's hosts
+     * @param shutdownTimeout how long VMs have to end by themselves before their Global job is ended
+     */
+    public record Settings(String project, SigningKey key, MemoryReserves reserves, Duration shutdownTimeout) {
+        /** What of the site's memory and disk a request for nodes with so much takes. */
+        ResourceRequest toSiteRequest(ResourceRequest request) {
+            ResourceRequest whole = request.memoryMib() == 0
+                    ? request
+                    : request.withMemory(MemoryFormula.forRequest(request.memoryMib(), reserves)
+                            .global());
+            return request.scratchMib() == 0 ? whole : whole.withScratch(ScratchSize.disk(request.scratchMib()));
+        }
+    }
+
+    /**
+     * @param witness on that thread too
+     * @param decisions one thread, the caller's to end
+     */
+    public SiteWorkerAllocator(
+            Settings terms,
+            TicketFolder book,
+            WorkerSlots slots,
+            TicketRecorder witness,
+            ScheduledExecutorService decisions,
+            InstantSource clock) {
+        this.terms = terms;
+        this.book = book;
+        this.slots = slots;
+        this.witness = witness;
+        this.decisions = decisions;
+        this.clock = clock;
+    }
+
+    @Override
+    public void start(Consumer<WorkerEvent> heard) {
+        decide(() -> events = heard);
+    }
+
+    @Override
+    public void submitTicket(String ticket, ResourceRequest request) {
+        decide(() -> {
+            Optional<StoredTicket> known = book.find(ticket);
+            if (known.isPresent()) {
+                repeat(known.get());
+            } else {
+                order(ticket, terms.toSiteRequest(request));
+            }
+        });
+    }
+
+    @Override
+    public void resumeTicket(String ticket) {
+        decide(() -> {
+            Optional<StoredTicket> known = book.find(ticket);
+            if (known.isPresent()) {
+                repeat(known.get());
+            } else {
+                events.accept(new Ended(ticket, EndReason.NONE));
+            }
+        });
+    }
+
+    @Override
+    public void releaseTicket(String ticket) {
+        decide(() -> {
+            Optional<StoredTicket> known = book.find(ticket);
+            if (known.isEmpty()) {
+                events.accept(new Ended(ticket, EndReason.NONE));
+            } else if (!known.get().isClosing()) {
+                book.write(known.get().withState(StoredTicket.State.RELEASED));
+                released(ticket);
+            }
+        });
+    }
+
+    @Override
+    public void withdrawTicket(String ticket) {
+        decide(() -> cancelTicket(ticket));
+    }
+
+    /** What the workers themselves say; of a ticket that leaves it is nobody's news any more. */
+    public void onWorkerEvent(WorkerEvent event) {
+        decide(() -> {
+            Optional<StoredTicket> known = book.find(event.ticket());
+            boolean late = event instanceof Passed passed && passed.phase() == WorkerPhase.TEARDOWN;
+            if (known.isPresent() && (late || !known.get().isClosing())) {
+                events.accept(event);
+            }
+        });
+    }
+
+    @Override
+    public void onOpen(RelayTicketConnection.Sender to) {
+        decide(() -> {
+            office = to;
+            taken.clear();
+            for (StoredTicket each : book.all()) {
+                repeat(each);
+            }
+            for (String each : witness.awaitedTickets()) {
+                if (book.find(each).isEmpty()) {
+                    send(new AgentTicketMessage.QueryTicket(each));
+                }
+            }
+        });
+    }
+
+    @Override
+    public void onClosed() {
+        decide(() -> office = null);
+    }
+
+    @Override
+    public void onMessage(RelayTicketMessage message) {
+        decide(() -> {
+            if (message instanceof RelayTicketMessage.Update update) {
+                witness.recordUpdate(update);
+                Optional<StoredTicket> known = book.find(update.ticket());
+                if (known.isPresent()) {
+                    updated(known.get(), update);
+                }
+            } else if (message instanceof RelayTicketMessage.ForwardedStatement part) {
+                witness.recordHostStatement(part);
+            } else if (message instanceof RelayTicketMessage.Refused refused) {
+                Optional<StoredTicket> known = book.find(refused.ticket());
+                if (known.isPresent()) {
+                    refused(known.get(), refused);
+                } else {
+                    LOG.warn("relay: refused {} {}: {}", refused.ticket(), refused.clause(), refused.text());
+                    if (refused.clause() == TicketClause.PROJECT) {
+                        witness.recordForgotten(refused.ticket());
+                    }
+                }
+            }
+        });
+    }
+
+    private void order(String ticket, ResourceRequest request) throws IOException {
+        TicketPosition position = book.nextPosition();
+        Instant now = clock.instant();
+        StoredTicket booked = new StoredTicket(
+                new Ticket(
+                        ticket,
+                        terms.project(),
+                        position.epoch(),
+                        position.sequence(),
+                        now,
+                        now.plus(Ticket.LONGEST),
+                        request),
+                StoredTicket.State.ORDERED);
+        book.write(booked);
+        repeat(booked);
+    }
+
+    /** Says what a relay has to know of it, whatever of it was said before. */
+    private void repeat(StoredTicket booked) throws IOException {
+        switch (booked.state()) {
+            case ORDERED -> {
+                // Of one that this start did not sign, or that is too old, the relay is asked first whether it has it.
+                send(isStale(booked) ? new AgentTicketMessage.QueryTicket(booked.id()) : order(booked.ticket()));
+            }
+            case TAKEN, RELEASED -> send(new AgentTicketMessage.QueryTicket(booked.id()));
+            case WITHDRAWN -> sendWithdrawal(booked.id());
+        }
+    }
+
+    private void updated(StoredTicket booked, RelayTicketMessage.Update update) throws IOException {
+        StoredTicket now = booked;
+        if (booked.state() == StoredTicket.State.ORDERED) {
+            now = booked.withState(StoredTicket.State.TAKEN);
+            book.write(now);
+        }
+        if (update.state() == TicketState.ENDED) {
+            boolean hadNodes = !update.allocation().isEmpty() || given.contains(booked.id());
+            end(now, TicketEndReasons.of(update.end().orElseThrow(), now.isClosing(), hadNodes));
+            return;
+        }
+        if (!book.isOurs(now) && !now.isClosing() && taken.add(now.id())) {
+            // The relay has it, by the word of a boot whose key and certificates end: it is asked for by this one from
+            // now on.
+            send(order(now.ticket()));
+        }
+        if (update.state() == TicketState.RUNNING
+                && !update.allocation().isEmpty() // It comes after the nodes, when their hosts are known.
+                && now.state() != StoredTicket.State.WITHDRAWN) {
+            acceptAllocation(now, update);
+        }
+    }
+
+    private void acceptAllocation(StoredTicket booked, RelayTicketMessage.Update update) throws IOException {
+        int count;
+        try {
+            count = slots.expectWorkers(booked.ticket(), update);
+        } catch (IOException e) {
+            LOG.error("ticket {}: allocation refused: {}", booked.id(), e.getMessage());
+            cancelTicket(booked.id());
+            return;
+        }
+        boolean first = given.add(booked.id());
+        events.accept(new Allocated(booked.id(), count));
+        if (first) {
+            Duration waited = Duration.between(booked.ticket().issued(), clock.instant());
+            for (int slot = 0; slot < count; slot++) {
+                events.accept(
+                        new Passed(booked.id(), slot, WorkerPhase.QUEUE, waited.isNegative() ? Duration.ZERO : waited));
+            }
+        }
+        if (first && booked.state() == StoredTicket.State.RELEASED) {
+            released(booked.id());
+        }
+    }
+
+    private void refused(StoredTicket booked, RelayTicketMessage.Refused refused) throws IOException {
+        if (refused.clause() == TicketClause.UNAVAILABLE) {
+            decisions.schedule(
+                    () -> act(() -> {
+                        Optional<StoredTicket> still = book.find(booked.id());
+                        if (still.isPresent()) {
+                            repeat(still.get());
+                        }
+                    }),
+                    AGAIN.toMillis(),
+                    TimeUnit.MILLISECONDS);
+        } else if (booked.state() != StoredTicket.State.ORDERED) {
+            LOG.warn("relay: ticket {}: {}: {}", booked.id(), refused.clause(), refused.text());
+            if (refused.clause() == TicketClause.PROJECT) {
+                witness.recordForgotten(booked.id());
+                end(booked, booked.isClosing() ? EndReason.NONE : TicketEndReasons.FORGOTTEN);
+            }
+        } else if (refused.clause() == TicketClause.PROJECT && isStale(booked)) {
+            // No relay has it: it was never heard. The same id, signed by the key of this start.
+            order(booked.id(), booked.ticket().request());
+        } else {
+            LOG.warn("relay: ticket {}: {}: {}", booked.id(), refused.clause(), refused.text());
+            book.remove(booked.id());
+            witness.recordRejection(booked.id());
+            events.accept(new WorkerEvent.Refused(booked.id(), TicketEndReasons.of(refused)));
+        }
+    }
+
+    private boolean isStale(StoredTicket booked) {
+        return !book.isOurs(booked) || !clock.instant().isBefore(booked.ticket().expires());
+    }
+
+    private void released(String ticket) {
+        slots.release(ticket);
+        decisions.schedule(
+                () -> act(() -> {
+                    if (book.find(ticket).isPresent()) {
+                        LOG.warn(
+                                "ticket {}: VMs have not ended within {} s of their release",
+                                ticket,
+                                terms.shutdownTimeout().toSeconds());
+                        cancelTicket(ticket);
+                    }
+                }),
+                terms.shutdownTimeout().toMillis(),
+                TimeUnit.MILLISECONDS);
+    }
+
+    private void cancelTicket(String ticket) throws IOException {
+        Optional<StoredTicket> known = book.find(ticket);
+        if (known.isEmpty()) {
+            events.accept(new Ended(ticket, EndReason.NONE));
+            return;
+        }
+        if (known.get().state() != StoredTicket.State.WITHDRAWN) {
+            book.write(known.get().withState(StoredTicket.State.WITHDRAWN));
+        }
+        sendWithdrawal(ticket);
+    }
+
+    private void end(StoredTicket booked, EndReason trouble) throws IOException {
+        slots.forget(booked.id());
+        book.remove(booked.id());
+        given.remove(booked.id());
+        taken.remove(booked.id());
+        events.accept(new Ended(booked.id(), trouble));
+    }
+
+    private AgentTicketMessage order(Ticket ticket) throws IOException {
+        try {
+            byte[] envelope = ticket.sign(terms.key(), book.epoch()).bytes();
+            witness.recordSubmission(ticket, envelope);
+            return new AgentTicketMessage.Submit(ByteString.copyFrom(envelope));
+        } catch (GeneralSecurityException e) {
+            throw new IOException("ticket " + ticket.id() + ": cannot be signed: " + e.getMessage(), e);
+        }
+    }
+
+    private void sendWithdrawal(String ticket) throws IOException {
+        try {
+            send(new AgentTicketMessage.Withdraw(ByteString.copyFrom(
+                    new Withdrawal(ticket, terms.project()).sign(terms.key()).bytes())));
+        } catch (GeneralSecurityException e) {
+            throw new IOException("ticket " + ticket + ": its withdrawal cannot be signed: " + e.getMessage(), e);
+        }
+    }
+
+    /** What cannot be said now is said to the next stream. */
+    private void send(AgentTicketMessage message) {
+        if (office != null) {
+            office.send(message);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Task {
+        void run() throws IOException;
+    }
+
+    private void decide(Task act) {
+        try {
+            decisions.execute(() -> act(act));
+        } catch (RejectedExecutionException e) {
+            // Closed: what is left is for the next start.
+            return;
+        }
+    }
+
+    /** A book that cannot be written stops nothing for good: nothing was said, and it is asked again. */
+    private static void act(Task act) {
+        try {
+            act.run();
+        } catch (IOException | RuntimeException e) {
+            LOG.error("tickets: {}", e.toString());
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package org.cloister.vm.controller.tickets;
+
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
+
+/** Ends and refusals of tickets, for a job's owner. */
+final class TicketEndReasons {
+    /** The relay knows nothing of a ticket that it had. */
+    static final EndReason FORGOTTEN =
+            new EndReason(WorkerPhase.QUEUE, "forgotten", "the relay knows nothing of the ticket any more", "", true);
+
+    private TicketEndReasons() {}
+
+    static EndReason of(RelayTicketMessage.Refused refused) {
+        TicketClause clause = refused.clause();
+        return new EndReason(
+                WorkerPhase.QUEUE,
+                clause.toString(),
+                "the relay refuses the ticket: " + clause.denies(),
+                hint(clause),
+                isPassing(clause));
+    }
+
+    /**
+     * @param expected whether we had asked for it to end
+     * @param hadNodes whether it ever had nodes
+     */
+    static EndReason of(TicketEnd end, boolean expected, boolean hadNodes) {
+        if (expected && (end == TicketEnd.COMPLETED || end == TicketEnd.WITHDRAWN)) {
+            return EndReason.NONE;
+        }
+        WorkerPhase phase = hadNodes ? WorkerPhase.REGISTRATION : WorkerPhase.QUEUE;
+        return new EndReason(phase, end.toString(), text(end), hint(end), isPassing(end));
+    }
+
+    private static boolean isPassing(TicketClause clause) {
+        return switch (clause) {
+            case QUOTA, EXHAUSTED, AUDIT, DRAINING, UNAVAILABLE, EXPIRED, SEQUENCE, USED -> true;
+            case MALFORMED, SIGNATURE, PROJECT, FEATURES, NO_SLURM, LIMIT -> false;
+        };
+    }
+
+    private static String hint(TicketClause clause) {
+        return switch (clause) {
+            case QUOTA -> "wait for the project's other jobs, or have the site approve more";
+            case EXHAUSTED, AUDIT, UNAVAILABLE -> "the site's administrators see why in the relay's log";
+            case DRAINING -> "the site is being serviced; the job waits";
+            case EXPIRED -> "compare the clocks of the controlling VM and the relay";
+            case FEATURES -> "ask for a constraint that the site maps for the project";
+            case LIMIT -> "ask for less";
+            case SEQUENCE, USED -> "";
+            case MALFORMED, SIGNATURE, PROJECT, NO_SLURM -> "tell whoever runs the project's controlling VM";
+        };
+    }
+
+    private static boolean isPassing(TicketEnd end) {
+        return switch (end) {
+            case COMPLETED, FAILED, WITHDRAWN, CANCELLED, TIMEOUT, NODE_FAILED, PREEMPTED, LOST, NOT_STARTED -> true;
+            case REFUSED, REVOKED, SUPERSEDED -> false;
+        };
+    }
+
+    private static String text(TicketEnd end) {
+        return switch (end) {
+            case COMPLETED -> "its VMs have ended";
+            case FAILED -> "a VM of it could not be run";
+            case WITHDRAWN -> "it was taken back";
+            case CANCELLED -> "the site has cancelled it";
+            case TIMEOUT -> "the site's time for it is over";
+            case NODE_FAILED -> "a host of it failed";
+            case PREEMPTED -> "the site has preempted it";
+            case REFUSED -> "the site's Slurm does not take it";
+            case REVOKED -> "the site does not believe the project any more";
+            case LOST -> "the site's Slurm knows nothing of it any more";
+            case NOT_STARTED -> "the site had no nodes for it in time, or their hosts did not come";
+            case SUPERSEDED -> "another controlling VM of the project was opened";
+        };
+    }
+
+    private static String hint(TicketEnd end) {
+        return switch (end) {
+            case REFUSED -> "ask for less of each node, or for fewer nodes";
+            case TIMEOUT -> "ask for more time";
+            case REVOKED -> "ask the project's owners and the site";
+            default -> "";
+        };
+    }
+}

@@ -1,0 +1,118 @@
+package org.cloister.vm.controller.unlock;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.daemon.InvalidConfigException;
+import org.cloister.protocol.handover.ProjectUnlock;
+import org.cloister.vm.controller.config.ProjectSettings;
+import org.cloister.vm.controller.members.UidHistory;
+import org.cloister.vm.system.users.ProjectMembers;
+
+/**
+ * Who uses a project and how its queue is set, as its openers said it last, on its drive: the files as they came, and whose
+ * each uid ever was.
+ */
+public final class ProjectConfigStore {
+    private static final String MEMBERS = "members.toml";
+    private static final String SETTINGS = "controller.toml";
+    private static final String UIDS = "uids";
+    /** As many lines as there are uids, with the longest logins. */
+    private static final int MAX_UIDS = 4 << 20;
+
+    private final Path folder;
+
+    /** What a project works with. */
+    public record ProjectConfig(ProjectMembers members, ProjectSettings settings) {}
+
+    /** @param folder is made when there is something to write */
+    public ProjectConfigStore(Path folder) {
+        this.folder = folder;
+    }
+
+    /** {@link ProjectMembers}' file. */
+    public Path membersFile() {
+        return folder.resolve(MEMBERS);
+    }
+
+    /**
+     * Keeps what was brought in the place of what was there, and finds the rest. Each file is replaced at once; uids are
+     * remembered before members have them.
+     *
+     * @throws UnlockRefused if there are no settings, or a uid was another's; nothing is changed then
+     */
+    public ProjectConfig update(OpeningFiles brought) throws IOException {
+        Optional<ProjectSettings> settings = brought.settings().map(OpeningFiles.ParsedFile::content);
+        if (settings.isEmpty()) {
+            settings = kept(SETTINGS, ProjectUnlock.MAX_SETTINGS, ProjectSettings::read, UnlockRefusal.SETTINGS);
+        }
+        Optional<ProjectMembers> members = brought.members().map(OpeningFiles.ParsedFile::content);
+        if (members.isEmpty()) {
+            members = kept(MEMBERS, ProjectUnlock.MAX_MEMBERS, ProjectMembers::read, UnlockRefusal.MEMBERS);
+        }
+        ProjectConfig standing = new ProjectConfig(
+                members.orElseGet(() -> new ProjectMembers(List.of())),
+                settings.orElseThrow(() -> new UnlockRefused(
+                        UnlockRefusal.NO_SETTINGS,
+                        "settings: want some, have none on the drive; open it with --settings")));
+        UidHistory seen = uids();
+        UidHistory then = after(seen, standing.members());
+        Files.createDirectories(folder);
+        if (!then.equals(seen)) {
+            AtomicFile.replace(folder.resolve(UIDS), then.text().getBytes(StandardCharsets.US_ASCII));
+        }
+        if (brought.settings().isPresent()) {
+            AtomicFile.replace(
+                    folder.resolve(SETTINGS), brought.settings().get().file().toByteArray());
+        }
+        if (brought.members().isPresent()) {
+            AtomicFile.replace(membersFile(), brought.members().get().file().toByteArray());
+        }
+        return standing;
+    }
+
+    private static UidHistory after(UidHistory seen, ProjectMembers members) throws UnlockRefused {
+        List<String> problems = seen.problems(members);
+        if (!problems.isEmpty()) {
+            throw new UnlockRefused(UnlockRefusal.UIDS, "members: " + String.join("\n", problems));
+        }
+        return seen.with(members);
+    }
+
+    private UidHistory uids() throws IOException {
+        Path file = folder.resolve(UIDS);
+        Optional<byte[]> content = bytes(file, MAX_UIDS);
+        return content.isEmpty()
+                ? UidHistory.none()
+                : UidHistory.parse(file, new String(content.get(), StandardCharsets.US_ASCII));
+    }
+
+    private interface Reading<T> {
+        T read(Path name, byte[] content) throws IOException;
+    }
+
+    private <T> Optional<T> kept(String name, int most, Reading<T> reading, UnlockRefusal why) throws IOException {
+        Optional<byte[]> content = bytes(folder.resolve(name), most);
+        try {
+            return content.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(reading.read(folder.resolve(name), content.get()));
+        } catch (InvalidConfigException e) {
+            throw new UnlockRefused(why, e);
+        }
+    }
+
+    /** Empty if there is no such file; what cannot be read is not known. */
+    private static Optional<byte[]> bytes(Path file, int most) throws IOException {
+        try {
+            return Optional.of(AtomicFile.read(file, most));
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        }
+    }
+}

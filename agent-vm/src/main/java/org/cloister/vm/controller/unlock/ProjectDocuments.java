@@ -1,0 +1,45 @@
+package org.cloister.vm.controller.unlock;
+
+import com.google.protobuf.ByteString;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.policy.PolicySuccession;
+import org.cloister.protocol.policy.ProjectPolicy;
+
+/**
+ * What the owners have signed: who they are, and what they demand.
+ *
+ * @param policyHash of the policy's payload, SHA-384
+ * @param policyEnvelope the policy's, as it came
+ */
+public record ProjectDocuments(
+        ProjectHistory history, ProjectPolicy policy, Digest policyHash, ByteString policyEnvelope) {
+    /**
+     * Whether these may take the place of those that the drive has seen last.
+     *
+     * @param now by the opener's clock
+     * @throws UnlockRefused if they are older, or of another branch
+     */
+    public void requireSuccessorOf(ProjectDocuments seen, Instant now) throws UnlockRefused {
+        int number = seen.history.number();
+        if (number > history.number() || !seen.history.documentId(number).equals(history.documentId(number))) {
+            throw new UnlockRefused(
+                    UnlockRefusal.OLDER_DOCUMENTS,
+                    "documents: want those that go on from number " + number + ", which the drive has seen, have up to "
+                            + history.number() + "; open it with the newest");
+        }
+        if (seen.policyHash.equals(policyHash)) {
+            return;
+        }
+        List<String> problems = PolicySuccession.problems(history.id(), Optional.of(seen.policy), policy, now);
+        if (!problems.isEmpty()) {
+            throw new UnlockRefused(
+                    UnlockRefusal.OLDER_POLICY,
+                    "policy " + policy.serial() + " after " + seen.policy.serial() + ", which the drive has seen: "
+                            + String.join("; ", problems));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package org.cloister.vm.controller.unlock;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.handover.HandoverTarget;
+import org.cloister.protocol.handover.ProjectUnlock;
+import org.cloister.protocol.handover.VmAssignment;
+import org.cloister.protocol.identity.CertificateAuthority;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertificateSigner;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.protocol.policy.ProjectPolicy;
+
+/**
+ * Whether a controlling VM takes what its opener brings: each paper is held against the project of the assignment and against
+ * this boot's key. No I/O, and the only time is the opener's: the VM's clock is its host's.
+ */
+public final class UnlockVerification {
+    private final VmIdentity self;
+    private final ProjectUnlock unlock;
+    private final SecureRandom random;
+
+    /**
+     * What the VM knows itself.
+     *
+     * @param key of this boot, and {@code signer} has its private half
+     */
+    public record VmIdentity(VmAssignment assignment, VerificationKey key, CertificateSigner signer) {}
+
+    private UnlockVerification(VmIdentity self, ProjectUnlock unlock, SecureRandom random) {
+        this.self = self;
+        this.unlock = unlock;
+        this.random = random;
+    }
+
+    /**
+     * @param asked what the VM has shown evidence for
+     * @throws UnlockRefused with the first reason
+     */
+    public static VerifiedUnlock verify(
+            VmIdentity self, HandoverTarget asked, ProjectUnlock unlock, SecureRandom random) throws UnlockRefused {
+        if (!unlock.target().equals(asked)) {
+            throw new UnlockRefused(
+                    UnlockRefusal.PLACE, "unlock: want one for " + asked + ", have one for " + unlock.target());
+        }
+        return new UnlockVerification(self, unlock, random).verify();
+    }
+
+    private VerifiedUnlock verify() throws UnlockRefused {
+        ProjectHistory project = documents();
+        ControllerAuthority authority = authority(project);
+        return new VerifiedUnlock(
+                unlock.target(),
+                papers(project),
+                authority,
+                Set.copyOf(unlock.siteKeys()),
+                unlock.epoch(),
+                unlock.driveKey(),
+                unlock.create(),
+                unlock.time(),
+                unlock.station(),
+                OpeningFiles.of(unlock));
+    }
+
+    private ProjectHistory documents() throws UnlockRefused {
+        ProjectHistory host = self.assignment.project();
+        ProjectHistory brought;
+        try {
+            brought = ProjectHistory.of(
+                    unlock.documents().stream().map(ByteString::toByteArray).toList());
+        } catch (IOException e) {
+            throw new UnlockRefused(UnlockRefusal.DOCUMENTS, e);
+        }
+        if (!brought.id().equals(host.id())
+                || brought.number() < host.number()
+                || !brought.documentId(host.number()).equals(host.documentId(host.number()))) {
+            throw new UnlockRefused(
+                    UnlockRefusal.DOCUMENTS,
+                    "documents: want those of " + host.id() + " from number " + host.number() + " on, have those of "
+                            + brought.id() + " up to " + brought.number());
+        }
+        return brought;
+    }
+
+    /** Proven by using it: what it issues for the VM's own name is verified as anybody would. */
+    private ControllerAuthority authority(ProjectHistory project) throws UnlockRefused {
+        CertificateName own = self.assignment.name();
+        Instant now = unlock.time();
+        List<byte[]> above =
+                unlock.authorities().stream().map(ByteString::toByteArray).toList();
+        try {
+            CertificateAuthority authority = CertificateAuthority.load(above.get(0), self.signer, random);
+            List<String> wanted =
+                    List.of(own.toString(), CertificateName.ofRole(CertificateRole.WORKER.toString(), project.id()));
+            if (!authority.key().equals(self.key) || !authority.permitted().equals(wanted)) {
+                throw new UnlockRefused(
+                        UnlockRefusal.AUTHORITY,
+                        "authority: want " + wanted + " for key " + self.key.id() + ", have " + authority.permitted()
+                                + " for key " + authority.key().id());
+            }
+            ControllerAuthority proven = new ControllerAuthority(authority, above);
+            CertificateChain.parse(proven.issue(own, self.key, now))
+                    .verifyUnlisted(
+                            Set.of(CertificateRole.CONTROLLER),
+                            TrustAnchors.none().withProject(project),
+                            now);
+            return proven;
+        } catch (UnlockRefused e) {
+            throw e;
+        } catch (IOException e) {
+            throw new UnlockRefused(UnlockRefusal.AUTHORITY, e);
+        }
+    }
+
+    private ProjectDocuments papers(ProjectHistory project) throws UnlockRefused {
+        byte[] payload;
+        ProjectPolicy policy;
+        try {
+            byte[] envelope = unlock.policy().toByteArray();
+            payload = DsseEnvelope.parse(envelope, envelope.length)
+                    .verify(
+                            ProjectPolicy.TYPE,
+                            project.ownerKeys(),
+                            project.owners().threshold());
+            policy = ProjectPolicy.parse(payload);
+        } catch (IOException e) {
+            throw new UnlockRefused(UnlockRefusal.POLICY, e);
+        }
+        if (!policy.project().equals(project.id()) || !policy.isValid(unlock.time())) {
+            throw new UnlockRefused(
+                    UnlockRefusal.POLICY,
+                    "policy: want one of " + project.id() + " that holds at " + unlock.time() + ", have one of "
+                            + policy.project() + " from " + policy.from() + " to " + policy.until());
+        }
+        return new ProjectDocuments(project, policy, ProjectPolicy.hash(payload), unlock.policy());
+    }
+}

@@ -1,0 +1,117 @@
+package org.cloister.vm.daemon;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.concurrent.TimeUnit;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.daemon.DaemonCommandLine;
+import org.cloister.daemon.StopSignal;
+import org.cloister.daemon.SystemdNotifier;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.transport.channel.HostPortDialler;
+import org.cloister.vm.boot.AgentVmConfig;
+import org.cloister.vm.boot.AgentVmPhase;
+import org.cloister.vm.boot.AgentVmStatusFile;
+import org.cloister.vm.boot.AssignmentPoller;
+import org.cloister.vm.boot.BootJournal;
+import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.boot.ChannelListenerFactory;
+import org.cloister.vm.boot.HostChannel;
+import org.cloister.vm.controller.ControllerRole;
+import org.cloister.vm.controller.ControllerStatusFiles;
+import org.cloister.vm.metrics.MetricsFile;
+import org.cloister.vm.metrics.VmMetrics;
+import org.cloister.vm.system.PowerOff;
+import org.cloister.vm.system.volume.VolumeStatusFile;
+import org.cloister.vm.worker.WorkerRole;
+
+/**
+ * {@code agent-vm [--check] [FILE]}: makes the keys of this boot, opens the channel to the host, tells systemd when the host
+ * answers, and waits for SIGTERM. Nothing listens, and no address is set, before the VM was told what it is for.
+ */
+public final class AgentVmMain {
+    private static final int EVERY_S = 15;
+    private static final String SOFTWARE = "agent-vm";
+    private static final String LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
+
+    private AgentVmMain() {}
+
+    public static void main(String[] args) throws InterruptedException {
+        new DaemonCommandLine("agent-vm", AgentVmConfig.DEFAULT_FILE, "add it to the image")
+                .main(args, AgentVmConfig::load, AgentVmMain::run);
+    }
+
+    @SuppressWarnings("try") // some resources are only there to be closed
+    private static void run(AgentVmConfig config) throws IOException, InterruptedException {
+        // Before the first logger is made.
+        System.setProperty(LEVEL, config.log());
+        AgentVmStatusFile status = AgentVmStatusFile.create(config.status());
+        SecretAllocator secrets = SecretAllocator.harden(SecretAllocator.Locking.REQUIRED);
+        Path device = config.port().isPresent() ? config.port().get() : HostPortDialler.device();
+        VmMetrics metrics = new VmMetrics();
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        try (StopSignal stop = new StopSignal();
+                AutoCloseable loopsEnd =
+                        () -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+                BootKeyPairs keys = BootKeyPairs.generate(secrets, new SecureRandom())) {
+            VolumeStatusFile volumes = new VolumeStatusFile(config.volumes(), metrics, InstantSource.system());
+            keep(loops, volumes::refresh);
+            config.metrics().map(MetricsFile::new).ifPresent(file -> keep(loops, () -> file.write(metrics)));
+            BootJournal begun = BootJournal.open(config.run());
+            PowerOff off = new PowerOff(ProcessRunner.local());
+            AssignedRole roles = new AssignedRole(
+                    new WorkerRole(secrets, config.run(), begun, status, volumes, metrics),
+                    new ControllerRole(
+                            secrets, config.run(), begun, new ControllerStatusFiles(status, volumes), metrics),
+                    keys,
+                    off,
+                    // As on SIGTERM; the unit starts another one.
+                    () -> System.exit(0));
+            if (begun.hasRequestedEvidence()) {
+                status.writePhase(AgentVmPhase.LEAVING);
+                roles.cleanUpOrphan(begun);
+                stop.await();
+                return;
+            }
+            status.writeKeys(keys.publicKeys());
+            try (AutoCloseable channel = open(loops, device, keys, assigning(roles, off), status, metrics)) {
+                stop.await();
+                SystemdNotifier.notifyStopping();
+                roles.stop();
+            }
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("no resource above throws another one", e);
+        }
+    }
+
+    private static ChannelListenerFactory assigning(AssignedRole roles, PowerOff off) {
+        return (own, believed) ->
+                new AssignmentPoller(believed, assignment -> roles.start(assignment, believed), off::request);
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // systemd is told, or not
+    private static HostChannel open(
+            EventLoopGroup loops,
+            Path device,
+            BootKeyPairs keys,
+            ChannelListenerFactory beginning,
+            AgentVmStatusFile status,
+            VmMetrics metrics) {
+        HostChannel channel = HostChannel.open(loops.next(), device, SOFTWARE, keys, beginning, status, metrics);
+        // Not on the loop, which it would block.
+        channel.attached().thenRunAsync(() -> SystemdNotifier.notifyReady("attached to the host"));
+        return channel;
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
+    private static void keep(EventLoopGroup loops, Runnable work) {
+        loops.scheduleWithFixedDelay(work, 0, EVERY_S, TimeUnit.SECONDS);
+    }
+}

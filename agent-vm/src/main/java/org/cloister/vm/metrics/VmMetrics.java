@@ -1,0 +1,240 @@
+package org.cloister.vm.metrics;
+
+import com.codahale.metrics.Counter;
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
+import com.codahale.metrics.Timer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+import org.cloister.daemon.http.PrometheusText;
+import org.cloister.protocol.access.AccessResponse.Refused;
+import org.cloister.vm.controller.queue.QueueMetrics;
+import org.cloister.vm.controller.ssh.SshSessionMetrics;
+import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
+import org.cloister.vm.controller.tickets.WorkerPhase;
+import org.cloister.vm.system.volume.VolumeName;
+
+/** All that agent-vm counts, docs/metrics.md. No job, user or project becomes part of a metric. */
+public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
+    private static final String PREFIX = "cloister.vm.";
+    private static final Pattern CODE = Pattern.compile("[a-z][a-z0-9-]{0,30}");
+    /** The site's words come from outside, and each is a metric for good. */
+    private static final int MAX_CODES = 32;
+
+    private static final String OTHER = "other";
+    private static final List<String> REFUSALS =
+            List.of(Refused.MEMBER, Refused.SESSIONS, Refused.RECORD, Refused.TROUBLE, SshSessionMetrics.CIRCUIT);
+
+    private final MetricRegistry registry = new MetricRegistry();
+    private final Map<WorkerPhase, Timer> phases = new EnumMap<>(WorkerPhase.class);
+    private final Set<String> codes = new HashSet<>();
+    private final AtomicInteger tickets = new AtomicInteger();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final Counter asked = registry.counter(PREFIX + "tickets.asked");
+    private final Counter silent = registry.counter(PREFIX + "slurm.unavailable");
+    private final Timer start = registry.timer(PREFIX + "start.seconds");
+    private final Counter sessions = registry.counter(PREFIX + "channel.sessions");
+    private final Counter losses = registry.counter(PREFIX + "channel.losses");
+    private final Counter refusedAllocations = registry.counter(PREFIX + "allocations.refused");
+    private final Counter strangers = registry.counter(PREFIX + "strangers");
+    private final Counter breaks = registry.counter(PREFIX + "circuit.losses");
+    private final Counter persons = registry.counter(PREFIX + "access.sessions.begun");
+    private final Counter files = registry.counter(PREFIX + "access.exported.files");
+    private final Counter exported = registry.counter(PREFIX + "access.exported.bytes");
+    private final Map<String, Counter> refusals = new HashMap<>();
+    private final AtomicInteger atWork = new AtomicInteger();
+    private volatile double attachedSeconds;
+    private volatile int attached;
+    private volatile int open;
+    private volatile int working;
+    private volatile double beginSeconds;
+    private final Map<VolumeName, Space> spaces = new ConcurrentHashMap<>();
+    private final Timer look = registry.timer(PREFIX + "look.seconds");
+
+    private record Space(long bytes, long used) {
+        static final Space NONE = new Space(0, 0);
+    }
+
+    public VmMetrics() {
+        for (VolumeName name : VolumeName.values()) {
+            registry.register(
+                    PREFIX + name + ".size.bytes", (Gauge<Long>) () -> spaces.getOrDefault(name, Space.NONE).bytes);
+            registry.register(
+                    PREFIX + name + ".used.bytes", (Gauge<Long>) () -> spaces.getOrDefault(name, Space.NONE).used);
+        }
+        for (WorkerPhase phase : WorkerPhase.values()) {
+            phases.put(phase, registry.timer(PREFIX + phase + ".seconds"));
+            registry.counter(failures(phase));
+        }
+        for (String word : REFUSALS) {
+            refusals.put(word, registry.counter(PREFIX + "access.refused." + word));
+        }
+        registry.register(PREFIX + "access.sessions", (Gauge<Integer>) atWork::get);
+        registry.register(PREFIX + "tickets", (Gauge<Integer>) tickets::get);
+        registry.register(PREFIX + "jobs.waiting", (Gauge<Integer>) waiting::get);
+        registry.register(PREFIX + "channel.attached", (Gauge<Integer>) () -> attached);
+        registry.register(PREFIX + "project.working", (Gauge<Integer>) () -> working);
+        registry.register(PREFIX + "project.begin.seconds", (Gauge<Double>) () -> beginSeconds);
+        registry.register(PREFIX + "channel.attached.seconds", (Gauge<Double>) () -> attachedSeconds);
+        registry.register(PREFIX + "circuit.open", (Gauge<Integer>) () -> open);
+    }
+
+    /** @param seconds from the kernel's start until now */
+    public void channelAttached(double seconds) {
+        attached = 1;
+        attachedSeconds = seconds;
+        sessions.inc();
+    }
+
+    /**
+     * A controlling VM's daemons, queue and desk, all of them.
+     *
+     * @param began since its drive was open
+     */
+    public void projectStarted(Duration began) {
+        working = 1;
+        beginSeconds = began.toMillis() / 1000.0;
+    }
+
+    /** How large a volume is that is open, and how full; 0 of one that is not. */
+    public void setVolumeUsage(VolumeName name, long bytes, long used) {
+        spaces.put(name, new Space(bytes, used));
+    }
+
+    /** They are not any more. */
+    public void projectStopped() {
+        working = 0;
+    }
+
+    /** The channel, of which {@link #attached} was said before. */
+    public void channelLost() {
+        attached = 0;
+        losses.inc();
+    }
+
+    @Override
+    public void sessionStarted() {
+        persons.inc();
+        atWork.incrementAndGet();
+    }
+
+    @Override
+    public void sessionEnded() {
+        atWork.decrementAndGet();
+    }
+
+    @Override
+    public void sessionRefused(String word) {
+        Counter counter = refusals.get(word);
+        if (counter == null) {
+            throw new IllegalArgumentException("refusal of a session: want one of " + REFUSALS + ", have " + word);
+        }
+        counter.inc();
+    }
+
+    @Override
+    public void fileExported(long bytes) {
+        files.inc();
+        exported.inc(bytes);
+    }
+
+    /** Whether a worker's circuit to its controlling VM is there. */
+    public void setCircuitOpen(boolean isOpen) {
+        if (open == 1 && !isOpen) {
+            breaks.inc();
+        }
+        open = isOpen ? 1 : 0;
+    }
+
+    /** Nodes that were not taken: the ticket is taken back. */
+    public void allocationRefused() {
+        refusedAllocations.inc();
+    }
+
+    /** A circuit in a worker's name, or a call for one, that was no worker's. */
+    public void unauthenticatedPeer() {
+        strangers.inc();
+    }
+
+    @Override
+    public void ticketRequested() {
+        asked.inc();
+    }
+
+    @Override
+    public void jobStarted(Duration took) {
+        start.update(took);
+    }
+
+    @Override
+    public void attemptFailed(WorkerPhase phase) {
+        registry.counter(failures(phase)).inc();
+    }
+
+    @Override
+    public void attemptFailed(EndReason trouble) {
+        attemptFailed(trouble.phase());
+        registry.counter(PREFIX + "failures." + known(trouble.code()).replace('-', '_'))
+                .inc();
+    }
+
+    @Override
+    public void phasePassed(WorkerPhase phase, Duration took) {
+        Timer timer = phases.get(phase);
+        if (timer != null) {
+            timer.update(took);
+        }
+    }
+
+    @Override
+    public void slurmPolled(Duration took) {
+        look.update(took);
+    }
+
+    @Override
+    public void slurmUnavailable() {
+        silent.inc();
+    }
+
+    /** @param name of what workers were refused, such as {@code request_trigger_set} */
+    public void rpcsRefused(String name, long more) {
+        registry.counter(PREFIX + "slurm.refused." + name).inc(more);
+    }
+
+    @Override
+    public void setQueueState(int tickets, int waiting) {
+        this.tickets.set(tickets);
+        this.waiting.set(waiting);
+    }
+
+    /** In Prometheus' text format, UTF-8. */
+    public byte[] text() {
+        return PrometheusText.of(registry).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String failures(WorkerPhase phase) {
+        return PREFIX + phase + ".failures";
+    }
+
+    private synchronized String known(String code) {
+        String word = code.toLowerCase(Locale.ROOT);
+        if (codes.contains(word)) {
+            return word;
+        }
+        if (!CODE.matcher(word).matches() || codes.size() >= MAX_CODES) {
+            return OTHER;
+        }
+        codes.add(word);
+        return word;
+    }
+}

@@ -1,5 +1,0 @@
-/** Who is who among a job's nodes. */
-@NullMarked
-package org.cloister.vm.names;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** The plugin in slurmctld that lets jobs wait for their nodes and refuses what cannot be: its data and its installation. */
-@NullMarked
-package org.cloister.vm.plugin;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** The Local Slurm's queue becomes tickets, and nodes that come become running jobs. */
-@NullMarked
-package org.cloister.vm.queue;
-
-import org.jspecify.annotations.NullMarked;

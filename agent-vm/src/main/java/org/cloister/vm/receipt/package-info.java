@@ -1,5 +1,0 @@
-/** Receipts of a project's tickets, from the parts of all who have one. */
-@NullMarked
-package org.cloister.vm.receipt;
-
-import org.jspecify.annotations.NullMarked;

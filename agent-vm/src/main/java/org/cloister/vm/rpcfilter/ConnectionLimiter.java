@@ -1,0 +1,76 @@
+package org.cloister.vm.rpcfilter;
+
+import java.net.InetAddress;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Counts connections against {@link RpcFilterLimits}: those that workers have here, and of these the ones that go on to
+ * slurmctld.
+ */
+final class ConnectionLimiter {
+    private final RpcFilterLimits limits;
+    private final Map<InetAddress, WorkerConnections> workers = new HashMap<>();
+    private int connections;
+    private int passed;
+
+    private static final class WorkerConnections {
+        private int connections;
+        private int passed;
+    }
+
+    ConnectionLimiter(RpcFilterLimits limits) {
+        this.limits = limits;
+    }
+
+    /** Whether any worker may have another connection. */
+    boolean hasRoom() {
+        return connections < limits.maxConnections();
+    }
+
+    /** @return false, and nothing is counted, if this worker has all that it may have */
+    boolean acquire(InetAddress worker) {
+        WorkerConnections taken = workers.computeIfAbsent(worker, none -> new WorkerConnections());
+        if (taken.connections >= limits.maxConnectionsPerWorker()) {
+            return false;
+        }
+        taken.connections++;
+        connections++;
+        return true;
+    }
+
+    /** Once for each {@link #acquire} that was true. */
+    void release(InetAddress worker) {
+        WorkerConnections taken = taken(worker);
+        taken.connections--;
+        connections--;
+        if (taken.connections == 0) {
+            workers.remove(worker);
+        }
+    }
+
+    /** @return false, and nothing is counted, while slurmctld is not to have another connection of this worker */
+    boolean acquireUpstream(InetAddress worker) {
+        WorkerConnections taken = taken(worker);
+        if (passed >= limits.maxUpstream() || taken.passed >= limits.maxUpstreamPerWorker()) {
+            return false;
+        }
+        taken.passed++;
+        passed++;
+        return true;
+    }
+
+    /** Once for each {@link #acquireUpstream} that was true, and before {@link #release}. */
+    void releaseUpstream(InetAddress worker) {
+        taken(worker).passed--;
+        passed--;
+    }
+
+    private WorkerConnections taken(InetAddress worker) {
+        WorkerConnections taken = workers.get(worker);
+        if (taken == null) {
+            throw new IllegalArgumentException("connections of " + worker + ": none are counted");
+        }
+        return taken;
+    }
+}

@@ -1,0 +1,123 @@
+package org.cloister.vm.rpcfilter;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The file in which a running filter says what it refused. It holds a lock on the file for as long as it runs, so the
+ * kernel says whether it does. agent-vm makes the file, and the filter can neither replace nor remove it.
+ */
+public final class FilterStateFile {
+    /** Below agent-vm's folder in {@code /run}. */
+    public static final String FOLDER = "slurm-filter";
+    /** The file, below the same. */
+    public static final String NAME = FOLDER + "/state";
+
+    static final String END = "end";
+    private static final int MOST_BYTES = 16 << 10;
+    private static final int MOST_NAMES = 200;
+    private static final Pattern LINE = Pattern.compile("([a-z][a-z_]{0,60}) ([0-9]{1,18})");
+
+    private final Path file;
+
+    public FilterStateFile(Path file) {
+        this.file = file;
+    }
+
+    /** Whether a filter holds the lock, which it takes when it listens. */
+    public boolean isRunning() {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+                FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
+            return lock == null;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Counts by name since the filter was started.
+     *
+     * @return empty while it is being written, or if it is something else
+     */
+    public Optional<Map<String, Long>> readRefusals() throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(MOST_BYTES);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
+                // Up to its end or the bound.
+            }
+        }
+        return parse(new String(bytes.array(), 0, bytes.position(), StandardCharsets.US_ASCII));
+    }
+
+    static Optional<Map<String, Long>> parse(String text) {
+        Map<String, Long> counts = new TreeMap<>();
+        String[] lines = text.split("\n", -1);
+        if (lines.length < 2
+                || lines.length - 2 > MOST_NAMES
+                || !lines[lines.length - 2].equals(END)
+                || !lines[lines.length - 1].isEmpty()) {
+            return Optional.empty();
+        }
+        for (int i = 0; i < lines.length - 2; i++) {
+            Matcher match = LINE.matcher(lines[i]);
+            if (!match.matches()) {
+                return Optional.empty();
+            }
+            counts.put(match.group(1), Long.parseLong(match.group(2)));
+        }
+        return Optional.of(counts);
+    }
+
+    /** The filter's side: open and locked until the process ends. */
+    static Writer lock(Path file) throws IOException {
+        FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        boolean locked = false;
+        try {
+            FileLock lock = channel.lock();
+            locked = lock.isValid();
+            return new Writer(channel);
+        } finally {
+            if (!locked) {
+                channel.close();
+            }
+        }
+    }
+
+    /** Writes the file in place: its folder is not the filter's. */
+    static final class Writer implements AutoCloseable {
+        private final FileChannel channel;
+        private String written = "";
+
+        private Writer(FileChannel channel) {
+            this.channel = channel;
+        }
+
+        void write(String text) throws IOException {
+            if (!text.equals(written)) {
+                channel.truncate(0);
+                ByteBuffer bytes = StandardCharsets.US_ASCII.encode(text);
+                for (long at = 0; bytes.hasRemaining(); ) {
+                    at += channel.write(bytes, at);
+                }
+                written = text;
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+}

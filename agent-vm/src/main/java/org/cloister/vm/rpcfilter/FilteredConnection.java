@@ -1,0 +1,215 @@
+package org.cloister.vm.rpcfilter;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection of a worker: the header of its one message, which is judged; then slurmctld's connection, the rest of the
+ * message, and the answer, which passes as it is. On the filter's one thread; time is in nanoseconds.
+ */
+final class FilteredConnection {
+    /** What it waits for. */
+    enum State {
+        HEADER,
+        PENDING,
+        RELAYING,
+        CLOSED
+    }
+
+    private final InetAddress worker;
+    private final InetAddress source;
+    private final SocketChannel from;
+    private final SelectionKey fromKey;
+    private final ByteBuffer head = ByteBuffer.allocate(SlurmMessageHeader.BYTES);
+    private final ForwardBuffer answer = new ForwardBuffer(Long.MAX_VALUE);
+    private State state = State.HEADER;
+    private ForwardBuffer request = new ForwardBuffer(0);
+    private @Nullable SocketChannel to;
+    private @Nullable SelectionKey toKey;
+    private boolean workerEnded;
+    private boolean toldEnd;
+    private long sinceNs;
+    private long movedNs;
+
+    /** @param source that stands for the worker on the connection to slurmctld */
+    FilteredConnection(InetAddress worker, InetAddress source, SocketChannel from, Selector selector, long nowNs)
+            throws IOException {
+        this.worker = worker;
+        this.source = source;
+        this.from = from;
+        this.sinceNs = nowNs;
+        this.movedNs = nowNs;
+        from.configureBlocking(false);
+        from.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        this.fromKey = from.register(selector, SelectionKey.OP_READ, this);
+    }
+
+    InetAddress worker() {
+        return worker;
+    }
+
+    State state() {
+        return state;
+    }
+
+    boolean isUpstreamOpen() {
+        return to != null;
+    }
+
+    /** @return why it is to end, if its header or what follows is not as it may be */
+    Optional<RpcRefusal> onReady(SelectionKey key, RpcHeaderPolicy policy, long nowNs) throws IOException {
+        Optional<RpcRefusal> refusal = Optional.empty();
+        if (key == fromKey) {
+            refusal = state == State.HEADER ? readHeader(policy, nowNs) : fromWorker(nowNs);
+        } else {
+            fromSlurmctld(nowNs);
+        }
+        if (refusal.isEmpty()) {
+            settle();
+        }
+        return refusal;
+    }
+
+    private Optional<RpcRefusal> readHeader(RpcHeaderPolicy policy, long nowNs) throws IOException {
+        if (from.read(head) < 0) {
+            state = State.CLOSED;
+            return Optional.empty();
+        }
+        if (head.hasRemaining()) {
+            return Optional.empty();
+        }
+        SlurmMessageHeader header = SlurmMessageHeader.decode(head.flip());
+        Optional<RpcRefusal> refusal = policy.check(header);
+        if (refusal.isEmpty()) {
+            request = new ForwardBuffer(header.length() - SlurmMessageHeader.LEAST_LENGTH);
+            request.put(head.rewind());
+            state = State.PENDING;
+            sinceNs = nowNs;
+        }
+        return refusal;
+    }
+
+    /** Connects to slurmctld from the address that stands for the worker. */
+    void connectUpstream(InetSocketAddress slurmctld, long nowNs) throws IOException {
+        SocketChannel channel = SocketChannel.open();
+        to = channel;
+        channel.configureBlocking(false);
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.bind(new InetSocketAddress(source, 0));
+        channel.connect(slurmctld);
+        toKey = channel.register(fromKey.selector(), SelectionKey.OP_CONNECT, this);
+        state = State.RELAYING;
+        sinceNs = nowNs;
+        movedNs = nowNs;
+        settle();
+    }
+
+    private Optional<RpcRefusal> fromWorker(long nowNs) throws IOException {
+        if (fromKey.isReadable()) {
+            if (!request.isComplete()) {
+                if (request.read(from)) {
+                    movedNs = nowNs;
+                }
+                workerEnded = request.isEnded();
+            } else if (!workerEnded) {
+                int read = from.read(ByteBuffer.allocate(1));
+                if (read > 0) {
+                    return Optional.of(RpcRefusal.of(RpcRefusal.Code.EXTRA, "bytes behind the one message"));
+                }
+                workerEnded = read < 0;
+            }
+        }
+        if (fromKey.isWritable() && answer.write(from)) {
+            movedNs = nowNs;
+        }
+        return Optional.empty();
+    }
+
+    private void fromSlurmctld(long nowNs) throws IOException {
+        SocketChannel channel = to;
+        SelectionKey key = toKey;
+        if (channel == null || key == null) {
+            return;
+        }
+        if (key.isConnectable()) {
+            channel.finishConnect();
+        }
+        if (key.isWritable() && request.write(channel)) {
+            movedNs = nowNs;
+        }
+        if (key.isReadable() && answer.read(channel)) {
+            movedNs = nowNs;
+        }
+    }
+
+    /** What comes next, and what each end is asked for. */
+    private void settle() throws IOException {
+        SocketChannel channel = to;
+        SelectionKey key = toKey;
+        if (state != State.RELAYING || channel == null || key == null) {
+            fromKey.interestOps(state == State.HEADER ? SelectionKey.OP_READ : 0);
+            return;
+        }
+        boolean torn = workerEnded && !request.isComplete();
+        if (torn || (answer.isEnded() && !answer.hasBytes())) {
+            state = State.CLOSED;
+            return;
+        }
+        if (workerEnded && !request.hasBytes() && channel.isConnected() && !toldEnd) {
+            channel.shutdownOutput();
+            toldEnd = true;
+        }
+        boolean reads = request.wantsBytes() || (request.isComplete() && !workerEnded);
+        fromKey.interestOps((reads ? SelectionKey.OP_READ : 0) | (answer.hasBytes() ? SelectionKey.OP_WRITE : 0));
+        key.interestOps(
+                !channel.isConnected()
+                        ? SelectionKey.OP_CONNECT
+                        : (request.hasBytes() ? SelectionKey.OP_WRITE : 0)
+                                | (answer.wantsBytes() ? SelectionKey.OP_READ : 0));
+    }
+
+    /** @return why it is to end, if it takes longer than it may */
+    Optional<RpcRefusal> findTimeout(RpcFilterLimits limits, long nowNs) {
+        if (state == State.HEADER && nowNs - sinceNs > limits.headerTimeout().toNanos()) {
+            return slow("no whole header within " + limits.headerTimeout().toSeconds() + " s");
+        }
+        boolean asks = state == State.PENDING || (state == State.RELAYING && !request.isComplete());
+        if (asks && nowNs - sinceNs > limits.requestTimeout().toNanos()) {
+            return slow("no whole message within " + limits.requestTimeout().toSeconds() + " s");
+        }
+        if (state == State.RELAYING && nowNs - movedNs > limits.idleTimeout().toNanos()) {
+            return slow("no byte for " + limits.idleTimeout().toSeconds() + " s");
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<RpcRefusal> slow(String text) {
+        return Optional.of(RpcRefusal.of(RpcRefusal.Code.SLOW, text));
+    }
+
+    /** Both sockets; again is nothing. */
+    void close() {
+        state = State.CLOSED;
+        quietly(from);
+        if (to != null) {
+            quietly(to);
+        }
+    }
+
+    private static void quietly(SocketChannel channel) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // Its descriptor is gone all the same, and nothing waits for what was not sent.
+            return;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package org.cloister.vm.rpcfilter;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+
+/** Program: {@code ADDRESS/BITS RELEASE FILE}. The filter before the slurmctld of this machine, until it is killed. */
+public final class RpcFilterMain {
+    /** Where workers' connections to slurmctld's port are sent. */
+    public static final int PORT = 16817;
+    /** In every VM's slurm.conf. */
+    public static final int SLURMCTLD_PORT = 6817;
+
+    private static final int CONFIGURATION = 78;
+    private static final int BROKEN = 70;
+    private static final int ARGUMENTS = 3;
+
+    private RpcFilterMain() {}
+
+    @SuppressWarnings("SystemOut") // the journal
+    public static void main(String[] args) {
+        Consumer<String> journal = System.err::println;
+        if (args.length != ARGUMENTS) {
+            journal.accept("slurm-filter: error: expected ADDRESS/BITS RELEASE FILE, got " + args.length + " words");
+            System.exit(CONFIGURATION);
+        }
+        SlurmRelease release = SlurmRelease.of(args[1]).orElse(null);
+        if (release == null) {
+            journal.accept(
+                    "slurm-filter: error: expected a release of Slurm whose messages are known, got another one");
+            System.exit(CONFIGURATION);
+            return;
+        }
+        ProjectNetwork network = ProjectNetwork.parse(args[0]);
+        try (RpcFilter filter = new RpcFilter(
+                        network,
+                        PORT,
+                        new InetSocketAddress(network.own(), SLURMCTLD_PORT),
+                        new RpcHeaderPolicy(release, RpcFilterLimits.PRODUCT.maxMessageBytes()),
+                        RpcFilterLimits.PRODUCT,
+                        journal);
+                FilterStateFile.Writer state = FilterStateFile.lock(Path.of(args[2]))) {
+            journal.accept("listening address=" + args[0] + " port=" + filter.port() + " slurm=" + release);
+            filter.run(text -> write(state, text));
+        } catch (IOException | UncheckedIOException e) {
+            journal.accept("slurm-filter: error: " + e.getMessage());
+            System.exit(BROKEN);
+        }
+    }
+
+    private static void write(FilterStateFile.Writer state, String text) {
+        try {
+            state.write(text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

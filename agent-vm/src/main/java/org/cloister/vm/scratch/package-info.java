@@ -1,5 +1,0 @@
-/** A worker's scratch disk: encrypted for one job, and erased after it. */
-@NullMarked
-package org.cloister.vm.scratch;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** The project's files: mounted by workers, exported by the controlling VM to each of them alone. */
-@NullMarked
-package org.cloister.vm.storage;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,29 @@
+package org.cloister.vm.system;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import org.cloister.base.process.ProcessRunner;
+
+/** The machine's clock. */
+public final class SystemClock {
+    private final ProcessRunner programs;
+    private final InstantSource clock;
+
+    public SystemClock(ProcessRunner programs, InstantSource clock) {
+        this.programs = programs;
+        this.clock = clock;
+    }
+
+    /** @return how far it was from there */
+    public Duration set(Instant time) throws IOException {
+        Duration apart = Duration.between(clock.instant(), time).abs();
+        programs.runChecked("date", "--utc", "--set=@" + time.getEpochSecond() + "." + millis(time));
+        return apart;
+    }
+
+    private static String millis(Instant time) {
+        return String.format(java.util.Locale.ROOT, "%03d", time.toEpochMilli() % 1000);
+    }
+}

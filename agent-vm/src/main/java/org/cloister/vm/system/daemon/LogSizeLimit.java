@@ -1,0 +1,52 @@
+package org.cloister.vm.system.daemon;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+
+/**
+ * Keeps the file that a daemon appends to from growing without end: cuts one that is too long down to its last lines. The daemon
+ * writes on at the file's end, and what it says while the file is cut may be lost or stand before the lines that were kept.
+ */
+final class LogSizeLimit {
+    /** Of each log: some hours of a charon with one peer. */
+    static final long MOST_BYTES = 4 << 20;
+
+    private static final int KEPT_BYTES = 1 << 20;
+
+    private LogSizeLimit() {}
+
+    /** Cuts the file if it is longer than {@link #MOST_BYTES}; one that is not there, or is no file, is left alone. */
+    static void enforce(Path file) throws IOException {
+        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) > MOST_BYTES) {
+            byte[] last = last(file);
+            try (SeekableByteChannel out =
+                    Files.newByteChannel(file, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+                out.write(ByteBuffer.wrap(last));
+            }
+        }
+    }
+
+    /** Whole lines. */
+    private static byte[] last(Path file) throws IOException {
+        ByteBuffer kept = ByteBuffer.allocate(KEPT_BYTES);
+        try (SeekableByteChannel in = Files.newByteChannel(file, StandardOpenOption.READ)) {
+            in.position(Math.max(0, in.size() - KEPT_BYTES));
+            while (kept.hasRemaining() && in.read(kept) >= 0) {
+                // until the end, or all that is kept
+            }
+        }
+        byte[] bytes = kept.array();
+        int from = 0;
+        while (from < kept.position() && bytes[from] != '\n') {
+            from++;
+        }
+        int start = from < kept.position() ? from + 1 : 0;
+        return Arrays.copyOfRange(bytes, start, kept.position());
+    }
+}

@@ -1,0 +1,172 @@
+package org.cloister.vm.system.daemon;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.protocol.handover.LoginRules;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A daemon that another one wrote, kept running. It is known by a word in its environment, so that an agent that was
+ * killed finds the one that it had started, and no record of it can be stale. Its logs have a bound
+ * ({@link LogSizeLimit}) while it is looked after. Any thread may call.
+ */
+public final class SupervisedDaemon {
+    private static final Logger LOG = LoggerFactory.getLogger(SupervisedDaemon.class);
+    private static final String MARK = "CLOISTER_DAEMON";
+    private static final long END_S = 5;
+    /** Between an end and the next start: one that cannot start must not take the machine. */
+    private static final long LOOK_AT_LOGS_S = 5;
+
+    private static final ScheduledExecutorService LOGS = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "logs");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
+
+    private final ProcessRunner programs;
+    private final String name;
+    private final List<String> command;
+    private final Map<String, String> environment;
+    private final Path log;
+    private final List<Path> logs;
+    private boolean wanted;
+    private Future<?> bound = CompletableFuture.completedFuture(null);
+
+    /**
+     * @param name of this one on this machine, such as {@code charon}
+     * @param command in the foreground
+     * @param log for what it says
+     * @param others that it appends to itself
+     */
+    public SupervisedDaemon(
+            ProcessRunner programs,
+            String name,
+            List<String> command,
+            Map<String, String> environment,
+            Path log,
+            Path... others) {
+        this.programs = programs;
+        this.name = name;
+        this.command = List.copyOf(command);
+        this.environment = new HashMap<>(environment);
+        this.environment.put(MARK, name);
+        this.log = log;
+        this.logs = Stream.concat(Stream.of(log), Stream.of(others)).toList();
+    }
+
+    /** It runs when this returns, and is started again whenever it ends. One that ran already is left as it is. */
+    public synchronized void start() throws IOException {
+        if (wanted) {
+            return;
+        }
+        wanted = true;
+        bound.cancel(false);
+        bound = LOGS.scheduleWithFixedDelay(this::boundLogs, LOOK_AT_LOGS_S, LOOK_AT_LOGS_S, TimeUnit.SECONDS);
+        run();
+    }
+
+    /** Looks after it no more; it goes on, for the agent that comes next. */
+    public synchronized void detach() {
+        wanted = false;
+        bound.cancel(false);
+    }
+
+    /** Ends it, and waits. Told to go, it has some seconds. */
+    public void stop() throws IOException {
+        detach();
+        end(ProcessHandle::destroy);
+        end(ProcessHandle::destroyForcibly);
+        if (!processes().isEmpty()) {
+            throw new IOException(name + ": want its end, have process "
+                    + processes().get(0).pid() + "; see what holds it in the kernel");
+        }
+    }
+
+    /** The processes that it has now. */
+    public List<ProcessHandle> processes() {
+        return ProcessHandle.allProcesses().filter(this::isOurs).toList();
+    }
+
+    private void run() throws IOException {
+        List<ProcessHandle> found = processes();
+        ProcessHandle process =
+                found.isEmpty() ? programs.start(command, environment, log).toHandle() : found.get(0);
+        againAfter(process.onExit());
+    }
+
+    private void boundLogs() {
+        for (Path each : logs) {
+            try {
+                LogSizeLimit.enforce(each);
+            } catch (IOException e) {
+                LOG.warn("daemon={} log={} is not shortened: {}", name, each, e.getMessage());
+            }
+        }
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // its end is handled in it
+    private void againAfter(CompletableFuture<?> end) {
+        end.thenRunAsync(this::again, LATER);
+    }
+
+    private synchronized void again() {
+        if (wanted) {
+            LOG.warn("daemon={} ended, started again; read {}", name, log);
+            try {
+                run();
+            } catch (IOException e) {
+                LOG.error("daemon={} does not start: {}", name, e.getMessage());
+                againAfter(CompletableFuture.completedFuture(name));
+            }
+        }
+    }
+
+    private void end(Consumer<ProcessHandle> signal) {
+        List<ProcessHandle> all = processes();
+        all.forEach(signal);
+        CompletableFuture<?>[] ends = all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new);
+        CompletableFuture.allOf(ends)
+                .completeOnTimeout(null, END_S, TimeUnit.SECONDS)
+                .join();
+    }
+
+    private boolean isOurs(ProcessHandle process) {
+        Path at = Path.of("/proc", Long.toString(process.pid()));
+        try {
+            // Anybody may put the word into an environment of their own. What has given root up since it began has an
+            // account of its own, and no person has one of those.
+            int uid = uid(at);
+            if (uid != uid(Path.of("/proc/self")) && uid >= LoginRules.LEAST_ID) {
+                return false;
+            }
+            byte[] bytes = Files.readAllBytes(at.resolve("environ"));
+            return Arrays.asList(new String(bytes, StandardCharsets.ISO_8859_1).split("\0", -1))
+                    .contains(MARK + "=" + name);
+        } catch (IOException e) {
+            // It has ended, or is another user's; ours are not.
+            return false;
+        }
+    }
+
+    private static int uid(Path process) throws IOException {
+        return (Integer) Files.getAttribute(process, "unix:uid");
+    }
+}

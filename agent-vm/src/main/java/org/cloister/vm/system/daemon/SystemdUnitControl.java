@@ -1,0 +1,60 @@
+package org.cloister.vm.system.daemon;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.base.file.WorldReadableFile;
+import org.cloister.base.process.ProcessRunner;
+
+/** Units of systemd, as their packages have them; what is ours of them lies in drop-ins that are gone with the boot. */
+public final class SystemdUnitControl implements UnitControl {
+    /** Units say themselves how long they may take. */
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    private final ProcessRunner programs;
+    private final Path folder;
+
+    /** @param folder {@code /run/systemd/system} */
+    public SystemdUnitControl(ProcessRunner programs, Path folder) {
+        this.programs = programs;
+        this.folder = folder;
+    }
+
+    @Override
+    public void start(String unit, String settings) throws IOException {
+        Path dropIn = folder.resolve(unit + ".d/cloister.conf");
+        Files.createDirectories(dropIn.getParent());
+        WorldReadableFile.replace(dropIn, settings.getBytes(StandardCharsets.US_ASCII));
+        programs.runChecked("systemctl", "daemon-reload");
+        run(unit, "restart");
+        ProcessRunner.Output active = programs.run("systemctl", "is-active", unit);
+        if (active.exit() != 0) {
+            throw new IOException(
+                    unit + ": want it active, have it " + active.errorSummary() + "; see journalctl -u " + unit);
+        }
+    }
+
+    @Override
+    public void tryRestart(String unit) throws IOException {
+        run(unit, "--no-block", "try-restart");
+    }
+
+    @Override
+    public void stop(String unit) throws IOException {
+        run(unit, "stop");
+    }
+
+    private void run(String unit, String... verb) throws IOException {
+        List<String> words = new ArrayList<>(List.of("systemctl"));
+        words.addAll(List.of(verb));
+        words.add(unit);
+        ProcessRunner.Output output = programs.run("", words, LIMIT);
+        if (output.exit() != 0) {
+            throw new IOException(String.join(" ", words) + ": " + output.errorSummary());
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package org.cloister.vm.system.names;
+
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.cloister.ipsec.TunnelAddress;
+
+/**
+ * The machines that this one knows by name: each name and each address once, so that an address leads back to the name that
+ * led to it, as MPI and munge want it.
+ *
+ * @param own this machine's name, one of them
+ */
+public record NodeAddresses(String own, Map<String, TunnelAddress> byName) {
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
+
+    /** @throws IllegalArgumentException if a name is none, is not there, or an address stands twice */
+    public NodeAddresses {
+        byName = Map.copyOf(byName);
+        Set<TunnelAddress> seen = new HashSet<>();
+        byName.forEach((name, address) -> {
+            if (!NAME.matcher(name).matches() || name.equals("localhost")) {
+                throw new IllegalArgumentException("node: want a name " + NAME + ", have " + name);
+            }
+            if (!seen.add(address)) {
+                throw new IllegalArgumentException("node " + name + ": want an address of its own, have " + address);
+            }
+        });
+        if (!byName.containsKey(own)) {
+            throw new IllegalArgumentException("nodes: want " + own + " among them, have " + byName.keySet());
+        }
+    }
+
+    /** {@code /etc/hosts}, ordered by address. */
+    String hosts() {
+        StringBuilder text = new StringBuilder("127.0.0.1 localhost\n");
+        Map<String, TunnelAddress> ordered = new LinkedHashMap<>();
+        byName.entrySet().stream()
+                .sorted(Map.Entry.comparingByValue())
+                .forEach(each -> ordered.put(each.getKey(), each.getValue()));
+        ordered.forEach(
+                (name, address) -> text.append(address).append(' ').append(name).append('\n'));
+        return text.toString();
+    }
+}

@@ -1,0 +1,90 @@
+package org.cloister.vm.system.network;
+
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.cloister.ipsec.EspMode;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.ipsec.TunnelNetwork;
+
+/**
+ * A VM's place in its project's network, and the only machines there that it may exchange packets with.
+ *
+ * @param mac of its interface, in lower case
+ * @param prefix of the project's network, 8 to 30 bits
+ * @param mtu of the link; what fits into a tunnel is less, and the guard cuts TCP's segments to it
+ * @param controller the controlling VM's; in a controlling VM its own
+ * @param peers workers: of the same job, or, in a controlling VM, all that there are
+ * @param esp who encrypts
+ */
+public record NetworkPlan(
+        String mac,
+        TunnelAddress own,
+        int prefix,
+        int mtu,
+        TunnelAddress controller,
+        List<TunnelAddress> peers,
+        EspMode esp) {
+    private static final Pattern MAC = Pattern.compile("[0-9a-f]{2}(:[0-9a-f]{2}){5}");
+    private static final int LEAST_MTU = 576;
+    private static final int MOST_MTU = 65_535;
+    private static final int MOST_PEERS = 4096;
+
+    /** @throws IllegalArgumentException with what is out of its range */
+    public NetworkPlan {
+        peers = List.copyOf(peers);
+        if (!MAC.matcher(mac).matches()) {
+            throw new IllegalArgumentException("MAC: want " + MAC + ", have " + mac);
+        }
+        if (mtu < LEAST_MTU || mtu > MOST_MTU) {
+            throw new IllegalArgumentException("MTU: want " + LEAST_MTU + " to " + MOST_MTU + ", have " + mtu);
+        }
+        if (peers.size() > MOST_PEERS || peers.contains(own)) {
+            throw new IllegalArgumentException("peers: want at most " + MOST_PEERS + " others, have " + peers.size()
+                    + (peers.contains(own) ? " and this one" : ""));
+        }
+        TunnelNetwork network = networkOf(own, prefix);
+        for (TunnelAddress each : peers) {
+            requireIn(network, each);
+        }
+        requireIn(network, controller);
+    }
+
+    /** The project's. */
+    public TunnelNetwork network() {
+        return networkOf(own, prefix);
+    }
+
+    /** All others that packets may go to and come from, each once, in order. */
+    public List<TunnelAddress> others() {
+        TreeSet<TunnelAddress> all = new TreeSet<>(peers);
+        if (!controller.equals(own)) {
+            all.add(controller);
+        }
+        return List.copyOf(all);
+    }
+
+    /** With other workers. */
+    public NetworkPlan with(List<TunnelAddress> newPeers) {
+        return new NetworkPlan(mac, own, prefix, mtu, controller, newPeers, esp);
+    }
+
+    private static void requireIn(TunnelNetwork network, TunnelAddress address) {
+        if (!network.contains(address)) {
+            throw new IllegalArgumentException("address: want one of " + network + ", have " + address);
+        }
+    }
+
+    private static TunnelNetwork networkOf(TunnelAddress own, int prefix) {
+        if (prefix < 8 || prefix > 30) {
+            throw new IllegalArgumentException("prefix: want 8 to 30 bits, have " + prefix);
+        }
+        int number = 0;
+        for (String octet : own.text().split("\\.", -1)) {
+            number = number << 8 | Integer.parseInt(octet);
+        }
+        int base = number & (-1 << (32 - prefix));
+        String text = (base >>> 24) + "." + (base >>> 16 & 0xff) + "." + (base >>> 8 & 0xff) + "." + (base & 0xff);
+        return new TunnelNetwork(new TunnelAddress(text), prefix);
+    }
+}

@@ -1,0 +1,81 @@
+package org.cloister.vm.system.network;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.ipsec.EspMode;
+import org.cloister.ipsec.TunnelAddress;
+
+/**
+ * The table {@code inet cloister}: nothing goes to or comes from the interface but ESP and IKE of the plan's machines. ARP is
+ * none of this family's packets and passes; IPv6 is dropped.
+ *
+ * @param device the interface
+ * @param others sorted
+ */
+record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
+    static final String NAME = "cloister";
+
+    PeerFilterTable {
+        others = List.copyOf(others);
+    }
+
+    static PeerFilterTable of(String device, NetworkPlan plan) {
+        return new PeerFilterTable(device, plan.others(), plan.esp());
+    }
+
+    /** As {@code nft --stateless list table} prints it, but for where lines end. */
+    String render() {
+        return "table inet " + NAME + " {\n"
+                + "\tset others {\n\t\ttype ipv4_addr\n" + elements() + "\t}\n"
+                + chain("output", "oifname", "daddr")
+                + chain("input", "iifname", "saddr")
+                + "}\n";
+    }
+
+    /** All in one transaction, instead of what was there, and read back. */
+    void install(ProcessRunner programs) throws IOException {
+        programs.runChecked(
+                "table inet " + NAME + "\ndelete table inet " + NAME + "\n" + render(), List.of("nft", "-f", "-"));
+        verify(programs);
+    }
+
+    /** @throws IOException if the kernel has not exactly these rules */
+    void verify(ProcessRunner programs) throws IOException {
+        String found = programs.runChecked("nft", "--stateless", "list", "table", "inet", NAME);
+        if (!words(found).equals(words(render()))) {
+            throw new IOException("table inet " + NAME + ": want what the network plan says of " + device
+                    + ", have another one; the interface is not to be used");
+        }
+    }
+
+    private String elements() {
+        return others.isEmpty()
+                ? ""
+                : "\t\telements = { "
+                        + others.stream().map(TunnelAddress::toString).collect(Collectors.joining(", ")) + " }\n";
+    }
+
+    private String chain(String hook, String name, String end) {
+        String wire = "\t\t" + name + " \"" + device + "\" ip " + end + " @others ";
+        boolean out = hook.equals("output");
+        // The kernel's ESP shows each packet twice: clear, with its policy, and encrypted.
+        String esp = this.esp == EspMode.KERNEL
+                ? wire + (out ? "rt" : "meta") + " ipsec exists accept\n" + wire + "meta l4proto esp accept\n"
+                : "";
+        return "\n\tchain " + hook + " {\n"
+                + "\t\ttype filter hook " + hook + " priority filter; policy accept;\n"
+                // slurmctld's answers to the filter, which have the name of the device that they would have left by.
+                + (out ? "\t\tip daddr 127.0.0.0/8 accept\n" : "")
+                + esp
+                + wire + "udp sport { 500, 4500 } udp dport { 500, 4500 } " + (out ? "meta skuid 0 " : "") + "accept\n"
+                + "\t\t" + name + " \"" + device + "\" counter drop\n"
+                + "\t}\n";
+    }
+
+    /** nft breaks long lists of addresses where it likes. */
+    private static String words(String table) {
+        return table.replaceAll("\\s+", " ").strip();
+    }
+}

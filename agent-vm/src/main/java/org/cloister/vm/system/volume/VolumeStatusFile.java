@@ -1,0 +1,139 @@
+package org.cloister.vm.system.volume;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.cloister.base.file.WorldReadableFile;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.MappingName;
+import org.cloister.luks.volume.VolumeMapping;
+import org.cloister.vm.metrics.VmMetrics;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A file on tmpfs that says what volumes this VM has, docs/image.md: how each is mapped and encrypted, how full it is, and
+ * whether it was erased. From any thread; what cannot be written is logged, for no volume depends on it.
+ */
+public final class VolumeStatusFile {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeStatusFile.class);
+    private static final int VERSION = 1;
+
+    private final Path file;
+    private final VmMetrics metrics;
+    private final InstantSource clock;
+    private final Map<VolumeName, Volume> volumes = new EnumMap<>(VolumeName.class);
+
+    private enum State {
+        OPEN,
+        /** Out of this VM's reach, and whole. */
+        CLOSED,
+        /** Its key and header are destroyed. */
+        ERASED,
+        /** It could not be taken away. */
+        LEFT
+    }
+
+    /** @param at where it is mounted, or was */
+    private record Volume(State state, Instant since, VolumeMapping mapping, Path at) {
+        Volume in(State next, Instant now) {
+            return new Volume(next, now, mapping, at);
+        }
+    }
+
+    /** In place of what an earlier process of this boot has said. */
+    public VolumeStatusFile(Path file, VmMetrics metrics, InstantSource clock) {
+        this.file = file;
+        this.metrics = metrics;
+        this.clock = clock;
+    }
+
+    /**
+     * It is mapped and mounted.
+     *
+     * @throws IOException if there is no such mapping
+     */
+    public void recordOpened(VolumeName name, Cryptsetup cryptsetup, MappingName mapping, Path at) throws IOException {
+        recordOpened(
+                name,
+                cryptsetup
+                        .status(mapping)
+                        .orElseThrow(() -> new IOException(mapping.path() + ": want a mapping, have none")),
+                at);
+    }
+
+    /** The same, of a mapping that was looked at. */
+    synchronized void recordOpened(VolumeName name, VolumeMapping mapping, Path at) {
+        volumes.put(name, new Volume(State.OPEN, clock.instant(), mapping, at));
+        refresh();
+    }
+
+    public void recordClosed(VolumeName name) {
+        become(name, State.CLOSED, clock.instant());
+    }
+
+    public void recordErased(VolumeName name, Instant when) {
+        become(name, State.ERASED, when);
+    }
+
+    public void recordNotErased(VolumeName name) {
+        become(name, State.LEFT, clock.instant());
+    }
+
+    private synchronized void become(VolumeName name, State state, Instant when) {
+        if (volumes.computeIfPresent(name, (same, volume) -> volume.in(state, when)) != null) {
+            refresh();
+        }
+    }
+
+    /** Looks how full they are. */
+    public synchronized void refresh() {
+        ObjectNode document = JsonNodeFactory.instance.objectNode().put("v", VERSION);
+        volumes.forEach((name, volume) -> {
+            OptionalLong used = volume.state == State.OPEN ? used(volume.at) : OptionalLong.empty();
+            metrics.setVolumeUsage(name, volume.state == State.OPEN ? volume.mapping.bytes() : 0, used.orElse(0));
+            document.set(name.toString(), document(volume, used));
+        });
+        try {
+            Files.createDirectories(file.toAbsolutePath().getParent());
+            WorldReadableFile.replace(file, document.toString().getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            LOG.warn("volumes: {}: not written: {}; see the folder it is in", file, e.toString());
+        }
+    }
+
+    private static ObjectNode document(Volume volume, OptionalLong used) {
+        ObjectNode document = JsonNodeFactory.instance
+                .objectNode()
+                .put("state", volume.state.name().toLowerCase(Locale.ROOT))
+                .put("since", volume.since.truncatedTo(ChronoUnit.SECONDS).toString())
+                .put("mapping", volume.mapping.name().text())
+                .put("at", volume.at.toString())
+                .put("cipher", volume.mapping.cipher())
+                .put("bytes", volume.mapping.bytes());
+        used.ifPresent(bytes -> document.put("used", bytes));
+        return document;
+    }
+
+    /** Empty of a file system that does not say. */
+    private static OptionalLong used(Path at) {
+        try {
+            FileStore store = Files.getFileStore(at);
+            return OptionalLong.of(Math.max(0, store.getTotalSpace() - store.getUnallocatedSpace()));
+        } catch (IOException e) {
+            LOG.warn("volume at {}: it is not known how full it is: {}", at, e.toString());
+            return OptionalLong.empty();
+        }
+    }
+}

@@ -1,5 +1,0 @@
-/** Workers from the site: tickets to the relay and what becomes of them. */
-@NullMarked
-package org.cloister.vm.ticket;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** A VM's tunnels to the machines of its project, and the charon that makes them. */
-@NullMarked
-package org.cloister.vm.tunnel;
-
-import org.jspecify.annotations.NullMarked;

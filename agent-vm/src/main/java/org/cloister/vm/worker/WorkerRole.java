@@ -1,0 +1,84 @@
+package org.cloister.vm.worker;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.ipsec.EspMode;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.protocol.handover.VmAssignment;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.vm.boot.AgentVmPhase;
+import org.cloister.vm.boot.AgentVmStatusFile;
+import org.cloister.vm.boot.BootJournal;
+import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.metrics.VmMetrics;
+import org.cloister.vm.system.daemon.SystemdUnitControl;
+import org.cloister.vm.system.volume.VolumeStatusFile;
+import org.cloister.vm.worker.state.WorkerStateMachine;
+import org.cloister.vm.worker.steps.LocalNodeSetup;
+import org.cloister.vm.worker.steps.OrphanedWorker;
+
+/** What a VM needs to be a worker, put together. */
+public final class WorkerRole {
+    private final SecretAllocator secrets;
+    private final Path run;
+    private final BootJournal begun;
+    private final AgentVmStatusFile status;
+    private final VolumeStatusFile volumes;
+    private final VmMetrics metrics;
+
+    /** @param run a folder on tmpfs */
+    public WorkerRole(
+            SecretAllocator secrets,
+            Path run,
+            BootJournal begun,
+            AgentVmStatusFile status,
+            VolumeStatusFile volumes,
+            VmMetrics metrics) {
+        this.secrets = secrets;
+        this.run = run;
+        this.begun = begun;
+        this.status = status;
+        this.volumes = volumes;
+        this.metrics = metrics;
+    }
+
+    /** Undoes what an agent before this one has left of a worker. */
+    public void cleanUpOrphan(BootKeyPairs keys) {
+        new OrphanedWorker(begun, machine(keys)).cleanUp();
+    }
+
+    /** @throws IOException if this VM can make no certificate for its name */
+    public WorkerVm start(VmAssignment assignment, BootKeyPairs keys, TrustStore beliefs) throws IOException {
+        double seconds = status.writePhase(AgentVmPhase.ASSIGNED);
+        InstantSource clock = InstantSource.system();
+        WorkerIdentity life = WorkerIdentity.create(assignment, keys, beliefs, clock, new SecureRandom());
+        Duration boot = Duration.ofMillis((long) (seconds * 1000));
+        return new WorkerVm(
+                life,
+                WorkerStateMachine.create(boot, System.nanoTime()),
+                machine(keys),
+                begun,
+                new WorkerVm.Environment(status, metrics, clock, System::nanoTime));
+    }
+
+    private LocalNodeSetup machine(BootKeyPairs keys) {
+        ProcessRunner programs = ProcessRunner.local();
+        return new LocalNodeSetup(
+                new LocalNodeSetup.Environment(
+                        programs,
+                        new SystemdUnitControl(programs, Path.of("/run/systemd/system")),
+                        secrets,
+                        volumes,
+                        InstantSource.system(),
+                        EspMode.KERNEL,
+                        run,
+                        Path.of("/etc"),
+                        Path.of("/sys/block")),
+                keys,
+                begun);
+    }
+}

@@ -1,0 +1,186 @@
+package org.cloister.vm.worker.scratch;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.base.process.ProcessRunner;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.volume.Cryptsetup;
+import org.cloister.luks.volume.LuksVolume;
+import org.cloister.luks.volume.VolumeException;
+import org.cloister.luks.volume.VolumeIntegrity;
+import org.cloister.luks.volume.VolumeKey;
+import org.cloister.vm.system.mount.MountHolder;
+import org.cloister.vm.system.mount.MountedFileSystem;
+import org.cloister.vm.system.mount.Unmounter;
+
+/**
+ * A worker's scratch disk: a LUKS2 volume without key slots under a random key that is in nobody's hands but the kernel's
+ * once it is mapped. A volume that a killed agent left is erased, never used again.
+ */
+public final class ScratchVolume {
+    /** Sticky, and everybody's. */
+    private static final int SHARED = 01777;
+
+    /** Sizes as {@link ScratchSize} counts them, whatever mke2fs.conf says; no journal, for it is never mounted a second time. */
+    public static final List<String> FILE_SYSTEM = List.of(
+            "mkfs.ext4",
+            "-q",
+            "-m",
+            "0",
+            "-b",
+            "4096",
+            "-I",
+            "256",
+            "-i",
+            "16384",
+            "-O",
+            "^has_journal,^resize_inode",
+            "-E",
+            "lazy_itable_init=1,nodiscard");
+
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration FORMAT_LIMIT = Duration.ofMinutes(2);
+
+    private final ProcessRunner programs;
+    private final SecretAllocator secrets;
+    private final Cryptsetup cryptsetup;
+    private final InstantSource clock;
+    private final ScratchPlan plan;
+    private final Unmounter unmounting;
+
+    public ScratchVolume(
+            ProcessRunner programs,
+            SecretAllocator secrets,
+            Cryptsetup cryptsetup,
+            InstantSource clock,
+            ScratchPlan plan) {
+        this.programs = programs;
+        this.secrets = secrets;
+        this.cryptsetup = cryptsetup;
+        this.clock = clock;
+        this.plan = plan;
+        this.unmounting = new Unmounter(programs, PATIENCE);
+    }
+
+    public ScratchPlan plan() {
+        return plan;
+    }
+
+    /**
+     * Makes the volume, its file system and its folders.
+     *
+     * @throws IOException if the machine could swap a job's memory out in clear, or a step fails; what was made is taken back
+     */
+    public void open() throws IOException {
+        UnencryptedSwap.requireNone(programs, List.of(plan.mapping().path(), plan.mountPoint()));
+        if (isThere()) {
+            requireErased(erase());
+        }
+        boolean done = false;
+        try {
+            map();
+            fileSystem();
+            folders();
+            done = true;
+        } finally {
+            if (!done) {
+                erase();
+            }
+        }
+    }
+
+    /**
+     * Takes it away and destroys its key, which makes noise of the disk; then the header is overwritten. Ends no process: who
+     * still has a file open is said, and the volume cannot be erased then. May be called again.
+     */
+    public ScratchVolumeErasure erase() {
+        List<MountHolder> holders = new ArrayList<>();
+        try {
+            List<Path> places = new ArrayList<>(plan.temporary());
+            places.add(plan.mountPoint());
+            for (Path place : places) {
+                if (isOurs(place)) {
+                    holders.addAll(unmounting.unmount(place).holders());
+                }
+            }
+            boolean mapped = cryptsetup.close(plan.mapping());
+            if (!mapped && !hasHeader()) {
+                return new ScratchVolumeErasure(Optional.empty(), holders, "");
+            }
+            cryptsetup.erase(plan.device(), org.cloister.luks.volume.DeviceErasure.Scope.HEADER);
+            return new ScratchVolumeErasure(Optional.of(clock.instant()), holders, "");
+        } catch (IOException e) {
+            return new ScratchVolumeErasure(Optional.empty(), holders, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private boolean isThere() throws IOException {
+        return cryptsetup.status(plan.mapping()).isPresent() || hasHeader();
+    }
+
+    private boolean hasHeader() throws VolumeException {
+        try {
+            cryptsetup.open(plan.device()).close();
+            return true;
+        } catch (VolumeException.NotLuks e) {
+            return false;
+        } catch (VolumeException.DamagedHeader | VolumeException.Truncated | VolumeException.Luks1 e) {
+            return true;
+        }
+    }
+
+    private static void requireErased(ScratchVolumeErasure erasure) throws IOException {
+        if (erasure.erased().isEmpty()) {
+            throw new IOException("scratch volume of an earlier agent: want it erased, have " + erasure.error() + " "
+                    + erasure.holders());
+        }
+    }
+
+    /** The key is wiped here as soon as the kernel has it; closing the mapping destroys the only one left. */
+    private void map() throws IOException {
+        try (SecretMemory key = secrets.random(VolumeIntegrity.NONE.volumeKeyLength());
+                LuksVolume volume = cryptsetup.create(plan.device(), plan.label(), key)) {
+            volume.map(plan.mapping(), VolumeKey.ofVolume(key), Set.of());
+        }
+    }
+
+    private void fileSystem() throws IOException {
+        String device = plan.mapping().path().toString();
+        List<String> make = new ArrayList<>(FILE_SYSTEM);
+        make.add(device);
+        ProcessRunner.Output made = programs.run("", make, FORMAT_LIMIT);
+        if (made.exit() != 0) {
+            throw new IOException("mkfs.ext4 " + device + ": " + made.errorSummary());
+        }
+        MountedFileSystem.mountExt4(programs, plan.mapping().path(), plan.mountPoint());
+        share(plan.mountPoint());
+    }
+
+    private void folders() throws IOException {
+        for (Path place : plan.temporary()) {
+            Path own = plan.mountPoint()
+                    .resolve("." + place.toString().substring(1).replace('/', '-'));
+            Files.createDirectory(own);
+            share(own);
+            programs.runChecked("mount", "--bind", own.toString(), place.toString());
+        }
+    }
+
+    private static void share(Path folder) throws IOException {
+        Files.setAttribute(folder, "unix:mode", SHARED, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private boolean isOurs(Path place) throws IOException {
+        return MountedFileSystem.at(programs, place).stream()
+                .anyMatch(mount -> mount.source().equals(plan.mapping().path().toString()));
+    }
+}

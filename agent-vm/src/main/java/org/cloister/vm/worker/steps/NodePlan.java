@@ -1,0 +1,159 @@
+package org.cloister.vm.worker.steps;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.cloister.ipsec.DerCertificate;
+import org.cloister.ipsec.EspMode;
+import org.cloister.ipsec.TunnelAddress;
+import org.cloister.ipsec.TunnelCredential;
+import org.cloister.ipsec.TunnelIdentity;
+import org.cloister.ipsec.TunnelPlan;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.protocol.handover.HandoverDocument;
+import org.cloister.protocol.handover.VmNetworkConfig;
+import org.cloister.protocol.handover.WorkerName;
+import org.cloister.protocol.identity.IkeTrustAnchors;
+import org.cloister.vm.controller.slurm.LocalSlurm;
+import org.cloister.vm.system.names.NodeAddresses;
+import org.cloister.vm.system.network.NetworkPlan;
+import org.cloister.vm.system.tunnel.LockedPrivateKey;
+import org.cloister.vm.system.tunnel.TunnelPeer;
+import org.cloister.vm.system.users.ProjectMember;
+import org.cloister.vm.system.users.ProjectMembers;
+import org.cloister.vm.worker.storage.StorageMount;
+
+/** What a hand-over makes of a worker, in the words of those who do it. */
+record NodePlan(HandoverDocument handOver, EspMode esp) {
+    /** Its own name in the Local Slurm. */
+    String label() {
+        return WorkerName.label(handOver.target().ticket(), handOver.target().slot());
+    }
+
+    /** The controlling VM, as tunnels and files call it. */
+    String controller() {
+        return handOver.controller().id();
+    }
+
+    TunnelAddress ownAddress() {
+        return address(handOver.station().address());
+    }
+
+    TunnelAddress controllerAddress() {
+        return address(handOver.station().network().controller());
+    }
+
+    /** Of the others. */
+    private List<TunnelPeer> others() {
+        List<TunnelPeer> others = new ArrayList<>();
+        for (org.cloister.protocol.handover.JobNode node : handOver.job().nodes()) {
+            if (node.slot() != handOver.target().slot()) {
+                String label = WorkerName.label(handOver.target().ticket(), node.slot());
+                others.add(new TunnelPeer(label, TunnelIdentity.worker(label, project()), address(node.address())));
+            }
+        }
+        return others;
+    }
+
+    NetworkPlan networkPlan() {
+        VmNetworkConfig station = handOver.station();
+        return new NetworkPlan(
+                station.mac().toString(),
+                address(station.address()),
+                station.network().prefix(),
+                station.mtu(),
+                controllerAddress(),
+                others().stream().map(TunnelPeer::address).toList(),
+                esp);
+    }
+
+    /**
+     * All of this job's tunnels. Whose certificate issued the worker's own issued those of all its peers, or will: while nodes
+     * come back to a controlling VM that was opened anew, some have certificates of the one before.
+     *
+     * @param given what this node was given last
+     * @param key of its certificate, PKCS#8
+     * @param anchors of this VM's tunnels
+     */
+    TunnelPlan tunnelPlan(AcceptedHandover given, SecretMemory key, IkeTrustAnchors anchors) throws IOException {
+        TunnelPeer controller =
+                new TunnelPeer(controller(), TunnelIdentity.controller(controller(), project()), controllerAddress());
+        return TunnelPlan.of(
+                        TunnelIdentity.worker(label(), project()),
+                        address(handOver.station().address()),
+                        credential(given, key),
+                        authorities(given, anchors),
+                        esp)
+                .with(TunnelPeer.peersOfWorker(controller, others()));
+    }
+
+    static TunnelCredential credential(AcceptedHandover given, SecretMemory key) throws IOException {
+        return new TunnelCredential(
+                DerCertificate.parse(given.certificates().get(0).toByteArray()), new LockedPrivateKey(key));
+    }
+
+    static List<DerCertificate> authorities(AcceptedHandover given, IkeTrustAnchors anchors) throws IOException {
+        List<byte[]> verified =
+                given.authorities().stream().map(ByteString::toByteArray).toList();
+        List<DerCertificate> authorities = new ArrayList<>();
+        for (byte[] each : anchors.certificatesFor(verified)) {
+            authorities.add(DerCertificate.parse(each));
+        }
+        return authorities;
+    }
+
+    List<StorageMount> mounts() {
+        return handOver.mounts().stream()
+                .map(mount -> new StorageMount(
+                        mount.export().text(), Path.of(mount.point().text()), mount.readOnly()))
+                .toList();
+    }
+
+    NodeAddresses names() {
+        Map<String, TunnelAddress> byName = new HashMap<>();
+        byName.put(controller(), controllerAddress());
+        byName.put(label(), address(handOver.station().address()));
+        others().forEach(machine -> byName.put(machine.name(), machine.address()));
+        return new NodeAddresses(label(), byName);
+    }
+
+    ProjectMembers members() {
+        return new ProjectMembers(handOver.accounts().users().stream()
+                .map(user -> new ProjectMember(user.login(), user.uid(), user.gid()))
+                .toList());
+    }
+
+    /** By login. */
+    Map<String, Path> homes() {
+        Map<String, Path> homes = new HashMap<>();
+        handOver.accounts()
+                .users()
+                .forEach(user -> homes.put(user.login(), Path.of(user.home().text())));
+        return homes;
+    }
+
+    /**
+     * slurmd's arguments, as a unit has them: CPUs and memory are those that it finds itself.
+     *
+     * @param scratchMib what its folder for temporary files has; empty without a disk for it
+     */
+    String slurmdArguments(OptionalLong scratchMib) {
+        String feature = "Feature=" + LocalSlurm.feature(handOver.target().ticket());
+        String disk = scratchMib.isPresent() ? " TmpDisk=" + scratchMib.getAsLong() : "";
+        return "-Z --conf-server " + controllerAddress() + ":" + handOver.job().port() + " --conf \"" + feature + disk
+                + "\"";
+    }
+
+    String project() {
+        return handOver.name().project();
+    }
+
+    private static TunnelAddress address(org.cloister.protocol.ticket.ProjectAddress address) {
+        return new TunnelAddress(address.toString());
+    }
+}

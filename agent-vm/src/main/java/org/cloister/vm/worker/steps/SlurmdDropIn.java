@@ -1,0 +1,52 @@
+package org.cloister.vm.worker.steps;
+
+/**
+ * What slurmd's unit has besides what its package gives it. Jobs' processes are in its cgroup: what they may have there
+ * bounds them together, and what their user may have each of them.
+ */
+final class SlurmdDropIn {
+    /** For a job of one CPU, with a shell, its MPI's and its tools' threads. */
+    private static final int LEAST_PROCESSES = 4096;
+
+    private static final int PROCESSES_PER_CPU = 512;
+    /** Half of the kernel's own numbers of processes: the rest is for all that is not the job's. */
+    private static final int MOST_PROCESSES = 16_384;
+    /** slurmd's, its steps' and its scripts'. */
+    private static final int ROOT_PROCESSES = 1024;
+
+    private SlurmdDropIn() {}
+
+    /**
+     * @param arguments slurmd's
+     * @param cpus of this machine
+     */
+    static String settings(String arguments, int cpus) {
+        int processes = processes(cpus);
+        return """
+                [Unit]
+                ConditionPathExists=
+                StartLimitIntervalSec=0
+                [Service]
+                Type=forking
+                PIDFile=/run/slurmd.pid
+                # Steps live on without it. It does not start while slurmctld is away.
+                Restart=on-failure
+                RestartSec=5
+                ExecStart=
+                ExecStart=/usr/sbin/slurmd %s
+                # A job that forks without end gets no more processes, and slurmd still has some to end it with.
+                LimitNPROC=%d
+                TasksMax=%d
+                # Tasks begin at 0 whatever this is: when memory is short they go first.
+                OOMScoreAdjust=-800
+                OOMPolicy=continue
+                # No program's set-user-ID bit makes a job more than its user.
+                NoNewPrivileges=yes
+                """.formatted(arguments, processes, processes + ROOT_PROCESSES);
+    }
+
+    /** Of the job's user, threads counted. */
+    static int processes(int cpus) {
+        return Math.min(MOST_PROCESSES, Math.max(LEAST_PROCESSES, PROCESSES_PER_CPU * cpus));
+    }
+}

@@ -1,0 +1,48 @@
+package org.cloister.vm.worker.storage;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.ipsec.TunnelAddress;
+
+/**
+ * A folder of the project's storage in a worker.
+ *
+ * @param export the folder as the controlling VM's export calls it, {@code /} for all of it
+ * @param mountPoint where it is mounted, below no other mount of the plan that comes later
+ */
+public record StorageMount(String export, Path mountPoint, boolean readOnly) {
+    private static final Pattern PATH = Pattern.compile("/|(/[A-Za-z0-9_.-]{1,200}){1,20}");
+
+    /** @throws IllegalArgumentException for a path with anything but plain names */
+    public StorageMount {
+        requirePlain("export", export);
+        requirePlain("mount point", mountPoint.toString());
+        if (mountPoint.getNameCount() == 0) {
+            throw new IllegalArgumentException("mount point: want a folder below /, have /");
+        }
+    }
+
+    /** Waits for its server for ever once it is mounted, so that a controlling VM may be opened again under running jobs. */
+    public List<String> command(TunnelAddress server) {
+        List<String> command = new ArrayList<>(List.of("mount", "-t", "nfs4", "-o"));
+        command.add("vers=4.2,hard,sec=sys,proto=tcp,nosuid,nodev,retry=0," + (readOnly ? "ro" : "rw"));
+        command.add(source(server));
+        command.add(mountPoint.toString());
+        return command;
+    }
+
+    /** As {@code /proc/self/mountinfo} has it. */
+    String source(TunnelAddress server) {
+        return server + ":" + export;
+    }
+
+    private static void requirePlain(String what, String path) {
+        if (!PATH.matcher(path).matches()
+                || List.of(path.split("/", -1)).contains("..")
+                || List.of(path.split("/", -1)).contains(".")) {
+            throw new IllegalArgumentException(what + ": want an absolute path of plain names, have " + path);
+        }
+    }
+}

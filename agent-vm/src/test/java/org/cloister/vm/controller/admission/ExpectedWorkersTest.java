@@ -1,0 +1,104 @@
+package org.cloister.vm.controller.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.handover.WorkerName;
+import org.cloister.protocol.receipt.ReceiptFixture;
+import org.cloister.protocol.ticket.AllocatedSlot;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.Ticket;
+import org.junit.jupiter.api.Test;
+
+/** Of which allocation workers are expected: what a relay has signed is the ticket's only if it says so of this ticket. */
+class ExpectedWorkersTest {
+    private static final String OTHER = "a".repeat(26);
+
+    private final ReceiptFixture world = new ReceiptFixture(2);
+    private final Ticket ticket = world.ticket;
+    private final Allocation given = world.allocation;
+    private final ExpectedWorkers expected = new ExpectedWorkers();
+
+    ExpectedWorkersTest() throws Exception {}
+
+    private static Allocation of(
+            Allocation given, String project, String id, Digest digest, List<AllocatedSlot> slots) {
+        return new Allocation(
+                given.relay(),
+                project,
+                id,
+                digest,
+                given.globalJob(),
+                given.issued(),
+                given.vlan(),
+                given.network(),
+                slots);
+    }
+
+    private void refused(Allocation allocation, String what) {
+        assertThatThrownBy(() -> expected.add(ticket, allocation))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining(what);
+        assertThat(expected.all()).isEmpty();
+    }
+
+    @Test
+    void a_worker_of_each_slot_of_the_tickets_allocation_is_expected() throws Exception {
+        expected.add(ticket, given);
+        assertThat(expected.all())
+                .containsOnlyKeys(
+                        WorkerName.of(ticket.id(), 0, ticket.project()),
+                        WorkerName.of(ticket.id(), 1, ticket.project()));
+    }
+
+    @Test
+    void an_allocation_for_another_payload_of_the_same_id_is_refused() {
+        Digest digest = Digest.sha256(new byte[] {1});
+        refused(of(given, given.project(), given.ticket(), digest, given.slots()), digest.toString());
+    }
+
+    @Test
+    void an_allocation_of_another_ticket_is_refused() {
+        refused(of(given, given.project(), OTHER, given.digest(), given.slots()), OTHER);
+    }
+
+    @Test
+    void an_allocation_of_another_project_is_refused() {
+        refused(of(given, "a".repeat(52), given.ticket(), given.digest(), given.slots()), "want that of ticket");
+    }
+
+    @Test
+    void an_allocation_with_fewer_slots_or_more_than_were_asked_for_is_refused() throws Exception {
+        refused(
+                of(
+                        given,
+                        given.project(),
+                        given.ticket(),
+                        given.digest(),
+                        given.slots().subList(0, 1)),
+                "want 2 slots, have 1");
+        Ticket smaller = new ReceiptFixture(1).ticket;
+        assertThatThrownBy(() -> expected.add(
+                        smaller,
+                        of(given, smaller.project(), smaller.id(), Digest.sha256(smaller.payload()), given.slots())))
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining("want 1 slots, have 2");
+        assertThat(expected.all()).isEmpty();
+    }
+
+    @Test
+    void the_first_allocation_of_a_ticket_stays_its_only_one() throws Exception {
+        expected.add(ticket, given);
+        expected.add(
+                ticket,
+                of(given, given.project(), given.ticket(), given.digest(), new ReceiptFixture(2).allocation.slots()));
+        assertThat(expected.all().values())
+                .allSatisfy(place -> assertThat(place.allocation()).isSameAs(given));
+        assertThat(expected.find(WorkerName.of(ticket.id(), 0, ticket.project())))
+                .hasValueSatisfying(place -> assertThat(place.slot().key())
+                        .isEqualTo(given.slots().get(0).key()));
+    }
+}

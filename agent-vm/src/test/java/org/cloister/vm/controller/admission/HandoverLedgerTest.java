@@ -1,0 +1,112 @@
+package org.cloister.vm.controller.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A slot is spent for good, whatever stops the controlling VM. */
+class HandoverLedgerTest {
+    private static final String TICKET = "b".repeat(26);
+    private static final String NONCE = "0".repeat(64);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void what_was_spent_is_spent_after_a_start_and_counts_for_its_policy() throws IOException {
+        HandoverLedger book = HandoverLedger.open(folder);
+        assertThat(book.isSpent(TICKET, 0)).isFalse();
+        book.recordHandover(TICKET, 0, NONCE, 7);
+        book.recordHandover(TICKET, 3, NONCE, 7);
+        for (HandoverLedger each : new HandoverLedger[] {book, HandoverLedger.open(folder)}) {
+            assertThat(each.isSpent(TICKET, 0)).isTrue();
+            assertThat(each.isSpent(TICKET, 3)).isTrue();
+            assertThat(each.isSpent(TICKET, 1)).isFalse();
+            assertThat(each.isSpent("c".repeat(26), 0)).isFalse();
+            assertThat(each.handoverCount(7)).isEqualTo(2);
+            assertThat(each.handoverCount(8)).isZero();
+        }
+    }
+
+    @Test
+    void a_ticket_that_has_ended_leaves_nothing_but_its_count() throws IOException {
+        HandoverLedger book = HandoverLedger.open(folder);
+        book.recordHandover(TICKET, 0, NONCE, 7);
+        book.forget(TICKET);
+        assertThat(book.isSpent(TICKET, 0)).isFalse();
+        try (var files = Files.list(folder)) {
+            assertThat(files).extracting(Path::getFileName).containsExactly(Path.of("releases"));
+        }
+        assertThat(HandoverLedger.open(folder).handoverCount(7)).isEqualTo(1);
+    }
+
+    @Test
+    void a_new_policy_counts_anew() throws IOException {
+        HandoverLedger book = HandoverLedger.open(folder);
+        book.recordHandover(TICKET, 0, NONCE, 7);
+        book.recordHandover(TICKET, 1, NONCE, 8);
+        assertThat(book.handoverCount(8)).isEqualTo(1);
+        assertThat(book.handoverCount(7)).isZero();
+    }
+
+    @Test
+    void a_line_that_was_cut_off_was_no_hand_over_and_does_not_spoil_the_next() throws IOException {
+        HandoverLedger.open(folder).recordHandover(TICKET, 0, NONCE, 7);
+        Path file = folder.resolve(TICKET + ".spent");
+        Files.writeString(file, "1 000", StandardOpenOption.APPEND);
+        HandoverLedger book = HandoverLedger.open(folder);
+        assertThat(book.isSpent(TICKET, 1)).isFalse();
+        book.recordHandover(TICKET, 2, NONCE, 7);
+        assertThat(HandoverLedger.open(folder).isSpent(TICKET, 2)).isTrue();
+        assertThat(file).content().isEqualTo("0 " + NONCE + "\n2 " + NONCE + "\n");
+    }
+
+    @Test
+    void what_is_none_of_ours_is_refused_with_its_place() throws IOException {
+        Path file = folder.resolve(TICKET + ".spent");
+        Files.writeString(file, "0 " + NONCE + "\nhello\n");
+        assertThatThrownBy(() -> HandoverLedger.open(folder)).hasMessageContaining(file + ":2:");
+        Files.delete(file);
+        Files.writeString(folder.resolve("x.spent"), "");
+        assertThatThrownBy(() -> HandoverLedger.open(folder)).hasMessageContaining("want a ticket's id");
+        Files.delete(folder.resolve("x.spent"));
+        Files.writeString(folder.resolve("releases"), "{}");
+        assertThatThrownBy(() -> HandoverLedger.open(folder)).hasMessageContaining("releases");
+    }
+
+    @Test
+    void a_line_that_a_full_disk_cut_off_is_taken_back() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "a mount is root's to make");
+        Path disk = Files.createDirectory(folder.resolve("disk"));
+        assertThat(run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk.toString()))
+                .isZero();
+        try {
+            Path file = Files.createSymbolicLink(folder.resolve(TICKET + ".spent"), disk.resolve("spent"));
+            // 61 lines of 67 bytes: nine are left of a page.
+            Files.writeString(file, ("0 " + NONCE + "\n").repeat(61));
+            Path other = disk.resolve("other");
+            assertThatThrownBy(() -> Files.write(other, new byte[1 << 20])).hasMessageContaining("No space");
+            HandoverLedger book = HandoverLedger.open(folder);
+            assertThatThrownBy(() -> book.recordHandover(TICKET, 1, NONCE, 7)).hasMessageContaining("No space");
+            assertThat(book.isSpent(TICKET, 1)).isFalse();
+            Files.delete(other);
+            book.recordHandover(TICKET, 2, NONCE, 7);
+            HandoverLedger anew = HandoverLedger.open(folder);
+            assertThat(anew.isSpent(TICKET, 1)).isFalse();
+            assertThat(anew.isSpent(TICKET, 2)).isTrue();
+        } finally {
+            run("umount", disk.toString());
+        }
+    }
+
+    private static int run(String... command) throws Exception {
+        return new ProcessBuilder(command).inheritIO().start().waitFor();
+    }
+}

@@ -1,0 +1,28 @@
+package org.cloister.vm.controller.admission;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.cloister.protocol.handover.HandoverDocument;
+
+/** What is for receipts. */
+final class RecordingHandoverRecorder implements HandoverRecorder {
+    final List<String> said = new CopyOnWriteArrayList<>();
+    volatile boolean fails;
+
+    @Override
+    public void recordHandover(
+            org.cloister.protocol.handover.HandoverTarget place, ByteString evidence, HandoverDocument given)
+            throws IOException {
+        if (fails) {
+            throw new IOException("test");
+        }
+        said.add("gave " + place.slot() + " " + given.certificates().size());
+    }
+
+    @Override
+    public void recordWorkerStatement(String ticket, int slot, ByteString part) {
+        said.add("ended " + slot + " " + (part.isEmpty() ? "nothing" : "part"));
+    }
+}

@@ -1,0 +1,32 @@
+package org.cloister.vm.controller.admission;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.cloister.vm.controller.provision.WorkerAccess;
+import org.cloister.vm.controller.storage.NfsExport;
+import org.cloister.vm.system.tunnel.TunnelPeer;
+
+/** Who was let in, in order. */
+final class RecordingWorkerAccess implements WorkerAccess {
+    final List<String> said = new CopyOnWriteArrayList<>();
+    volatile boolean fails;
+
+    @Override
+    public void grant(TunnelPeer machine, NfsExport export) throws IOException {
+        fail();
+        said.add("admit " + machine.name() + " at " + machine.address() + " as " + export.uid());
+    }
+
+    @Override
+    public void revoke(TunnelPeer machine, NfsExport export) throws IOException {
+        fail();
+        said.add("dismiss " + machine.name());
+    }
+
+    private void fail() throws IOException {
+        if (fails) {
+            throw new IOException("test");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+package org.cloister.vm.controller.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.Unpooled;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.dsse.SignatureCurve;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.evidence.AttestationClaims;
+import org.cloister.protocol.evidence.EvidenceMessage;
+import org.cloister.protocol.evidence.EvidenceStatement;
+import org.cloister.protocol.evidence.Nonce;
+import org.cloister.protocol.evidence.VmFacts;
+import org.cloister.protocol.handover.BootFixture;
+import org.cloister.protocol.handover.BootPhase;
+import org.cloister.protocol.handover.HandoverDocument;
+import org.cloister.protocol.handover.ReadmissionGrant;
+import org.cloister.protocol.handover.VerifierMessage;
+import org.cloister.protocol.handover.VmMessage;
+import org.cloister.vm.metrics.UnauthenticatedPeerCounter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Circuits in a worker's name that show a boot certificate of their own making: whatever they say, the slot's worker and its
+ * host are not touched.
+ */
+class UnauthenticatedWorkerTest {
+    private final AdmissionFixture world;
+    private final List<AdmissionFixture.Vm> vms = new ArrayList<>();
+
+    UnauthenticatedWorkerTest(@TempDir Path folder) throws Exception {
+        world = new AdmissionFixture(folder);
+    }
+
+    @AfterEach
+    void close() {
+        vms.forEach(vm -> vm.keys.close());
+        world.close();
+    }
+
+    private AdmissionFixture.Vm vm() throws Exception {
+        AdmissionFixture.Vm vm = world.new Vm();
+        vms.add(vm);
+        return vm;
+    }
+
+    private static void isHeard(AdmissionFixture.Session worker) throws Exception {
+        worker.send(new VmMessage.Heartbeat());
+        assertThat(worker.receive())
+                .as("what the slot's worker hears")
+                .isInstanceOf(VerifierMessage.LeaseRenewal.class);
+    }
+
+    private void isDenied(AdmissionFixture.Session stranger, String clause) throws Exception {
+        assertThat(stranger.receive())
+                .isInstanceOfSatisfying(
+                        VerifierMessage.Denied.class,
+                        denied -> assertThat(denied.clauses()).containsExactly(clause));
+        stranger.awaitEnd();
+    }
+
+    private void nothingIsSaid() throws Exception {
+        world.settle(() -> assertThat(world.news).as("what the queue was told").isEmpty());
+    }
+
+    @Test
+    void one_that_comes_first_keeps_no_worker_from_its_slot() throws Exception {
+        AdmissionFixture.Session stranger = vm().calls();
+        stranger.asked();
+        AdmissionFixture.Session worker = vm().calls();
+        worker.isGiven();
+        isDenied(stranger, "spent");
+        isHeard(worker);
+        nothingIsSaid();
+    }
+
+    @Test
+    void one_that_comes_later_hears_that_the_slot_is_spent_and_the_worker_goes_on() throws Exception {
+        AdmissionFixture.Session worker = vm().calls();
+        worker.isGiven();
+        isDenied(vm().calls(), "spent");
+        isHeard(worker);
+        nothingIsSaid();
+    }
+
+    @Test
+    void one_that_comes_between_a_workers_question_and_its_evidence_stands_beside_it() throws Exception {
+        AdmissionFixture.Session worker = vm().calls();
+        Nonce nonce = worker.asked();
+        AdmissionFixture.Session stranger = vm().calls();
+        stranger.asked();
+        worker.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        assertThat(worker.receive()).isInstanceOf(HandoverDocument.class);
+        isDenied(stranger, "spent");
+        isHeard(worker);
+        nothingIsSaid();
+    }
+
+    @Test
+    void trouble_of_one_changes_nothing() throws Exception {
+        AdmissionFixture.Session worker = vm().calls();
+        Nonce nonce = worker.asked();
+        for (VmMessage word : List.of(
+                new VmMessage.Failure(BootPhase.TUNNEL, "no-network"),
+                new VmMessage.NoStatement(EvidenceMessage.RefusalReason.ANOTHER),
+                new VmMessage.NoStatement(EvidenceMessage.RefusalReason.FAILED))) {
+            AdmissionFixture.Session stranger = vm().calls();
+            stranger.asked();
+            stranger.send(word);
+            stranger.awaitEnd();
+        }
+        nothingIsSaid();
+        worker.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        assertThat(worker.receive()).isInstanceOf(HandoverDocument.class);
+        isHeard(worker);
+    }
+
+    @Test
+    void a_statement_that_the_slots_host_did_not_sign_changes_nothing() throws Exception {
+        SigningKey unknown = SigningKey.of(BootFixture.pair(SignatureCurve.P256));
+        assertThat(vm().calls().isDenied(UnaryOperator.identity(), unknown)).containsExactly("signature");
+        AdmissionFixture.Session garbled = vm().calls();
+        garbled.asked();
+        garbled.circuit
+                .channel()
+                .writeAndFlush(Unpooled.wrappedBuffer(new byte[] {0, 0, 0, 2, 127, 127}))
+                .sync();
+        garbled.awaitEnd();
+        nothingIsSaid();
+        vm().calls().isGiven();
+    }
+
+    @Test
+    void a_statement_of_the_slots_host_about_another_vm_changes_nothing() throws Exception {
+        AdmissionFixture.Vm other = vm();
+        assertThat(vm().calls()
+                        .isDenied(
+                                s -> AdmissionFixture.with(
+                                        s,
+                                        new AttestationClaims(
+                                                other.keys.publicKeys(),
+                                                s.claim().nonce(),
+                                                s.claim().binding())),
+                                world.opening.host))
+                .containsExactly("circuit");
+        assertThat(vm().calls().isDenied(s -> AdmissionFixture.with(s, inSlot(s, 0)), world.opening.host))
+                .containsExactly("slot");
+        nothingIsSaid();
+    }
+
+    private static VmFacts inSlot(EvidenceStatement statement, int slot) {
+        VmFacts facts = statement.facts();
+        return new VmFacts(
+                facts.project(),
+                facts.vm(),
+                facts.role(),
+                facts.ticket(),
+                slot,
+                facts.image(),
+                facts.shape(),
+                facts.sharing());
+    }
+
+    @Test
+    void a_statement_that_the_slots_host_signed_for_this_circuits_vm_counts() throws Exception {
+        UnaryOperator<EvidenceStatement> anotherImage = s -> {
+            VmFacts facts = s.facts();
+            return AdmissionFixture.with(
+                    s,
+                    new VmFacts(
+                            facts.project(),
+                            facts.vm(),
+                            facts.role(),
+                            facts.ticket(),
+                            facts.slot(),
+                            Digest.sha384("other"),
+                            facts.shape(),
+                            facts.sharing()));
+        };
+        assertThat(vm().calls().isDenied(anotherImage, world.opening.host)).containsExactly("image");
+        world.isGone("denied-image");
+    }
+
+    @Test
+    void a_second_vm_that_the_host_vouches_for_takes_nothing_of_the_first() throws Exception {
+        AdmissionFixture.Session second = vm().calls();
+        Nonce nonce = second.asked();
+        AdmissionFixture.Session worker = vm().calls();
+        worker.isGiven();
+        // Said before it heard that the slot is spent.
+        second.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        isDenied(second, "spent");
+        isHeard(worker);
+        nothingIsSaid();
+    }
+
+    @Test
+    void one_that_shows_no_evidence_is_waited_for_no_longer_than_the_limit() throws Exception {
+        AdmissionFixture.Vm vm = vm();
+        List<VmMessage> heard = new CopyOnWriteArrayList<>();
+        AdmissionFixture.Session silent = world
+        .new Session(
+                vm,
+                vm.boot,
+                circuit -> new WorkerSession(
+                        circuit,
+                        vm.boot,
+                        (on, message) -> heard.add(message),
+                        on -> {},
+                        new UnauthenticatedPeerCounter(() -> {}),
+                        Duration.ofMillis(200)));
+        silent.awaitEnd();
+        assertThat(heard).isEmpty();
+    }
+
+    @Test
+    void what_strangers_do_is_counted_and_few_of_them_get_a_line_of_log() throws Exception {
+        AtomicInteger counted = new AtomicInteger();
+        UnauthenticatedPeerCounter strangers = new UnauthenticatedPeerCounter(counted::incrementAndGet);
+        List<Integer> logged = new ArrayList<>();
+        for (int i = 1; i <= 10_000; i++) {
+            if (strangers.countEvent()) {
+                logged.add(i);
+            }
+        }
+        assertThat(counted).hasValue(10_000);
+        assertThat(logged).containsExactly(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192);
+        vm().calls().isGiven();
+        isDenied(vm().calls(), "spent");
+        assertThat(world.strangers).hasValue(1);
+    }
+
+    @Test
+    void a_slot_is_spent_for_strangers_after_the_controlling_vm_was_opened_anew() throws Exception {
+        AdmissionFixture.Vm vm = vm();
+        HandoverDocument given = vm.calls().isGiven();
+        world.reopen();
+        AdmissionFixture.Session back = vm.callsWith(given);
+        back.send(AdmissionFixture.resume());
+        assertThat(back.receive()).isInstanceOf(ReadmissionGrant.class);
+        isDenied(vm().calls(), "spent");
+        isHeard(back);
+        nothingIsSaid();
+    }
+
+    @Test
+    void a_worker_whose_hand_over_was_lost_is_known_by_its_key_and_the_queue_hears_it_at_once() throws Exception {
+        AdmissionFixture.Vm vm = vm();
+        AdmissionFixture.Session lost = vm.calls();
+        lost.isGiven();
+        isDenied(vm.calls(), "spent");
+        lost.awaitEnd();
+        world.isGone("denied-spent");
+    }
+
+    @Test
+    void a_worker_that_calls_again_before_its_evidence_has_one_circuit() throws Exception {
+        AdmissionFixture.Vm vm = vm();
+        AdmissionFixture.Session first = vm.calls();
+        Nonce nonce = first.asked();
+        AdmissionFixture.Session second = vm.calls();
+        assertThat(second.asked()).isEqualTo(nonce);
+        first.awaitEnd();
+        second.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        assertThat(second.receive()).isInstanceOf(HandoverDocument.class);
+        nothingIsSaid();
+    }
+
+    @Test
+    void of_many_at_once_the_oldest_give_way_and_the_worker_that_comes_then_is_handed_over_to() throws Exception {
+        List<AdmissionFixture.Session> strangers = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            strangers.add(vm().calls());
+            strangers.get(i).asked();
+        }
+        AdmissionFixture.Session worker = vm().calls();
+        Nonce nonce = worker.asked();
+        for (AdmissionFixture.Session stranger : strangers.subList(0, 33)) {
+            stranger.awaitEnd();
+        }
+        assertThat(strangers.subList(33, 40))
+                .as("what a slot has beside its worker")
+                .allMatch(each -> each.circuit.channel().isActive());
+        worker.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        assertThat(worker.receive()).isInstanceOf(HandoverDocument.class);
+        for (AdmissionFixture.Session stranger : strangers) {
+            stranger.awaitEnd();
+        }
+        isHeard(worker);
+        nothingIsSaid();
+    }
+
+    @Test
+    void nothing_is_kept_of_circuits_that_have_ended_nor_of_a_ticket_that_has() throws Exception {
+        long before = RetainedObjectCounter.by(world.desk);
+        for (int i = 0; i < 40; i++) {
+            AdmissionFixture.Session stranger = vm().calls();
+            stranger.asked();
+            stranger.circuit.channel().close().sync();
+        }
+        world.awaits(() -> RetainedObjectCounter.by(world.desk) <= before);
+        vm().calls().isGiven();
+        world.settle(() -> world.desk.forget(BootFixture.TICKET));
+        world.awaits(() -> RetainedObjectCounter.by(world.desk) < before);
+    }
+
+    @Test
+    void ten_thousand_keys_leave_nothing_and_each_has_its_own_question_that_stays() throws Exception {
+        ExpectedWorkers.ExpectedSlot place = world.place();
+        WorkerAttestation arriving = world.arriving();
+        SigningKey one = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
+        Nonce first = arriving.nonceFor(place, one.verificationKey());
+        long before = RetainedObjectCounter.by(arriving);
+        Set<Nonce> all = new HashSet<>();
+        for (int i = 0; i < 10_000; i++) {
+            all.add(arriving.nonceFor(
+                    place, SigningKey.of(BootFixture.pair(SignatureCurve.P256)).verificationKey()));
+        }
+        assertThat(all).hasSize(10_000).doesNotContain(first);
+        assertThat(RetainedObjectCounter.by(arriving)).isEqualTo(before);
+        assertThat(arriving.nonceFor(place, one.verificationKey())).isEqualTo(first);
+        assertThat(world.arriving().nonceFor(place, one.verificationKey()))
+                .as("of another boot")
+                .isNotEqualTo(first);
+    }
+}

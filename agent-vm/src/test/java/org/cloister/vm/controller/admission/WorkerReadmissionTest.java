@@ -1,0 +1,251 @@
+package org.cloister.vm.controller.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.cloister.base.encoding.Digest;
+import org.cloister.luks.key.Hpke;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.protocol.evidence.Nonce;
+import org.cloister.protocol.handover.BootFixture;
+import org.cloister.protocol.handover.HandoverDocument;
+import org.cloister.protocol.handover.ReadmissionGrant;
+import org.cloister.protocol.handover.VerifierMessage;
+import org.cloister.protocol.handover.VmMessage;
+import org.cloister.protocol.policy.AcceptedHost;
+import org.cloister.protocol.policy.AcceptedImage;
+import org.cloister.protocol.policy.ProjectPolicy;
+import org.cloister.vm.controller.tickets.WorkerEvent;
+import org.cloister.vm.controller.unlock.ControllerUnlockFixture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Workers that come back to a controlling VM that was opened anew, in circuits whose both ends are real. */
+class WorkerReadmissionTest {
+    private final AdmissionFixture world;
+    private final AdmissionFixture.Vm vm;
+    private final HandoverDocument given;
+
+    WorkerReadmissionTest(@TempDir Path folder) throws Exception {
+        world = new AdmissionFixture(folder);
+        vm = world.new Vm();
+        given = vm.calls().isGiven();
+    }
+
+    @AfterEach
+    void close() {
+        vm.keys.close();
+        world.close();
+    }
+
+    private AdmissionFixture.Session comesBack() throws Exception {
+        AdmissionFixture.Session talk = vm.callsWith(given);
+        talk.send(AdmissionFixture.resume());
+        return talk;
+    }
+
+    private void isDenied(AdmissionFixture.Session talk, String clause) throws Exception {
+        assertThat(talk.receive())
+                .isInstanceOfSatisfying(
+                        VerifierMessage.Denied.class,
+                        denied -> assertThat(denied.clauses()).containsExactly(clause));
+        talk.awaitEnd();
+        assertThat(world.access.said).isEmpty();
+    }
+
+    @Test
+    void it_is_let_in_again_with_a_key_and_a_certificate_and_is_a_node_when_it_says_so() throws Exception {
+        world.reopen();
+        AdmissionFixture.Session talk = vm.callsWith(given);
+        VmMessage.Resume resume = AdmissionFixture.resume();
+        talk.send(resume);
+        talk.send(new VmMessage.Ready());
+        ReadmissionGrant anew = (ReadmissionGrant) talk.receive();
+        assertThat(anew.target().nonce()).isEqualTo(resume.fresh());
+        assertThat(anew.name()).isEqualTo(world.worker);
+        assertThat(world.access.said).containsExactly("admit " + world.worker.id() + " at 10.64.12.6 as 1002");
+        try (SecretMemory opened = new Hpke(world.opening.crypto)
+                .open(
+                        vm.keys.sealing(),
+                        anew.sealingContext(),
+                        new byte[0],
+                        anew.mungeKey().orElseThrow().bytes().toByteArray())) {
+            assertThat(opened.sameAs(world.munge)).isTrue();
+        }
+        talk.send(new VmMessage.Readmitted(Nonce.random(new SecureRandom())));
+        talk.send(new VmMessage.Heartbeat());
+        assertThat(talk.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        world.settle(() -> assertThat(world.news).as("of another circuit").isEmpty());
+
+        AdmissionFixture.Session again = vm.callsWith(anew.certificates());
+        VmMessage.Resume second = AdmissionFixture.resume();
+        again.send(second);
+        again.send(new VmMessage.Ready());
+        assertThat(again.receive()).as("it has not said that it has it").isInstanceOf(ReadmissionGrant.class);
+        again.send(new VmMessage.Readmitted(second.fresh()));
+        again.send(new VmMessage.Heartbeat());
+        assertThat(again.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        world.settle(() -> assertThat(world.news)
+                .containsExactly(
+                        new WorkerEvent.NodeReady(BootFixture.TICKET, AdmissionFixture.SLOT, world.worker.id())));
+        world.settle(() -> world.desk.forget(BootFixture.TICKET));
+        assertThat(world.access.said).endsWith("dismiss " + world.worker.id());
+    }
+
+    @Test
+    void a_worker_of_this_boot_is_given_nothing_again_until_half_of_its_day_is_over() throws Exception {
+        AdmissionFixture.Session talk = comesBack();
+        talk.send(new VmMessage.Heartbeat());
+        assertThat(talk.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        world.now = ControllerUnlockFixture.NOW.plus(Duration.ofHours(12));
+        ReadmissionGrant anew = (ReadmissionGrant) comesBack().receive();
+        assertThat(anew.mungeKey()).isEmpty();
+        assertThat(anew.time()).isEqualTo(world.now);
+        assertThat(anew.certificates().get(1)).isEqualTo(given.certificates().get(1));
+    }
+
+    @Test
+    void who_has_an_authoritys_certificate_for_its_name_and_another_key_is_nobody_and_the_worker_stays()
+            throws Exception {
+        world.reopen();
+        AdmissionFixture.Session own = comesBack();
+        assertThat(own.receive()).isInstanceOf(ReadmissionGrant.class);
+        world.access.said.clear();
+        AdmissionFixture.Vm other = world.new Vm();
+        isDenied(other.callsCertified(), "another-key");
+        own.send(new VmMessage.Heartbeat());
+        assertThat(own.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        world.settle(() -> assertThat(world.news).isEmpty());
+        other.keys.close();
+    }
+
+    @Test
+    void who_was_never_handed_over_to_is_unknown_whatever_certificate_it_has(@TempDir Path empty) throws Exception {
+        try (AdmissionFixture fresh = new AdmissionFixture(empty)) {
+            AdmissionFixture.Vm stranger = fresh.new Vm();
+            AdmissionFixture.Session talk = stranger.callsCertified();
+            assertThat(((VerifierMessage.Denied) talk.receive()).clauses()).containsExactly("unknown");
+            assertThat(fresh.new Vm().calls().isGiven())
+                    .as("the slot is its worker's still")
+                    .isNotNull();
+        }
+    }
+
+    @Test
+    void a_ticket_that_was_forgotten_has_no_workers_to_come_back() throws Exception {
+        world.settle(() -> world.desk.forget(BootFixture.TICKET));
+        world.reopen();
+        isDenied(vm.callsWith(given), "unknown");
+    }
+
+    @Test
+    void one_of_another_life_of_its_vm_is_refused() throws Exception {
+        world.reopen();
+        AdmissionFixture.Session talk = vm.callsWith(given);
+        talk.send(new VmMessage.Resume(
+                BootFixture.TICKET, AdmissionFixture.SLOT, "b".repeat(26), Nonce.random(new SecureRandom())));
+        isDenied(talk, "another-vm");
+        world.isGone("denied-another-vm");
+    }
+
+    @Test
+    void an_allocation_that_says_another_address_lets_nobody_in() throws Exception {
+        world.address = 9;
+        world.reopen();
+        isDenied(comesBack(), "another-slot");
+        world.isGone("denied-another-slot");
+    }
+
+    @Test
+    void a_host_or_an_image_that_the_owners_took_back_lets_nobody_in() throws Exception {
+        ProjectPolicy before = world.policy;
+        world.policy = with(
+                before, List.of(new AcceptedHost("node3", vm.keys.publicKeys().signing())), before.images());
+        world.reopen();
+        isDenied(comesBack(), "host");
+        world.policy =
+                with(before, before.hosts(), List.of(new AcceptedImage(Digest.sha384("another"), Optional.empty())));
+        world.reopen();
+        isDenied(comesBack(), "image");
+        world.policy = before;
+        world.revoked = true;
+        world.reopen();
+        isDenied(comesBack(), "revoked");
+    }
+
+    private static ProjectPolicy with(ProjectPolicy policy, List<AcceptedHost> hosts, List<AcceptedImage> images) {
+        return new ProjectPolicy(
+                policy.project(),
+                policy.serial() + 1,
+                policy.from(),
+                policy.until(),
+                policy.level(),
+                hosts,
+                images,
+                policy.controllerLimit(),
+                policy.workerLimit(),
+                policy.sharing(),
+                policy.workerEncryption(),
+                policy.releases(),
+                Set.of());
+    }
+
+    @Test
+    void the_worker_of_somebody_who_is_no_member_any_more_is_refused() throws Exception {
+        world.members = List.of(AdmissionFixture.ANN);
+        world.reopen();
+        isDenied(comesBack(), "no-member");
+        world.isGone("denied-no-member");
+    }
+
+    @Test
+    void who_cannot_be_let_in_now_comes_again() throws Exception {
+        world.reopen();
+        world.access.fails = true;
+        AdmissionFixture.Session talk = comesBack();
+        talk.awaitEnd();
+        assertThat(talk.listener.heard).isEmpty();
+        world.settle(() -> assertThat(world.news).isEmpty());
+        world.access.fails = false;
+        assertThat(comesBack().receive()).isInstanceOf(ReadmissionGrant.class);
+    }
+
+    @Test
+    void one_that_cannot_be_renewed_goes_on_with_what_it_has() throws Exception {
+        world.now = ControllerUnlockFixture.NOW.plus(Duration.ofHours(12));
+        world.access.fails = true;
+        AdmissionFixture.Session talk = comesBack();
+        talk.send(new VmMessage.Heartbeat());
+        assertThat(talk.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+    }
+
+    @Test
+    void one_that_was_released_hears_that_and_gets_nothing() throws Exception {
+        world.reopen();
+        world.settle(() -> world.desk.release(BootFixture.TICKET));
+        assertThat(comesBack().receive()).isInstanceOf(VerifierMessage.Release.class);
+        assertThat(world.access.said).isEmpty();
+    }
+
+    @Test
+    void what_is_handed_over_stands_in_the_book_before(@TempDir Path elsewhere) throws IOException {
+        AdmittedWorker guest = AdmittedWorkers.open(world.folder.resolve("guests"))
+                .find(BootFixture.TICKET, AdmissionFixture.SLOT)
+                .orElseThrow();
+        assertThat(guest.keys()).isEqualTo(vm.keys.publicKeys());
+        assertThat(guest.uid()).isEqualTo(1002);
+        assertThat(guest.gid()).isEqualTo(1000);
+        assertThat(guest.vm()).isEqualTo(ControllerUnlockFixture.VM);
+        assertThat(guest.address()).hasToString("10.64.12.6");
+        assertThat(guest.image()).isEqualTo(ControllerUnlockFixture.IMAGE);
+        assertThat(AdmittedWorkers.open(elsewhere).find(BootFixture.TICKET, AdmissionFixture.SLOT))
+                .isEmpty();
+    }
+}

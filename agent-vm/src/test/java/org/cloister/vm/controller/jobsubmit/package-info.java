@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.vm.controller.jobsubmit;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,82 @@
+package org.cloister.vm.controller.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.vm.controller.slurm.JobRequirements;
+import org.cloister.vm.controller.slurm.LocalSlurm;
+import org.cloister.vm.controller.slurm.LocalSlurmJobId;
+import org.cloister.vm.controller.slurm.LocalSlurmJobState;
+
+/** A job as {@link SimulatedSlurm} has it. */
+final class FakeSlurmJob {
+    final LocalSlurmJobId id;
+    long array;
+    int throttle;
+    long set;
+    int restarts;
+    LocalSlurmJobState state = LocalSlurmJobState.PENDING;
+    String waitsFor = "";
+    boolean badConstraints;
+    String features = LocalSlurm.UNPLACED;
+    String admin = SimulatedSlurm.ADMIN;
+    /** What accounting has of it, since its end. */
+    String accounted = "";
+
+    JobRequirements demand;
+    int placed;
+    List<String> nodes = new ArrayList<>();
+    long runsMs = 2_000;
+    long untilMs;
+    long beginMs;
+    int ends;
+    boolean ran;
+    boolean forgotten;
+
+    FakeSlurmJob(LocalSlurmJobId id, JobRequirements demand) {
+        this.id = id;
+        this.demand = demand;
+    }
+
+    void finish(long nowMs) {
+        state = LocalSlurmJobState.ENDED;
+        untilMs = nowMs;
+        accounted = admin;
+        ends++;
+    }
+
+    void say(String text) {
+        if (state == LocalSlurmJobState.ENDED) {
+            accounted = text;
+        } else {
+            admin = text;
+        }
+    }
+
+    FakeSlurmJob copy() {
+        FakeSlurmJob copy = new FakeSlurmJob(id, demand);
+        copy.become(this);
+        return copy;
+    }
+
+    void become(FakeSlurmJob was) {
+        restarts = was.restarts;
+        state = was.state;
+        waitsFor = was.waitsFor;
+        badConstraints = was.badConstraints;
+        features = was.features;
+        demand = was.demand;
+        placed = was.placed;
+        nodes = new ArrayList<>(was.nodes);
+        untilMs = was.untilMs;
+        beginMs = was.beginMs;
+        ends = was.ends;
+        ran = was.ran;
+        forgotten = was.forgotten;
+    }
+
+    @Override
+    public String toString() {
+        return "job " + id + " " + state + " " + waitsFor + " restarts=" + restarts + " ends=" + ends + " features="
+                + features + " nodes=" + demand.minNodes() + " admin=" + admin;
+    }
+}

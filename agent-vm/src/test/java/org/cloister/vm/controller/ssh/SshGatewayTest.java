@@ -1,0 +1,344 @@
+package org.cloister.vm.controller.ssh;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.access.AccessResponse;
+import org.cloister.protocol.access.AccessResponse.Refused;
+import org.cloister.protocol.audit.AuditEvent;
+import org.cloister.protocol.audit.AuditField;
+import org.cloister.protocol.identity.CertificateRole;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** OpenSSH at both ends, circuits between them, and a login of this machine's. */
+@Timeout(300)
+class SshGatewayTest extends SingleLoginFixture {
+    private static final int BIG = 50 << 20;
+
+    @Test
+    void a_member_logs_in_with_the_circuits_key_and_hears_how_a_command_ended() throws Exception {
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            assertThat(call.answer)
+                    .isEqualTo(new AccessResponse.Granted(world.place.hostKey().key(), "ada"));
+            var ended = call.ssh("id -un; pwd; echo wrong >&2; exit 42");
+            assertThat(ended.out()).isEqualTo("ada\n" + world.home + "\n");
+            assertThat(ended.errors()).isEqualTo("wrong\n");
+            assertThat(ended.status()).isEqualTo(42);
+            assertThat(world.counted("sessions")).isEqualTo(1);
+        }
+        eventually(() -> world.desk.sessionCount() == 0 && isEmpty(world.place.folder()));
+        assertThat(world.counted("sessions")).isZero();
+        assertThat(world.counted("sessions_begun_total")).isEqualTo(1);
+    }
+
+    @Test
+    void much_goes_both_ways_whole() throws Exception {
+        byte[] big = new byte[BIG];
+        new Random(1).nextBytes(big);
+        Path here = Files.write(folder.resolve("big"), big);
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            assertThat(call.sftp("put \"" + here + "\" \"in side\"\n").status()).isZero();
+        }
+        assertThat(Digest.sha256(Files.readAllBytes(world.home.resolve("in side"))))
+                .isEqualTo(Digest.sha256(big));
+        try (var call = ada.calls(CertificateRole.EXPORTER)) {
+            var ended = call.sftp("get \"in side\" \"" + folder.resolve("back") + "\"\n");
+            assertThat(ended.status()).as(ended.errors()).isZero();
+        }
+        assertThat(Digest.sha256(Files.readAllBytes(folder.resolve("back")))).isEqualTo(Digest.sha256(big));
+        AuditEvent sent = kind("export.sent").get(0);
+        assertThat(sent.facts()).containsEntry(AuditField.BYTES, (long) BIG);
+        assertThat(world.counted("exported_files_total")).isEqualTo(1);
+        assertThat(world.counted("exported_bytes_total")).isEqualTo(BIG);
+    }
+
+    @Test
+    void an_end_of_input_reaches_a_command_that_still_answers() throws Exception {
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            Path input = Files.write(folder.resolve("input"), new byte[3_000_000]);
+            List<String> argv = new ArrayList<>(List.of("ssh"));
+            argv.addAll(call.options(call.identity()));
+            argv.addAll(List.of("-p", String.valueOf(call.port()), "ada@127.0.0.1", "wc -c; sleep 1; echo late"));
+            Process ssh = new ProcessBuilder(argv).redirectInput(input.toFile()).start();
+            assertThat(new String(ssh.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .isEqualTo("3000000\nlate\n");
+            assertThat(ssh.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void another_persons_key_opens_no_session_and_nobody_is_another_login() throws Exception {
+        try (var other = ada.calls(CertificateRole.MEMBER);
+                var call = ada.calls(CertificateRole.MEMBER)) {
+            var stranger = call.sshWith(other.identity(), "ada", "id");
+            assertThat(stranger.status()).isEqualTo(255);
+            assertThat(stranger.errors()).contains("Permission denied (publickey)");
+        }
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            assertThat(call.sshWith(call.identity(), "root", "id").errors()).contains("Permission denied");
+        }
+    }
+
+    @Test
+    void who_is_no_member_hears_it() throws Exception {
+        try (var call = world.new Person("eve9", CertificateRole.MEMBER).calls(CertificateRole.MEMBER)) {
+            assertThat(call.answer).isInstanceOfSatisfying(Refused.class, refused -> {
+                assertThat(refused.word()).isEqualTo(Refused.MEMBER);
+                assertThat(refused.text()).contains("eve9");
+            });
+        }
+        assertThat(world.counted("refused_member_total")).isEqualTo(1);
+        assertThatThrownBy(() -> world.new Person("cat5", CertificateRole.OPENER).calls(CertificateRole.OPENER))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(world.desk.sessionCount()).isZero();
+    }
+
+    @Test
+    void a_person_has_so_many_sessions_and_one_that_ended_makes_room() throws Exception {
+        List<SshGatewayFixture.SshCircuit> calls = new ArrayList<>();
+        for (int i = 0; i < SshGateway.MAX_SESSIONS_PER_PERSON; i++) {
+            calls.add(ada.calls(CertificateRole.MEMBER));
+            assertThat(calls.get(i).answer).isInstanceOf(AccessResponse.Granted.class);
+        }
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            assertThat(call.answer)
+                    .isInstanceOfSatisfying(
+                            Refused.class, refused -> assertThat(refused.word()).isEqualTo(Refused.SESSIONS));
+        }
+        assertThat(world.counted("refused_sessions_total")).isEqualTo(1);
+        calls.get(0).close();
+        eventually(() -> world.desk.sessionCount() < SshGateway.MAX_SESSIONS_PER_PERSON);
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            assertThat(call.answer).isInstanceOf(AccessResponse.Granted.class);
+        }
+        for (var call : calls) {
+            call.close();
+        }
+    }
+
+    @Test
+    void a_revoked_persons_session_ends_and_what_was_detached_goes_on() throws Exception {
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            var running =
+                    running(call, "sleep 7771 & setsid sleep 7772 & nohup sleep 7773 >/dev/null 2>&1 & touch up; wait");
+            eventually(() -> Files.exists(world.home.resolve("up")) && processes("sleep 777[123]") == 3);
+            world.revoke(ada);
+            assertThat(running.get(20, TimeUnit.SECONDS).status()).isEqualTo(255);
+            assertThat(call.ended.get(5, TimeUnit.SECONDS)).isNotEqualTo("said all");
+        }
+        eventually(() -> world.desk.sessionCount() == 0);
+        try {
+            assertThat(processes("sleep 7771")).isZero();
+            assertThat(processes("sleep 7772")).isEqualTo(1);
+            assertThat(processes("sleep 7773")).isEqualTo(1);
+        } finally {
+            new ProcessBuilder("pkill", "-u", String.valueOf(SshGatewayFixture.UID), "-x", "sleep")
+                    .start()
+                    .waitFor();
+        }
+        assertThatThrownBy(() -> ada.calls(CertificateRole.MEMBER)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void a_withheld_list_ends_its_signers_sessions_and_the_next_one_lets_them_come_back() throws Exception {
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            var running = running(call, "touch up; sleep 7775");
+            eventually(() -> Files.exists(world.home.resolve("up")));
+            world.deliver(2, Duration.ofHours(1));
+            world.passed = Duration.ofHours(1);
+            assertThatThrownBy(() -> call.ended.get(2, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+            world.passed = Duration.ofHours(1).plusSeconds(1);
+            assertThat(running.get(20, TimeUnit.SECONDS).status()).isEqualTo(255);
+            assertThat(call.ended.get(5, TimeUnit.SECONDS)).isNotEqualTo("said all");
+        }
+        eventually(() -> world.desk.sessionCount() == 0);
+        assertThatThrownBy(() -> ada.calls(CertificateRole.MEMBER)).isInstanceOf(IllegalStateException.class);
+        world.deliver(3, Duration.ofHours(1));
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            assertThat(call.ssh("true").status()).isZero();
+        }
+    }
+
+    @Test
+    void an_sshd_that_dies_ends_the_circuit() throws Exception {
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            var running = running(call, "touch up; sleep 7774");
+            eventually(() -> Files.exists(world.home.resolve("up")));
+            long pid = Long.parseLong(
+                    Files.readString(world.place.folder().resolve("1/pid")).strip());
+            ProcessHandle sshd = ProcessHandle.of(pid).orElseThrow();
+            List<ProcessHandle> all = new ArrayList<>(sshd.descendants().toList());
+            sshd.destroyForcibly();
+            all.forEach(ProcessHandle::destroyForcibly);
+            assertThat(running.get(20, TimeUnit.SECONDS).status()).isEqualTo(255);
+        }
+        eventually(() -> world.desk.sessionCount() == 0 && isEmpty(world.place.folder()));
+    }
+
+    @Test
+    void an_agent_that_dies_takes_its_sshd_with_it() throws Exception {
+        Path other = Files.createDirectory(folder.resolve("other"));
+        Process agent = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        KilledAgentProcess.class.getName(),
+                        other.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("agent.log").toFile())
+                .start();
+        Path shell = other.resolve("homes/ada/shell");
+        eventually(() -> Files.exists(shell) && !Files.readString(shell).isBlank());
+        long pid =
+                Long.parseLong(Files.readString(other.resolve("sessions/1/pid")).strip());
+        ProcessHandle sshd = ProcessHandle.of(pid).orElseThrow();
+        ProcessHandle users = ProcessHandle.of(
+                        Long.parseLong(Files.readString(shell).strip()))
+                .orElseThrow();
+        List<ProcessHandle> all = new ArrayList<>(sshd.descendants().toList());
+        all.remove(users);
+        agent.destroyForcibly().waitFor();
+        try {
+            eventually(() -> !sshd.isAlive() && all.stream().noneMatch(ProcessHandle::isAlive));
+        } finally {
+            users.destroyForcibly();
+        }
+    }
+
+    @Test
+    void a_member_puts_and_does_not_take_and_hears_who_may() throws Exception {
+        Files.writeString(folder.resolve("data"), "data\n");
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            assertThat(call.rsync(folder.resolve("data").toString(), "ada@127.0.0.1:sent")
+                            .status())
+                    .isZero();
+        }
+        assertThat(world.home.resolve("sent")).hasContent("data\n");
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            var got = call.sftp("get sent " + folder.resolve("back") + "\n");
+            assertThat(got.status()).isNotZero();
+            assertThat(got.errors()).contains("Permission denied");
+        }
+        assertThat(Files.exists(folder.resolve("back")) ? Files.size(folder.resolve("back")) : 0)
+                .isZero();
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            var got = call.rsync("ada@127.0.0.1:sent", folder.resolve("back").toString());
+            assertThat(got.status()).isNotZero();
+            assertThat(got.errors()).contains("rsync takes data out of the project, which the role exporter may");
+        }
+        try (var call = ada.calls(CertificateRole.MEMBER)) {
+            assertThat(call.ssh("scp -f sent").errors()).contains("the role exporter may");
+        }
+        assertThat(world.records).isEmpty();
+    }
+
+    @Test
+    void an_exporter_takes_files_by_rsync_and_each_is_recorded() throws Exception {
+        Path tree = Files.createDirectories(world.home.resolve("tree/sub"));
+        Files.writeString(tree.resolve("a b"), "one");
+        Files.writeString(tree.resolve("new\nline"), "three");
+        try (var call = ada.calls(CertificateRole.EXPORTER)) {
+            var ended = call.rsync(
+                    "ada@127.0.0.1:" + world.home.resolve("tree"),
+                    folder.resolve("out").toString());
+            assertThat(ended.status()).as(ended.errors()).isZero();
+        }
+        assertThat(folder.resolve("out/tree/sub/a b")).hasContent("one");
+        eventually(() -> kind("export.ended").size() == 1);
+        assertThat(kind("export.opened"))
+                .extracting(each -> each.facts().get(AuditField.PATH))
+                .containsExactly(world.home.resolve("tree").toString());
+        assertThat(kind("export.sent"))
+                .extracting(each -> each.facts().get(AuditField.PATH))
+                .contains(tree + "/a%20b", tree + "/new%0Aline");
+        assertThat(kind("export.ended").get(0).facts())
+                .containsEntry(AuditField.BYTES, 8L)
+                .containsEntry(AuditField.LOGIN, "ada")
+                .containsEntry(AuditField.PERSON, "ada7.exporter." + world.project + ".cloister.internal");
+    }
+
+    @Test
+    void an_exporter_has_no_shell_and_runs_nothing_of_the_logins() throws Exception {
+        Files.writeString(world.home.resolve(".bashrc"), "touch " + world.home.resolve("ran") + "; echo secret\n");
+        Files.createDirectories(world.home.resolve(".ssh"));
+        Files.writeString(world.home.resolve(".ssh/rc"), "touch " + world.home.resolve("ran") + "\n");
+        for (String command : List.of("id", "rsync --server --sender -logDtpre.iLsfxC . $(id)", "cat .bashrc", "")) {
+            try (var call = ada.calls(CertificateRole.EXPORTER)) {
+                var ended = call.ssh(command);
+                assertThat(ended.status()).as(command).isEqualTo(77);
+                assertThat(ended.out()).as(command).isEmpty();
+                assertThat(ended.errors()).as(command).contains("as a member");
+            }
+        }
+        assertThat(world.home.resolve("ran")).doesNotExist();
+    }
+
+    @Test
+    void nothing_goes_out_that_is_not_recorded() throws Exception {
+        Files.writeString(world.home.resolve("data"), "data\n");
+        world.recordFails = true;
+        try (var call = ada.calls(CertificateRole.EXPORTER)) {
+            assertThat(call.answer)
+                    .isInstanceOfSatisfying(
+                            Refused.class, refused -> assertThat(refused.word()).isEqualTo(Refused.RECORD));
+        }
+        world.recordFails = false;
+        try (var call = ada.calls(CertificateRole.EXPORTER)) {
+            world.recordFails = true;
+            assertThat(call.sftp("get data " + folder.resolve("back") + "\n").status())
+                    .isNotZero();
+        }
+        assertThat(Files.exists(folder.resolve("back")) ? Files.size(folder.resolve("back")) : 0)
+                .isZero();
+    }
+
+    private List<AuditEvent> kind(String kind) {
+        return world.records.stream().filter(each -> each.kind().equals(kind)).toList();
+    }
+
+    private static long processes(String pattern) throws Exception {
+        Process pgrep = new ProcessBuilder("pgrep", "-cxf", pattern).start();
+        return Long.parseLong(new String(pgrep.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip());
+    }
+
+    private static boolean isEmpty(Path folder) throws Exception {
+        try (var entries = Files.list(folder)) {
+            return entries.findAny().equals(Optional.empty());
+        }
+    }
+
+    private interface Condition {
+        boolean now() throws Exception;
+    }
+
+    private static void eventually(Condition holds) throws Exception {
+        for (int i = 0; i < 400 && !holds.now(); i++) {
+            Thread.sleep(50);
+        }
+        assertThat(holds.now()).isTrue();
+    }
+
+    private static CompletableFuture<SshGatewayFixture.ExitResult> running(
+            SshGatewayFixture.SshCircuit call, String line) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return call.ssh(line);
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+}

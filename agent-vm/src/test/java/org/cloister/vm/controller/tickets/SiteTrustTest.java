@@ -1,0 +1,205 @@
+package org.cloister.vm.controller.tickets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.cloister.ctl.authority.EnrolmentFileStore;
+import org.cloister.ctl.authority.RegistrationAuthority;
+import org.cloister.protocol.dsse.SignatureCurve;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateAuthority;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRequest;
+import org.cloister.protocol.identity.EnrolmentRequest;
+import org.cloister.protocol.identity.EnrolmentToken;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.SubjectPublicKey;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.ticket.Allocation;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.SignedTicketFixture;
+import org.cloister.protocol.ticket.SignedTicketFixture.Signer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whose nodes a controlling VM takes, and until when. */
+class SiteTrustTest {
+    private static final Instant NOW = SignedTicketFixture.NOW.plusSeconds(60);
+
+    private final SignedTicketFixture world = new SignedTicketFixture();
+    private Instant now = NOW;
+    private final TrustStore beliefs = new TrustStore(
+            TrustAnchors.none().withProject(world.project).withSite(List.of(world.siteKey.verificationKey())),
+            RevocationLists.none(),
+            () -> now);
+    private final SiteTrust site = new SiteTrust(beliefs);
+    private final VerificationKey host = world.hosts.get(0).key().verificationKey();
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it
+    private Path folder;
+
+    SiteTrustTest() throws Exception {}
+
+    private void list(int number, Signer... revoked) throws Exception {
+        List<CertificateAuthority.Revocation> all = new java.util.ArrayList<>();
+        for (Signer each : revoked) {
+            X509Certificate leaf = (X509Certificate) CertificateFactory.getInstance("X.509")
+                    .generateCertificate(new ByteArrayInputStream(each.chain().get(0)));
+            all.add(new CertificateAuthority.Revocation(leaf.getSerialNumber(), now));
+        }
+        beliefs.addRevocationList(world.site.revoke(all, BigInteger.valueOf(number), now, Duration.ofHours(24)));
+    }
+
+    private static RelayTicketMessage.Welcome welcome(Signer relay) {
+        return new RelayTicketMessage.Welcome(
+                ByteString.EMPTY,
+                relay.chain().stream().map(ByteString::copyFrom).toList());
+    }
+
+    private byte[] allocation(SigningKey signer) throws Exception {
+        return world.allocation(world.ticket(world.request()), world.slots())
+                .sign(signer)
+                .bytes();
+    }
+
+    private void refuses(byte[] allocation, String why) {
+        assertThatThrownBy(() -> site.verifyAllocation(allocation))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(why);
+        assertThat(site.isUntrusted(host)).isTrue();
+    }
+
+    @Test
+    void a_relay_of_the_site_gives_nodes_and_its_hosts_hold_as_long_as_it_does() throws Exception {
+        list(1);
+        assertThat(site.isUntrusted(host)).as("nobody has given it").isTrue();
+        assertThat(site.onWelcome(welcome(world.relay)))
+                .as("half of what its certificate has left")
+                .isEqualTo(Duration.between(NOW, SignedTicketFixture.NOW.plus(SignedTicketFixture.DAY))
+                        .dividedBy(2));
+        Allocation given = site.verifyAllocation(allocation(world.relay.key()));
+        assertThat(given.slots()).hasSize(2);
+        assertThat(site.isUntrusted(host)).isFalse();
+        list(2, world.relay);
+        assertThat(site.isUntrusted(host)).isTrue();
+        refuses(allocation(world.relay.key()), "revoked");
+    }
+
+    private void takeBackHost(int number) throws Exception {
+        RegistrationAuthority desk = new RegistrationAuthority(world.site, new EnrolmentFileStore(folder));
+        CertificateName name = world.hosts.get(0).name();
+        EnrolmentToken.NewToken token = EnrolmentToken.make(new SecureRandom());
+        desk.open(name, token.publicHalf(), now, Duration.ofHours(1));
+        desk.answer(
+                EnrolmentRequest.first(
+                        CertificateRequest.make(name, world.hosts.get(0).key()), token.token()),
+                now);
+        desk.revoke(name, "stolen", now);
+        // All its certificates have ended since.
+        now = NOW.plus(Duration.ofDays(20));
+        beliefs.addRevocationList(desk.list(BigInteger.valueOf(number), now, Duration.ofHours(24)));
+    }
+
+    @Test
+    void a_host_that_the_site_has_taken_back_is_known_by_its_key_whatever_its_certificates_were() throws Exception {
+        list(1);
+        site.onWelcome(welcome(world.relay));
+        site.verifyAllocation(allocation(world.relay.key()));
+        assertThat(site.isKeyRevoked(host)).isFalse();
+        takeBackHost(2);
+        assertThat(site.isKeyRevoked(host)).isTrue();
+        assertThat(site.isUntrusted(host)).isTrue();
+        assertThat(site.isKeyRevoked(world.hosts.get(1).key().verificationKey()))
+                .isFalse();
+        now = now.plus(Duration.ofDays(2));
+        assertThat(site.isKeyRevoked(host)).as("what was said stays said").isTrue();
+        assertThat(site.isKeyRevoked(world.hosts.get(1).key().verificationKey()))
+                .as("a list that has ended ends nobody")
+                .isFalse();
+        beliefs.replaceAnchors(TrustAnchors.none().withProject(world.project));
+        assertThat(site.isKeyRevoked(host)).as("by nobody of the site").isFalse();
+    }
+
+    @Test
+    void a_relay_that_has_not_shown_itself_gives_nothing() throws Exception {
+        list(1);
+        refuses(allocation(world.relay.key()), "have none yet");
+        site.onWelcome(new RelayTicketMessage.Welcome(ByteString.EMPTY, List.of()));
+        refuses(allocation(world.relay.key()), "have none yet");
+    }
+
+    @Test
+    void a_relay_of_another_site_gives_nothing() throws Exception {
+        list(1);
+        SigningKey other = SignedTicketFixture.key(SignatureCurve.P256);
+        CertificateAuthority elsewhere = CertificateAuthority.ofSite(
+                SubjectPublicKey.of(other.verificationKey()),
+                other::sign,
+                SignedTicketFixture.NOW,
+                Duration.ofDays(30),
+                new SecureRandom());
+        Signer relay = SignedTicketFixture.party(elsewhere, world.relay.name());
+        assertThat(site.onWelcome(welcome(relay))).isEqualTo(Duration.ofMinutes(1));
+        refuses(allocation(relay.key()), "authority of site");
+        refuses(allocation(world.relay.key()), "authority of site");
+    }
+
+    @Test
+    void an_allocation_that_somebody_else_signed_is_none() throws Exception {
+        list(1);
+        site.onWelcome(welcome(world.relay));
+        refuses(allocation(world.hosts.get(0).key()), "signature");
+        Signer second = SignedTicketFixture.party(world.site, new CertificateName("r2", "relay", CertificateName.SITE));
+        site.onWelcome(welcome(second));
+        refuses(allocation(second.key()), "r2.relay");
+    }
+
+    @Test
+    void a_host_of_the_site_gives_no_nodes() throws Exception {
+        list(1);
+        site.onWelcome(welcome(world.hosts.get(0)));
+        refuses(allocation(world.hosts.get(0).key()), "relay");
+    }
+
+    @Test
+    void certificates_that_have_ended_give_nothing_and_newer_ones_do() throws Exception {
+        list(1);
+        site.onWelcome(welcome(world.relay));
+        now = SignedTicketFixture.NOW.plus(SignedTicketFixture.DAY).plusSeconds(1);
+        list(2);
+        refuses(allocation(world.relay.key()), "a time from");
+        byte[] renewed = world.site.issue(
+                world.relay.name(),
+                SubjectPublicKey.of(world.relay.key().verificationKey()),
+                now,
+                SignedTicketFixture.DAY);
+        site.onWelcome(welcome(new Signer(world.relay.name(), world.relay.key(), List.of(renewed))));
+        assertThat(site.verifyAllocation(allocation(world.relay.key())).slots()).hasSize(2);
+        assertThat(site.isUntrusted(host)).isFalse();
+    }
+
+    @Test
+    void without_a_list_of_the_sites_in_force_nobody_gives_anything() throws Exception {
+        site.onWelcome(welcome(world.relay));
+        refuses(allocation(world.relay.key()), "a revocation list");
+        list(1);
+        site.verifyAllocation(allocation(world.relay.key()));
+        assertThat(site.isUntrusted(host)).isFalse();
+        now = NOW.plus(Duration.ofHours(25));
+        assertThat(site.isUntrusted(host)).isTrue();
+    }
+}

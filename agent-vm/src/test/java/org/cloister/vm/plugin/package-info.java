@@ -1,4 +1,0 @@
-@NullMarked
-package org.cloister.vm.plugin;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** What drives a queue's controller without Slurm and without workers: small ones in memory, and one that breaks calls. */
-@NullMarked
-package org.cloister.vm.queue;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package org.cloister.vm.receipt;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,38 @@
+package org.cloister.vm.system.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.cloister.base.process.ProcessRunner;
+import org.junit.jupiter.api.Test;
+
+class MountedFileSystemTest {
+    @Test
+    void reads_lines_with_and_without_optional_fields() throws IOException {
+        assertThat(MountedFileSystem.parse("""
+                        36 35 98:0 /mnt1 /mnt\\0402 rw,nosuid master:1 shared:2 - ext4 /dev/mapper/cloister-scratch rw,errors=continue
+                        40 35 0:50 / /project rw,nodev - nfs4 10.70.0.1:/ rw,vers=4.2
+                        """))
+                .containsExactly(
+                        new MountedFileSystem(
+                                Path.of("/mnt 2"), List.of("rw", "nosuid"), "ext4", "/dev/mapper/cloister-scratch"),
+                        new MountedFileSystem(Path.of("/project"), List.of("rw", "nodev"), "nfs4", "10.70.0.1:/"));
+    }
+
+    @Test
+    void what_is_no_line_is_an_error() {
+        for (String line : List.of("\n", "36 35 98:0 / /a rw", "36 35 98:0 / /a rw - ext4 /dev/vda", "x")) {
+            assertThatThrownBy(() -> MountedFileSystem.parse(line)).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void reads_this_machines_own() throws IOException {
+        assertThat(MountedFileSystem.list(ProcessRunner.local()))
+                .extracting(MountedFileSystem::mountPoint)
+                .contains(Path.of("/proc"));
+    }
+}

@@ -1,0 +1,215 @@
+package org.cloister.vm.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.transport.circuit.FaultyPath;
+import org.cloister.transport.circuit.PathFault;
+import org.cloister.transport.circuit.PathFault.Direction;
+import org.cloister.vm.controller.admission.RetainedObjectCounter;
+import org.cloister.vm.controller.tickets.WorkerEvent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The conversations of a real worker and a real desk with every message lost, and every circuit cut before and behind every
+ * message, each once: none is left out and none is drawn.
+ */
+@Timeout(900)
+class BrokenCircuitTest {
+    private static final int AT_ONCE = 6;
+
+    @TempDir
+    Path folders;
+
+    /** A worker and its controlling VM, of which one circuit meets one fault. */
+    private static final class CircuitFaultCase extends WorkerSessionHarness {
+        private final FaultyPath path;
+        private final AtomicBoolean met = new AtomicBoolean();
+
+        CircuitFaultCase(Path folder, Optional<PathFault> fault) {
+            this.folder = folder;
+            this.path = new FaultyPath(fault);
+        }
+
+        /** The next circuit alone has the fault. */
+        void arm() {
+            relay.paths = () -> met.getAndSet(true) ? FaultyPath.sound() : path;
+        }
+
+        /** @return whether it came up; else it went off without */
+        boolean joins() throws Exception {
+            for (int i = 0; i < 100 * PATIENCE_S; i++) {
+                if (news.stream().anyMatch(WorkerEvent.NodeReady.class::isInstance)) {
+                    return true;
+                }
+                if (machine.log.contains("off")) {
+                    return false;
+                }
+                Thread.sleep(10);
+            }
+            throw new AssertionError("neither a node nor off within " + PATIENCE_S + " s");
+        }
+
+        void has(SecretMemory munge) {
+            assertThat(machine.given.orElseThrow().mungeKey().sameAs(munge)).isTrue();
+        }
+
+        List<WorkerEvent.NodeGone> gone() {
+            return news.stream()
+                    .filter(WorkerEvent.NodeGone.class::isInstance)
+                    .map(WorkerEvent.NodeGone.class::cast)
+                    .toList();
+        }
+
+        void isReleased() throws Exception {
+            onDesk(() -> {
+                desk.release(WorkerFixture.TICKET);
+                return true;
+            });
+            awaitLog("off");
+        }
+
+        /** The slot was given once, and stays so; with the ticket all goes. */
+        void leavesNothing() throws Exception {
+            assertThat(world.gives).as("hand-overs of the slot").hasValue(1);
+            assertThat(Files.readAllLines(folder.resolve("spent").resolve(WorkerFixture.TICKET + ".spent")))
+                    .hasSize(1);
+            onDesk(() -> {
+                desk.forget(WorkerFixture.TICKET);
+                return true;
+            });
+            for (int i = 0; i < 1000 && kept() > 0; i++) {
+                Thread.sleep(10);
+            }
+            assertThat(kept())
+                    .as("what the desk keeps of a ticket that has ended")
+                    .isZero();
+            assertThat(files("guests")).isEmpty();
+            assertThat(files("spent")).containsExactly("releases");
+        }
+
+        private List<String> files(String of) throws IOException {
+            try (Stream<Path> all = Files.list(folder.resolve(of))) {
+                return all.map(Path::getFileName).map(Path::toString).toList();
+            }
+        }
+
+        private long kept() throws Exception {
+            return decisions.submit(() -> RetainedObjectCounter.by(desk)).get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    private interface Scenario {
+        void of(CircuitFaultCase world) throws Exception;
+    }
+
+    private CircuitFaultCase run(Optional<PathFault> fault, Scenario course) throws IOException {
+        CircuitFaultCase world = new CircuitFaultCase(Files.createTempDirectory(folders, "case"), fault);
+        try {
+            world.start();
+            try {
+                course.of(world);
+            } finally {
+                world.stop();
+            }
+            return world;
+        } catch (Exception | AssertionError e) {
+            throw new AssertionError(fault.map(PathFault::toString).orElse("no fault") + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** @return how many cases there were */
+    private int withEachFault(Scenario course) throws Exception {
+        CircuitFaultCase sound = run(Optional.empty(), course);
+        int toTarget = sound.path.records(Direction.TO_TARGET);
+        int toOpener = sound.path.records(Direction.TO_OPENER);
+        List<Callable<CircuitFaultCase>> cases = new ArrayList<>();
+        for (PathFault fault : PathFault.all(toTarget, toOpener)) {
+            // The last each way is TLS's farewell, which an end that has gone does not wait for.
+            boolean last = fault.record() == (fault.direction() == Direction.TO_TARGET ? toTarget : toOpener) - 1;
+            cases.add(() -> {
+                CircuitFaultCase each = run(Optional.of(fault), course);
+                assertThat(each.path.happened() || last)
+                        .as("%s happened", fault)
+                        .isTrue();
+                return each;
+            });
+        }
+        ExecutorService some = Executors.newFixedThreadPool(AT_ONCE);
+        List<String> failures = new ArrayList<>();
+        try {
+            for (Future<CircuitFaultCase> each : some.invokeAll(cases)) {
+                try {
+                    each.get();
+                } catch (ExecutionException e) {
+                    failures.add(String.valueOf(e.getCause()));
+                }
+            }
+        } finally {
+            some.shutdownNow();
+        }
+        assertThat(failures).isEmpty();
+        return cases.size();
+    }
+
+    @Test
+    void a_hand_over_ends_in_one_worker_with_its_keys_or_in_a_spent_slot_whatever_is_lost() throws Exception {
+        int cases = withEachFault(world -> {
+            world.arm();
+            world.boot();
+            if (world.joins()) {
+                world.has(world.world.mungeKey);
+                assertThat(world.gone()).isEmpty();
+                world.isReleased();
+            } else {
+                assertThat(world.machine.given)
+                        .as("keys of a worker that went off")
+                        .isEmpty();
+                WorkerEvent.EndReason trouble =
+                        world.next(WorkerEvent.NodeGone.class).reason();
+                assertThat(trouble.code()).isEqualTo("denied-spent");
+                assertThat(trouble.text()).as("blames no host").endsWith("broke during its hand-over");
+                assertThat(world.gone()).isEmpty();
+            }
+            world.leavesNothing();
+        });
+        // Of the worker the hello, the evidence, six phases, ready and its part; of the desk the hello, question,
+        // hand-over and release.
+        assertThat(cases).isGreaterThanOrEqualTo((10 + 4) * PathFault.Kind.values().length);
+    }
+
+    @Test
+    void a_readmission_ends_with_the_keys_of_the_controlling_vm_that_is_there_whatever_is_lost() throws Exception {
+        int cases = withEachFault(world -> {
+            world.ready();
+            world.reopen();
+            world.news.clear();
+            world.arm();
+            world.relay.cut();
+            assertThat(world.joins()).as("the worker lives on").isTrue();
+            world.has(world.world.newKey);
+            assertThat(world.gone()).isEmpty();
+            world.isReleased();
+            world.leavesNothing();
+        });
+        // Of the worker the hello, resume, beat, ready, readmitted, a phase and its part; of the desk the hello, beat,
+        // readmission, release.
+        assertThat(cases).isGreaterThanOrEqualTo((7 + 4) * PathFault.Kind.values().length);
+    }
+}

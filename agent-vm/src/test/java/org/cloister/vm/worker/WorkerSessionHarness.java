@@ -1,0 +1,281 @@
+package org.cloister.vm.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.handover.WorkerName;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.transport.link.AgentLink;
+import org.cloister.transport.link.AgentLinkListener;
+import org.cloister.transport.tls.TlsCredential;
+import org.cloister.vm.boot.AgentVmStatusFile;
+import org.cloister.vm.boot.AssignmentPoller;
+import org.cloister.vm.boot.BootJournal;
+import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.boot.VmTrustStore;
+import org.cloister.vm.controller.admission.AdmittedWorkers;
+import org.cloister.vm.controller.admission.HandoverLedger;
+import org.cloister.vm.controller.admission.WorkerAdmission;
+import org.cloister.vm.controller.tickets.WorkerEvent;
+import org.cloister.vm.metrics.VmMetrics;
+import org.cloister.vm.worker.state.WorkerStateMachine;
+import org.cloister.vm.worker.steps.AcceptedHandover;
+import org.cloister.vm.worker.steps.NodeSetup;
+import org.cloister.vm.worker.steps.SetupStep;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A worker and its controlling VM's desk, over real links and circuits in one process; its machine alone is the test's. */
+@Timeout(120)
+@SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
+abstract class WorkerSessionHarness {
+    static final long PATIENCE_S = 40;
+
+    final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
+    final KeptStatements lives = new KeptStatements();
+    final ExecutorService decisions = Executors.newSingleThreadExecutor();
+    final BlockingQueue<WorkerEvent> news = new LinkedBlockingQueue<>();
+    final AtomicLong strangers = new AtomicLong();
+    final RecordedSetup machine = new RecordedSetup();
+    final VmMetrics metrics = new VmMetrics();
+
+    /** Of the worker's time. */
+    final AtomicLong ahead = new AtomicLong();
+
+    /** By which a worker judges before its controlling VM has set it. */
+    InstantSource workersClock = InstantSource.system();
+
+    @TempDir
+    Path folder;
+
+    WorkerFixture world;
+    InProcessRelay relay;
+    WorkerAdmission desk;
+    BootKeyPairs keys;
+    AgentLink controllers;
+    AgentLink workers;
+    volatile WorkerVm worker;
+
+    /** Steps that are said and not done. */
+    static final class RecordedSetup implements NodeSetup {
+        final BlockingQueue<String> log = new LinkedBlockingQueue<>();
+        volatile Optional<SetupStep> fails = Optional.empty();
+        volatile boolean readmissionFails;
+        volatile Optional<AcceptedHandover> given = Optional.empty();
+
+        @Override
+        public void apply(SetupStep step, AcceptedHandover handed) throws IOException {
+            log.add(step.toString());
+            given = Optional.of(handed);
+            if (fails.equals(Optional.of(step))) {
+                throw new IOException("as the test wants it");
+            }
+        }
+
+        @Override
+        public void applyReadmission(AcceptedHandover handed, boolean opened) throws IOException {
+            given = Optional.of(handed);
+            log.add("readmitted" + (opened ? " by another" : ""));
+            if (readmissionFails) {
+                throw new IOException("as the test wants it");
+            }
+        }
+
+        @Override
+        public void undo(SetupStep step, boolean failed) {
+            log.add("not " + step + (failed ? " failed" : ""));
+        }
+
+        @Override
+        public Optional<Instant> scratchErasedAt() {
+            return Optional.of(Instant.now());
+        }
+
+        @Override
+        public void powerOff() {
+            log.add("off");
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        world = new WorkerFixture(Files.createDirectory(folder.resolve("statements")));
+        relay = new InProcessRelay(loops);
+        relay.lists.add(ByteString.copyFrom(world.revocations));
+        relay.assignment = asked -> world.told();
+        relay.host = asked -> world.vouch(WorkerFixture.IMAGE, asked.claim());
+        open(world.controllers);
+        for (int i = 0; i < 400 && !relay.serves(world.controller); i++) {
+            Thread.sleep(10);
+        }
+        keys = BootKeyPairs.generate(world.secrets, new SecureRandom());
+    }
+
+    /** A controlling VM, with what the drive has of one before it. */
+    private void open(TlsCredential own) throws Exception {
+        TrustStore beliefs = new TrustStore(
+                TrustAnchors.none().withProject(world.project), RevocationLists.none(), InstantSource.system());
+        WorkerAdmission.Context terms = new WorkerAdmission.Context(
+                () -> own,
+                beliefs,
+                envelope -> world.allocation(),
+                world.policy,
+                new WorkerAdmission.HostTrust(key -> false, key -> false),
+                false);
+        desk = new WorkerAdmission(
+                terms,
+                new WorkerAdmission.Stores(
+                        HandoverLedger.open(folder.resolve("spent")), AdmittedWorkers.open(folder.resolve("guests"))),
+                world,
+                lives,
+                decisions,
+                InstantSource.system(),
+                new WorkerAdmission.Listeners(news::add, strangers::incrementAndGet));
+        onDesk(() -> desk.expectWorkers(world.ticket, world.update()));
+        EventLoop loop = loops.next();
+        controllers = new AgentLink(
+                loop, relay.dialler(loop), "a controlling VM", beliefs, new ControllerEvents(), new Random(1));
+    }
+
+    /** The one that there was is gone. */
+    void reopen() throws Exception {
+        controllers.close();
+        world.present = Optional.of(world.reopened);
+        open(world.reopened.own());
+    }
+
+    void onDesk(java.util.concurrent.Callable<?> work) throws Exception {
+        decisions.submit(work).get(10, TimeUnit.SECONDS);
+    }
+
+    final class ControllerEvents implements AgentLinkListener {
+        @Override
+        public void onAttached(AgentAttachStream attachment) {
+            attachment.serve(world.controller);
+        }
+
+        @Override
+        public void onServed(CertificateName name, Optional<CloseReason> refused) {}
+
+        @Override
+        public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
+            desk.onDial(attachment, dial);
+        }
+
+        @Override
+        public boolean onRevocationList(byte[] signed) {
+            return false;
+        }
+
+        @Override
+        public void onLost(String why) {}
+    }
+
+    /** From the question what it is, as in a VM. */
+    void boot() throws IOException {
+        AgentVmStatusFile status = AgentVmStatusFile.create(folder.resolve("run/agent-vm.status"));
+        TrustStore beliefs = new TrustStore(TrustAnchors.none(), RevocationLists.none(), workersClock);
+        EventLoop loop = loops.next();
+        AssignmentPoller assigning = new AssignmentPoller(
+                new VmTrustStore(beliefs),
+                assignment -> {
+                    try {
+                        worker = new WorkerVm(
+                                WorkerIdentity.create(assignment, keys, beliefs, workersClock, new SecureRandom()),
+                                WorkerStateMachine.create(Duration.ofSeconds(3), System.nanoTime()),
+                                machine,
+                                BootJournal.open(folder.resolve("run")),
+                                new WorkerVm.Environment(
+                                        status, metrics, workersClock, () -> System.nanoTime() + ahead.get()));
+                        return worker;
+                    } catch (IOException e) {
+                        throw new java.io.UncheckedIOException(e);
+                    }
+                },
+                machine::powerOff);
+        workers = new AgentLink(loop, relay.dialler(loop), "a worker", beliefs, assigning, new Random(2));
+    }
+
+    @AfterEach
+    void stop() {
+        if (workers != null) {
+            workers.close();
+        }
+        if (worker != null) {
+            worker.close();
+        }
+        controllers.close();
+        relay.close();
+        decisions.shutdownNow();
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        keys.close();
+        world.mungeKey.close();
+        world.newKey.close();
+        assertThat(world.secrets.liveCount()).as("secrets that nobody zeroed").isZero();
+    }
+
+    <T extends WorkerEvent> T next(Class<T> kind) throws InterruptedException {
+        for (WorkerEvent event = news.poll(PATIENCE_S, TimeUnit.SECONDS);
+                event != null;
+                event = news.poll(PATIENCE_S, TimeUnit.SECONDS)) {
+            if (kind.isInstance(event)) {
+                return kind.cast(event);
+            }
+        }
+        throw new AssertionError("no " + kind.getSimpleName() + " within " + PATIENCE_S + " s");
+    }
+
+    void awaitLog(String line) throws InterruptedException {
+        for (String each = machine.log.poll(PATIENCE_S, TimeUnit.SECONDS);
+                each != null;
+                each = machine.log.poll(PATIENCE_S, TimeUnit.SECONDS)) {
+            if (each.equals(line)) {
+                return;
+            }
+        }
+        throw new AssertionError("no \"" + line + "\" within " + PATIENCE_S + " s");
+    }
+
+    List<String> phases(int count) throws InterruptedException {
+        List<String> phases = new java.util.ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            phases.add(next(WorkerEvent.Passed.class).phase().toString());
+        }
+        return phases;
+    }
+
+    void ready() throws Exception {
+        boot();
+        assertThat(phases(5)).containsExactly("boot", "evidence", "keys", "tunnel", "registration");
+        assertThat(next(WorkerEvent.NodeReady.class).node())
+                .isEqualTo(WorkerName.label(WorkerFixture.TICKET, WorkerFixture.SLOT));
+    }
+}

@@ -1,0 +1,437 @@
+package org.cloister.vm.worker.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.evidence.EvidenceMessage.RefusalReason;
+import org.cloister.protocol.evidence.Nonce;
+import org.cloister.protocol.handover.BootPhase;
+import org.cloister.protocol.handover.HandoverDocument;
+import org.cloister.protocol.handover.VerifierMessage;
+import org.cloister.protocol.handover.VmMessage;
+import org.cloister.vm.worker.steps.SetupStep;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A worker's course from its assignment to its end, with every failure on the way. Time is the test's. */
+class WorkerStateMachineTest {
+    private static final Nonce NONCE = WorkerStateEventSamples.NONCE;
+    private static final Duration LEASE = Duration.ofMinutes(10);
+    private static final Duration RENEWAL = Duration.ofHours(12);
+    private static final VmMessage.Resume RESUME = WorkerStateEventSamples.RESUME;
+
+    private final ByteString statement = WorkerStateEventSamples.STATEMENT;
+    private final HandoverDocument handOver = WorkerStateEventSamples.HAND_OVER;
+    private final List<WorkerStateAction> acts = new ArrayList<>();
+    private long now = 1_000_000_000L;
+    private final WorkerStateMachine course = WorkerStateMachine.create(Duration.ofSeconds(4), now);
+
+    private List<WorkerStateAction> on(WorkerStateEvent event) {
+        List<WorkerStateAction> now = course.on(event, this.now);
+        acts.addAll(now);
+        return now;
+    }
+
+    private List<WorkerStateAction> after(Duration time) {
+        now += time.toNanos();
+        return on(new WorkerStateEvent.TimerExpired());
+    }
+
+    private static WorkerStateAction say(VmMessage message) {
+        return new WorkerStateAction.Send(message);
+    }
+
+    private List<VmMessage> said() {
+        return acts.stream()
+                .filter(WorkerStateAction.Send.class::isInstance)
+                .map(act -> ((WorkerStateAction.Send) act).message())
+                .toList();
+    }
+
+    private void question() {
+        assertThat(on(new WorkerStateEvent.ChannelAttached()))
+                .containsExactly(new WorkerStateAction.OpenCircuit(false));
+        assertThat(on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)))
+                .isEmpty();
+        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Question(NONCE))))
+                .containsExactly(new WorkerStateAction.RequestEvidence(NONCE));
+    }
+
+    private WorkerStateEvent.EvidenceReceived vouched() {
+        return WorkerStateEventSamples.vouched();
+    }
+
+    private void shown() {
+        question();
+        now += Duration.ofSeconds(2).toNanos();
+        assertThat(on(vouched())).containsExactly(say(new VmMessage.Evidence(statement, Instant.EPOCH)));
+    }
+
+    private void given() {
+        shown();
+        assertThat(on(new WorkerStateEvent.MessageReceived(handOver)))
+                .containsExactly(new WorkerStateAction.AcceptHandover(handOver, NONCE));
+    }
+
+    private void taken() {
+        given();
+        now += Duration.ofSeconds(1).toNanos();
+        assertThat(on(new WorkerStateEvent.HandoverAccepted(LEASE, RENEWAL, WorkerStateEventSamples.PLACE)))
+                .containsExactly(
+                        say(new VmMessage.PhaseCompleted(BootPhase.BOOT, Duration.ofSeconds(4))),
+                        say(new VmMessage.PhaseCompleted(BootPhase.EVIDENCE, Duration.ofSeconds(2))),
+                        say(new VmMessage.PhaseCompleted(BootPhase.KEYS, Duration.ofSeconds(1))),
+                        new WorkerStateAction.ApplyStep(SetupStep.MEMORY));
+    }
+
+    private void upTo(SetupStep last) {
+        taken();
+        for (SetupStep step : SetupStep.values()) {
+            if (step == last) {
+                return;
+            }
+            on(new WorkerStateEvent.StepApplied(step));
+        }
+    }
+
+    private void ready() {
+        upTo(SetupStep.SLURMD);
+        now += Duration.ofSeconds(3).toNanos();
+        assertThat(on(new WorkerStateEvent.StepApplied(SetupStep.SLURMD)))
+                .containsExactly(
+                        say(new VmMessage.PhaseCompleted(BootPhase.REGISTRATION, Duration.ofSeconds(3))),
+                        say(new VmMessage.Ready()));
+    }
+
+    /** Answers what is to be undone and signed, and the end of the circuit, until nothing is left. */
+    private List<SetupStep> leaves() {
+        List<SetupStep> undone = new ArrayList<>();
+        List<WorkerStateAction> next = new ArrayList<>(acts.subList(acts.size() - 1, acts.size()));
+        while (!next.isEmpty()) {
+            List<WorkerStateAction> more = new ArrayList<>();
+            for (WorkerStateAction act : next) {
+                if (act instanceof WorkerStateAction.UndoStep undo) {
+                    undone.add(undo.step());
+                    more.addAll(on(new WorkerStateEvent.StepUndone(undo.step())));
+                } else if (act instanceof WorkerStateAction.SignStatement) {
+                    more.addAll(on(new WorkerStateEvent.StatementSigned(Optional.of(statement))));
+                } else if (act instanceof WorkerStateAction.FinishOutput) {
+                    more.addAll(on(new WorkerStateEvent.CircuitClosed()));
+                }
+            }
+            next = more;
+        }
+        return undone;
+    }
+
+    private static List<SetupStep> backFrom(SetupStep last) {
+        List<SetupStep> steps = new ArrayList<>();
+        for (SetupStep step : SetupStep.values()) {
+            if (step.compareTo(last) <= 0) {
+                steps.add(0, step);
+            }
+        }
+        return steps;
+    }
+
+    @Test
+    void a_worker_joins_serves_and_leaves_when_it_is_released() {
+        ready();
+        assertThat(said()).contains(new VmMessage.PhaseCompleted(BootPhase.TUNNEL, Duration.ZERO));
+        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Release())))
+                .containsExactly(
+                        new WorkerStateAction.StartShutdown("released", false),
+                        new WorkerStateAction.UndoStep(SetupStep.SLURMD, false));
+        assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
+        assertThat(acts)
+                .endsWith(
+                        new WorkerStateAction.UndoStep(SetupStep.MEMORY, false),
+                        new WorkerStateAction.Terminate(true, "released"));
+        List<VmMessage> said = said();
+        assertThat(said.get(said.size() - 1)).isEqualTo(new VmMessage.FinalStatement(statement));
+        assertThat(said.get(said.size() - 2))
+                .isEqualTo(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, Duration.ZERO));
+        // The last words come when the job's part is gone, and before the way is.
+        assertThat(acts.indexOf(say(new VmMessage.FinalStatement(statement))))
+                .isGreaterThan(acts.indexOf(new WorkerStateAction.UndoStep(SetupStep.SCRATCH, false)))
+                .isLessThan(acts.indexOf(new WorkerStateAction.UndoStep(SetupStep.TUNNEL, false)));
+        assertThat(on(new WorkerStateEvent.StopRequested())).isEmpty();
+        assertThat(course.wakeNs()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @ParameterizedTest
+    @EnumSource(SetupStep.class)
+    void a_step_that_fails_is_said_and_all_is_taken_back(SetupStep step) {
+        upTo(step);
+        assertThat(on(new WorkerStateEvent.StepFailed(step)))
+                .contains(
+                        say(new VmMessage.Failure(step.phase(), step.code())),
+                        new WorkerStateAction.StartShutdown(step.code(), true));
+        assertThat(leaves()).isEqualTo(backFrom(step));
+        assertThat(said()).endsWith(new VmMessage.FinalStatement(statement)).doesNotContain(new VmMessage.Ready());
+        assertThat(acts).endsWith(new WorkerStateAction.Terminate(true, step.code()));
+    }
+
+    @ParameterizedTest
+    @EnumSource(SetupStep.class)
+    void who_is_released_in_the_middle_of_a_step_waits_for_its_end(SetupStep step) {
+        upTo(step);
+        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Release())))
+                .containsExactly(new WorkerStateAction.StartShutdown("released", false));
+        assertThat(on(new WorkerStateEvent.StepApplied(step))).hasSize(1);
+        assertThat(leaves()).isEqualTo(backFrom(step));
+        assertThat(acts).endsWith(new WorkerStateAction.Terminate(true, "released"));
+    }
+
+    @Test
+    void a_hand_over_that_is_not_taken_is_said_and_there_is_no_part() {
+        given();
+        assertThat(on(new WorkerStateEvent.HandoverRejected(BootPhase.KEYS, "nonce")))
+                .containsExactly(
+                        say(new VmMessage.Failure(BootPhase.KEYS, "nonce")),
+                        new WorkerStateAction.StartShutdown("nonce", true),
+                        new WorkerStateAction.FinishOutput());
+        assertThat(on(new WorkerStateEvent.CircuitClosed()))
+                .containsExactly(new WorkerStateAction.Terminate(true, "nonce"));
+    }
+
+    private void isNotTaken() {
+        long wake = course.wakeNs();
+        assertThat(on(new WorkerStateEvent.MessageReceived(handOver))).isEmpty();
+        assertThat(course.wakeNs()).isEqualTo(wake);
+    }
+
+    @Test
+    void a_hand_over_that_nobody_has_asked_for_is_not_taken() {
+        shown();
+        on(new WorkerStateEvent.CircuitClosed());
+        after(Duration.ofSeconds(1));
+        on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH));
+        isNotTaken();
+        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Question(NONCE))))
+                .containsExactly(new WorkerStateAction.RequestEvidence(NONCE));
+    }
+
+    @Test
+    void a_hand_over_that_comes_again_is_not_taken_and_the_worker_goes_on() {
+        given();
+        isNotTaken();
+        on(new WorkerStateEvent.HandoverAccepted(LEASE, RENEWAL, WorkerStateEventSamples.PLACE));
+        for (SetupStep step : SetupStep.values()) {
+            isNotTaken();
+            on(new WorkerStateEvent.StepApplied(step));
+        }
+        assertThat(acts).endsWith(say(new VmMessage.Ready()));
+        isNotTaken();
+        on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Release()));
+        isNotTaken();
+        assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
+        isNotTaken();
+        assertThat(acts)
+                .endsWith(new WorkerStateAction.Terminate(true, "released"))
+                .filteredOn(WorkerStateAction.AcceptHandover.class::isInstance)
+                .hasSize(1);
+    }
+
+    @Test
+    void who_is_denied_goes_off_and_says_nothing() {
+        shown();
+        assertThat(on(new WorkerStateEvent.MessageReceived(
+                        new VerifierMessage.Denied(List.of("image"), "see the log"))))
+                .containsExactly(
+                        new WorkerStateAction.StartShutdown("denied", true), new WorkerStateAction.FinishOutput());
+        assertThat(on(new WorkerStateEvent.CircuitClosed()))
+                .containsExactly(new WorkerStateAction.Terminate(true, "denied"));
+    }
+
+    @Test
+    void a_host_that_vouched_for_another_is_the_end() {
+        question();
+        assertThat(on(new WorkerStateEvent.EvidenceRefused(NONCE, Optional.of(RefusalReason.ANOTHER))))
+                .containsExactly(
+                        say(new VmMessage.NoStatement(RefusalReason.ANOTHER)),
+                        new WorkerStateAction.StartShutdown("no-statement", true),
+                        new WorkerStateAction.FinishOutput());
+        assertThat(on(new WorkerStateEvent.CircuitClosed()))
+                .containsExactly(new WorkerStateAction.Terminate(true, "no-statement"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"BUSY", "FAILED", ""})
+    void a_host_that_cannot_vouch_now_is_asked_again_and_then_on_another_circuit(String why) {
+        question();
+        Optional<RefusalReason> word = why.isEmpty() ? Optional.empty() : Optional.of(RefusalReason.valueOf(why));
+        assertThat(on(new WorkerStateEvent.EvidenceRefused(NONCE, word))).isEmpty();
+        assertThat(after(Duration.ofMillis(999))).isEmpty();
+        assertThat(after(Duration.ofMillis(1))).containsExactly(new WorkerStateAction.RequestEvidence(NONCE));
+        on(new WorkerStateEvent.EvidenceRefused(NONCE, word));
+        acts.clear();
+        now += AttestationRequest.LIMIT.toNanos();
+        assertThat(on(new WorkerStateEvent.TimerExpired()))
+                .contains(say(new VmMessage.NoStatement(RefusalReason.FAILED)), new WorkerStateAction.FinishOutput());
+        on(new WorkerStateEvent.CircuitClosed());
+        assertThat(after(Duration.ofSeconds(1))).containsExactly(new WorkerStateAction.OpenCircuit(false));
+    }
+
+    @Test
+    void a_circuit_that_breaks_before_the_hand_over_is_begun_anew_at_a_pace() {
+        shown();
+        on(new WorkerStateEvent.CircuitClosed());
+        Duration pause = Duration.ofSeconds(1);
+        for (int i = 0; i < 8; i++) {
+            assertThat(course.wakeNs()).isEqualTo(now + pause.toNanos());
+            assertThat(after(pause.minusNanos(1))).isEmpty();
+            assertThat(after(Duration.ofNanos(1))).containsExactly(new WorkerStateAction.OpenCircuit(false));
+            assertThat(on(new WorkerStateEvent.CircuitClosed())).isEmpty();
+            pause = pause.multipliedBy(2).compareTo(Duration.ofSeconds(30)) > 0
+                    ? Duration.ofSeconds(30)
+                    : pause.multipliedBy(2);
+        }
+        after(pause);
+        on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH));
+        // What was asked on the circuit before is nobody's answer any more.
+        assertThat(on(vouched())).isEmpty();
+        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Question(NONCE))))
+                .containsExactly(new WorkerStateAction.RequestEvidence(NONCE));
+        assertThat(on(vouched())).hasSize(1);
+    }
+
+    @Test
+    void nobody_is_called_without_a_channel() {
+        assertThat(on(new WorkerStateEvent.TimerExpired())).isEmpty();
+        on(new WorkerStateEvent.ChannelAttached());
+        on(new WorkerStateEvent.CircuitClosed());
+        on(new WorkerStateEvent.ChannelLost());
+        assertThat(after(Duration.ofMinutes(1))).isEmpty();
+        assertThat(on(new WorkerStateEvent.ChannelAttached()))
+                .containsExactly(new WorkerStateAction.OpenCircuit(false));
+    }
+
+    @Test
+    void a_controlling_vm_that_never_hands_over_is_given_up() {
+        question();
+        now += WorkerStateMachine.HANDOVER_LIMIT.toNanos();
+        assertThat(on(new WorkerStateEvent.TimerExpired()))
+                .contains(
+                        new WorkerStateAction.StartShutdown("no-hand-over", true),
+                        new WorkerStateAction.FinishOutput());
+        assertThat(on(new WorkerStateEvent.CircuitClosed()))
+                .containsExactly(new WorkerStateAction.Terminate(true, "no-hand-over"));
+    }
+
+    @Test
+    void beats_are_a_sixth_of_the_lease_apart_and_at_most_what_the_relay_allows() {
+        ready();
+        assertThat(course.leaseExpiryNs() - now).isLessThanOrEqualTo(LEASE.toNanos());
+        now = course.wakeNs();
+        assertThat(on(new WorkerStateEvent.TimerExpired())).containsExactly(say(new VmMessage.Heartbeat()));
+        assertThat(course.wakeNs() - now).isEqualTo(WorkerLease.MAX_HEARTBEAT_INTERVAL.toNanos());
+        WorkerStateMachine brief = WorkerStateMachine.create(Duration.ZERO, 0);
+        brief.on(new WorkerStateEvent.ChannelAttached(), 0);
+        brief.on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH), 0);
+        brief.on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Question(NONCE)), 0);
+        brief.on(vouched(), 0);
+        brief.on(new WorkerStateEvent.MessageReceived(handOver), 0);
+        brief.on(
+                new WorkerStateEvent.HandoverAccepted(Duration.ofMinutes(1), RENEWAL, WorkerStateEventSamples.PLACE),
+                0);
+        assertThat(brief.wakeNs()).isEqualTo(Duration.ofSeconds(10).toNanos());
+    }
+
+    @Test
+    void a_lease_begins_anew_with_what_is_heard_and_ends_the_vm_when_it_is_over() {
+        ready();
+        now += LEASE.toNanos() / 2;
+        on(new WorkerStateEvent.MessageReceived(new VerifierMessage.LeaseRenewal()));
+        assertThat(course.leaseExpiryNs()).isEqualTo(now + LEASE.toNanos());
+        now += LEASE.toNanos() - 1;
+        assertThat(on(new WorkerStateEvent.TimerExpired()))
+                .noneMatch(WorkerStateAction.StartShutdown.class::isInstance);
+        now++;
+        assertThat(on(new WorkerStateEvent.TimerExpired()))
+                .startsWith(
+                        new WorkerStateAction.StartShutdown("lease", true),
+                        new WorkerStateAction.UndoStep(SetupStep.SLURMD, true));
+        assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
+        assertThat(acts).endsWith(new WorkerStateAction.Terminate(true, "lease"));
+    }
+
+    @Test
+    void a_circuit_that_breaks_later_is_opened_with_the_certificate_and_what_was_not_said_is_said_then() {
+        upTo(SetupStep.SLURMD);
+        on(new WorkerStateEvent.CircuitClosed());
+        assertThat(on(new WorkerStateEvent.StepApplied(SetupStep.SLURMD))).isEmpty();
+        assertThat(after(Duration.ofSeconds(1))).containsExactly(new WorkerStateAction.OpenCircuit(true));
+        assertThat(on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)))
+                .containsExactly(
+                        say(RESUME),
+                        say(new VmMessage.PhaseCompleted(BootPhase.REGISTRATION, Duration.ZERO)),
+                        say(new VmMessage.Ready()),
+                        say(new VmMessage.Heartbeat()));
+        on(new WorkerStateEvent.CircuitClosed());
+        after(Duration.ofSeconds(2));
+        assertThat(on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)))
+                .as("ready may have been on its way when the circuit broke")
+                .containsExactly(say(RESUME), say(new VmMessage.Ready()), say(new VmMessage.Heartbeat()));
+    }
+
+    @Test
+    void the_part_waits_for_a_circuit_and_not_for_ever() {
+        ready();
+        on(new WorkerStateEvent.CircuitClosed());
+        on(new WorkerStateEvent.StopRequested());
+        for (SetupStep step : backFrom(SetupStep.SLURMD).subList(0, 7)) {
+            on(new WorkerStateEvent.StepUndone(step));
+        }
+        assertThat(acts).endsWith(new WorkerStateAction.SignStatement());
+        assertThat(on(new WorkerStateEvent.StatementSigned(Optional.of(statement))))
+                .isEmpty();
+        assertThat(after(Duration.ofSeconds(1))).containsExactly(new WorkerStateAction.OpenCircuit(true));
+        assertThat(on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)))
+                .containsExactly(
+                        say(RESUME),
+                        say(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, Duration.ZERO)),
+                        say(new VmMessage.FinalStatement(statement)),
+                        new WorkerStateAction.FinishOutput());
+        now = course.wakeNs();
+        assertThat(on(new WorkerStateEvent.TimerExpired()))
+                .containsExactly(new WorkerStateAction.UndoStep(SetupStep.TUNNEL, false));
+    }
+
+    @Test
+    void a_part_that_cannot_be_delivered_keeps_no_vm() {
+        ready();
+        on(new WorkerStateEvent.ChannelLost());
+        on(new WorkerStateEvent.CircuitClosed());
+        on(new WorkerStateEvent.StopRequested());
+        assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD).subList(0, 7));
+        now = course.wakeNs();
+        assertThat(on(new WorkerStateEvent.TimerExpired()))
+                .containsExactly(new WorkerStateAction.UndoStep(SetupStep.TUNNEL, false));
+        assertThat(leaves()).isEqualTo(backFrom(SetupStep.TUNNEL));
+        assertThat(acts).endsWith(new WorkerStateAction.Terminate(true, "stopped"));
+    }
+
+    @Test
+    void who_is_stopped_before_the_host_was_asked_leaves_the_vm_to_the_next_agent() {
+        on(new WorkerStateEvent.ChannelAttached());
+        assertThat(on(new WorkerStateEvent.StopRequested()))
+                .containsExactly(
+                        new WorkerStateAction.StartShutdown("stopped", false),
+                        new WorkerStateAction.Terminate(false, "stopped"));
+    }
+
+    @Test
+    void who_is_stopped_after_it_was_asked_takes_the_vm_with_it() {
+        question();
+        on(new WorkerStateEvent.CircuitClosed());
+        assertThat(on(new WorkerStateEvent.StopRequested())).endsWith(new WorkerStateAction.Terminate(true, "stopped"));
+    }
+}

@@ -1,0 +1,35 @@
+package org.cloister.ctl.bridge;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.cloister.ovs.BridgeConfig;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which bridge is meant. */
+final class BridgeOptions {
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    @Option(
+            names = "--run-directory",
+            paramLabel = "DIR",
+            defaultValue = "/var/run/openvswitch",
+            description = "Where Open vSwitch has its sockets; default: ${DEFAULT-VALUE}.")
+    @SuppressWarnings("NullAway.Init") // picocli sets it before use
+    private Path runDirectory;
+
+    @Option(
+            names = "--uplink",
+            paramLabel = "DEVICE",
+            description = "The device of the VLAN trunk to the other hosts, as agent-host has it; none by default.")
+    private @Nullable String uplink;
+
+    BridgeConfig config() {
+        return BridgeConfig.of(runDirectory, uplink).within(LIMIT);
+    }
+
+    /** The control socket's name has a process id in it unless somebody chose one: the tool finds it. */
+    String runDirectory() {
+        return runDirectory.toString();
+    }
+}

@@ -1,0 +1,100 @@
+package org.cloister.ctl.circuit;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.TicketStream;
+import org.jspecify.annotations.Nullable;
+
+/** A device's link with its stream of tickets. What comes waits until it is asked for; the end stays the end. */
+public final class DeviceTicketSession implements TicketStream.Events, AutoCloseable {
+    private static final long ANSWER_S = 20;
+
+    private final RelayLinkOptions.AttachedLink attached;
+    private final BlockingQueue<Optional<RelayTicketMessage>> heard = new LinkedBlockingQueue<>();
+    private volatile @Nullable TicketStream stream;
+    private volatile String why = "";
+
+    private DeviceTicketSession(RelayLinkOptions.AttachedLink attached) {
+        this.attached = attached;
+    }
+
+    /** Returns when the relay has said welcome. */
+    public static DeviceTicketSession open(RelayLinkOptions.AttachedLink attached)
+            throws IOException, InterruptedException {
+        DeviceTicketSession line = new DeviceTicketSession(attached);
+        try {
+            TicketStream.open(attached.link(), Optional.empty(), line);
+            while (!(line.receive() instanceof RelayTicketMessage.Welcome)) {
+                // What a later version may say before.
+            }
+            return line;
+        } catch (IOException | InterruptedException e) {
+            line.close();
+            throw e;
+        }
+    }
+
+    public void send(AgentTicketMessage message) {
+        TicketStream welcome = stream;
+        if (welcome == null) {
+            throw new IllegalStateException("nothing is said before the welcome");
+        }
+        welcome.send(message);
+    }
+
+    /** For circuits beside it. */
+    public ClientLink link() {
+        return attached.link();
+    }
+
+    /** The next that came. */
+    public RelayTicketMessage receive() throws IOException, InterruptedException {
+        Optional<RelayTicketMessage> next = heard.poll(ANSWER_S, TimeUnit.SECONDS);
+        if (next == null) {
+            throw new IOException("relay: want an answer within " + ANSWER_S + " s, have none");
+        }
+        return next.orElseThrow(() -> new IOException("relay: " + why));
+    }
+
+    /**
+     * The next of this kind; what else comes is left out.
+     *
+     * @param subject for messages
+     * @throws IOException the relay refuses, or says nothing
+     */
+    public <T extends RelayTicketMessage> T receive(Class<T> kind, String subject)
+            throws IOException, InterruptedException {
+        while (true) {
+            RelayTicketMessage next = receive();
+            if (kind.isInstance(next)) {
+                return kind.cast(next);
+            }
+            if (next instanceof RelayTicketMessage.Refused refused) {
+                throw new IOException(subject + " refused (" + refused.clause() + "): " + refused.text());
+            }
+        }
+    }
+
+    @Override
+    public void onMessage(TicketStream on, RelayTicketMessage message) {
+        stream = on;
+        heard.add(Optional.of(message));
+    }
+
+    @Override
+    public void onClosed(String reason) {
+        why = reason;
+        heard.add(Optional.empty());
+    }
+
+    @Override
+    public void close() {
+        attached.close();
+    }
+}

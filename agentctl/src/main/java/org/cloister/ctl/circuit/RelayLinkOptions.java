@@ -1,0 +1,175 @@
+package org.cloister.ctl.circuit;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.ctl.key.LoginFolder;
+import org.cloister.ctl.project.ProjectOption;
+import org.cloister.ctl.relay.RelayAddressConverter;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.RevocationLists;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.transport.link.AgentLink;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.tls.PemCredentialFile;
+import org.cloister.transport.tls.TlsCredential;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Spec.Target;
+
+/** How a person's device reaches a relay. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before use
+public final class RelayLinkOptions {
+    @Option(
+            names = "--relay",
+            required = true,
+            paramLabel = "HOST:PORT",
+            converter = RelayAddressConverter.class,
+            description = "Where the relay listens.")
+    private InetSocketAddress relay;
+
+    @Option(
+            names = "--relay-name",
+            paramLabel = "NAME",
+            description = "Whom of the site's relays it takes, by name; each of them unless given.")
+    private @Nullable String relayName;
+
+    @Option(names = "--site", required = true, paramLabel = "FILE", description = "The site's authority, PEM.")
+    private Path site;
+
+    @Mixin
+    private ProjectOption project;
+
+    @Option(
+            names = "--login",
+            paramLabel = "DIR",
+            description = "Where agentctl project login wrote; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
+    private @Nullable Path login;
+
+    @Spec(Target.MIXEE)
+    private CommandSpec spec;
+
+    /** A link that is attached, and the loops it runs on. */
+    public record AttachedLink(AgentLink agent, ClientLink link, EventLoopGroup loops) implements AutoCloseable {
+        EventLoop loop() {
+            return loops.next();
+        }
+
+        @Override
+        public void close() {
+            agent.close();
+            loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    public ProjectHistory owners() throws IOException {
+        return project.readHistory();
+    }
+
+    /** The same options as words of a command line, whatever folder that is run in. */
+    public List<String> toArguments() {
+        List<String> words = new ArrayList<>(List.of("--relay", relay.getHostString() + ":" + relay.getPort()));
+        if (relayName != null) {
+            words.addAll(List.of("--relay-name", relayName));
+        }
+        words.addAll(List.of("--site", site.toAbsolutePath().toString()));
+        project.addArguments(words);
+        if (login != null) {
+            words.addAll(List.of("--login", login.toAbsolutePath().toString()));
+        }
+        return words;
+    }
+
+    /** Which has heard no revocation list yet: the relay brings them. */
+    public TrustStore trustStore(ProjectHistory owners) throws IOException {
+        return new TrustStore(
+                TrustAnchors.none().withSite(siteKeys()).withProject(owners),
+                RevocationLists.none(),
+                InstantSource.system());
+    }
+
+    public LoginFolder login(ProjectHistory owners) throws IOException {
+        return login == null
+                ? LoginFolder.defaultFolder(System.getenv("XDG_RUNTIME_DIR"), owners.id())
+                : new LoginFolder(login);
+    }
+
+    public AttachedLink attach(ProjectHistory owners, TrustStore beliefs) throws IOException, InterruptedException {
+        TlsCredential device = login(owners).read(CertificateRole.DEVICE);
+        AgentLink.Settings terms = new AgentLink.Settings(List.of(relay), () -> device, relay(), beliefs, "agentctl");
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        AttachmentWaiter arrival = new AttachmentWaiter();
+        AgentLink agent = new AgentLink(loops, terms, arrival, new SecureRandom());
+        try {
+            AgentAttachStream attachment = arrival.await();
+            attachment
+                    .link()
+                    .peer()
+                    .ifPresent(peer -> DeviceAuditWitness.of(
+                                    stateHome(), owners.id(), spec.commandLine().getErr())
+                            .countersign(attachment.head().toByteArray(), peer, device));
+            return new AttachedLink(agent, attachment.link(), loops);
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            agent.close();
+            loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+            throw e;
+        }
+    }
+
+    /** Where this device keeps what it has to know of a project after the session. */
+    public static Path projectStateFolder(String project) {
+        return stateHome().resolve("cloister").resolve(project);
+    }
+
+    /** XDG Base Directory Specification: data that outlives a session. */
+    private static Path stateHome() {
+        String named = System.getenv("XDG_STATE_HOME");
+        return named != null && named.startsWith("/")
+                ? Path.of(named)
+                : Path.of(System.getProperty("user.home"), ".local", "state");
+    }
+
+    private UnaryOperator<CertifiedPeerVerifier> relay() {
+        if (relayName == null) {
+            return each -> each;
+        }
+        try {
+            CertificateName only = CertificateName.parse(relayName);
+            return trust -> trust.only(only);
+        } catch (MalformedException e) {
+            throw new ParameterException(spec.commandLine(), "--relay-name: " + e.getMessage(), e);
+        }
+    }
+
+    private Set<VerificationKey> siteKeys() throws IOException {
+        Set<VerificationKey> keys = new LinkedHashSet<>();
+        for (X509Certificate each : PemCredentialFile.certificates(site)) {
+            keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
+        }
+        return keys;
+    }
+}

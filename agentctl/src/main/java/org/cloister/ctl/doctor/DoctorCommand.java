@@ -1,0 +1,135 @@
+package org.cloister.ctl.doctor;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.Agentctl;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.relay.RelaySocket;
+import org.cloister.preflight.MachineRole;
+import org.cloister.preflight.PreflightChecks;
+import org.cloister.preflight.PreflightReport;
+import org.cloister.preflight.RelaySlurmSettings;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl doctor}: whether this machine has what its role needs. */
+@Command(
+        name = "doctor",
+        description = {
+            "Checks whether this machine has what Cloister needs, and says what mends it.",
+            "Each line is a check: ok, warning or failure, what was found, and after \"mend:\" the command or package that"
+                    + " mends it. What cannot be checked is a warning with the reason. Nothing is changed."
+        })
+public final class DoctorCommand implements Callable<Integer> {
+    @Option(
+            names = "--role",
+            paramLabel = "ROLE",
+            description = "What the machine is to be: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    private MachineRole role = MachineRole.HOST;
+
+    @Option(names = "--check", paramLabel = "NAME", description = "Run this check only; can be given again.")
+    private Set<String> only = new LinkedHashSet<>();
+
+    @Option(
+            names = "--libvirt",
+            paramLabel = "URI",
+            description = "Where libvirt is to answer (default: ${DEFAULT-VALUE}).")
+    private String libvirt = "qemu:///system";
+
+    @Option(
+            names = "--account",
+            paramLabel = "NAME",
+            description = "Of a relay: an account that a project is charged to; can be given again. Without one,"
+                    + " agent-relay is asked for those of the projects that it serves, and for user and partitions.")
+    private Set<String> accounts = new LinkedHashSet<>();
+
+    @Option(
+            names = "--user",
+            paramLabel = "NAME",
+            description = "Of a relay: who submits to Slurm (default: as agent-relay says, or "
+                    + RelaySlurmSettings.DEFAULT_USER + ").")
+    private @Nullable String user;
+
+    @Option(
+            names = "--partition",
+            paramLabel = "NAME",
+            description = "Of a relay: where tickets go in Slurm (default: as agent-relay says, or "
+                    + RelaySlurmSettings.DEFAULT_PARTITION + ").")
+    private @Nullable String partition;
+
+    @Option(
+            names = "--controllers",
+            paramLabel = "NAME",
+            description = "Of a relay: the partition of controlling VMs (default: as agent-relay says, or none).")
+    private @Nullable String controllers;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private RelaySocket socket;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets these before call
+    private OutputOption output;
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private Agentctl root;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        PreflightChecks doctor = new PreflightChecks(role, libvirt, slurm());
+        List<String> known = doctor.checkNames();
+        for (String name : only) {
+            if (!known.contains(name)) {
+                throw new ParameterException(
+                        spec.commandLine(),
+                        "unknown check '" + name + "' for a " + role + "; known: " + String.join(", ", known));
+            }
+        }
+        PreflightReport examination = doctor.examine(root.machine(), only);
+        output.print(new DoctorOutput(examination));
+        return ExitCode.of(examination.worstSeverity()).code();
+    }
+
+    private RelaySlurmSettings slurm() {
+        JsonNode said = role == MachineRole.RELAY && accounts.isEmpty() ? askRelay() : MissingNode.getInstance();
+        said.path("projects")
+                .forEach(project -> accounts.add(project.path("account").asText()));
+        try {
+            return new RelaySlurmSettings(
+                    user == null ? said.path("user").asText(RelaySlurmSettings.DEFAULT_USER) : user,
+                    partition == null ? said.path("partition").asText(RelaySlurmSettings.DEFAULT_PARTITION) : partition,
+                    Optional.ofNullable(
+                            controllers == null ? said.path("controllers").textValue() : controllers),
+                    List.copyOf(accounts));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** Before the relay runs there is nobody to ask; the check of accounts says that none was named. */
+    private JsonNode askRelay() {
+        try {
+            return socket.ask("/projects");
+        } catch (IOException e) {
+            return MissingNode.getInstance();
+        }
+    }
+}

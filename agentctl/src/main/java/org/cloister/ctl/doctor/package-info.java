@@ -1,0 +1,5 @@
+/** {@code agentctl}: the one command for operators, owners, members and the daemons' own hooks. */
+@NullMarked
+package org.cloister.ctl.doctor;
+
+import org.jspecify.annotations.NullMarked;

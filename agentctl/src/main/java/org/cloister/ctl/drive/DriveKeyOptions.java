@@ -1,0 +1,193 @@
+package org.cloister.ctl.drive;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.ctl.key.Pem;
+import org.cloister.luks.key.Argon2;
+import org.cloister.luks.key.DriveEnvelope;
+import org.cloister.luks.key.KeyException;
+import org.cloister.luks.key.RecoveryKey;
+import org.cloister.luks.key.SealingKey;
+import org.cloister.luks.key.SealingKeyFile;
+import org.cloister.luks.secret.SecretMemory;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which drive's key, who opens it, and to whom a new one is sealed. */
+public final class DriveKeyOptions {
+    static final String SECRET_FD = "--drive-secret-fd";
+    private static final int MAX_FILE = 64 * 1024;
+    /** Of a project's id, which alone is as long as a name in an envelope may nearly be. */
+    private static final int PROJECT_LETTERS = 24;
+
+    @Option(
+            names = "--drive-key",
+            paramLabel = "FILE",
+            description = "The opener's key to the drive, as agentctl project drive-key wrote it.")
+    private @Nullable Path key;
+
+    @Option(
+            names = "--recovery-key",
+            description = "Open the drive with the text of the recovery key, instead of --drive-key.")
+    private boolean recovery;
+
+    @Option(
+            names = SECRET_FD,
+            paramLabel = "NUMBER",
+            description =
+                    "Read the passphrase of --drive-key, or the recovery key, from this file descriptor; asked at the terminal by default.")
+    private @Nullable Integer descriptor;
+
+    @Option(
+            names = "--envelope",
+            paramLabel = "FILE",
+            description =
+                    "The drive's key, sealed to its openers; default: drives/DRIVE/envelope in the folder of --state.")
+    private @Nullable Path envelope;
+
+    @Option(
+            names = "--create",
+            description =
+                    "The drive is new: make its key, if the envelope is not there yet, and have the VM format the drive. It refuses one with anything on it.")
+    private boolean create;
+
+    @Option(
+            names = "--recipient",
+            paramLabel = "NAME=FILE",
+            description = "With --create: another opener, by the public half of that opener's key to drives.")
+    private Map<String, Path> recipients = new LinkedHashMap<>();
+
+    @Option(
+            names = "--recovery",
+            paramLabel = "FILE",
+            description = "With --create: the public half of the recovery key.")
+    private @Nullable Path safe;
+
+    public boolean isNewDrive() {
+        return create;
+    }
+
+    /**
+     * Asks for the secret, and finds or makes the drive's key; so what is wrong with it shows before a VM waits for it.
+     *
+     * @param person the opener's id
+     * @param folder of the drive on this device
+     */
+    public DriveKeySealer openSealer(String project, String drive, String person, Path folder) throws IOException {
+        Path file = envelope == null ? folder.resolve("envelope") : envelope;
+        requireOptions(file);
+        DriveKeyMemory vault = DriveKeyMemory.open();
+        String label = project.substring(0, PROJECT_LETTERS) + "." + drive;
+        SealingKey own = own(vault);
+        boolean done = false;
+        try {
+            if (create) {
+                make(vault, label, person, own, file);
+            }
+            DriveKeySealer lock = new DriveKeySealer(vault, own, read(file, label));
+            lock.requireOpens(file);
+            done = true;
+            return lock;
+        } finally {
+            if (!done) {
+                own.close();
+            }
+        }
+    }
+
+    private void requireOptions(Path file) throws IOException {
+        if ((key == null) != recovery || (create && recovery)) {
+            throw new IOException("drive: want --drive-key" + (create ? "" : ", or --recovery-key instead of it")
+                    + "; agentctl project drive-key makes one");
+        }
+        if (!create && !(recipients.isEmpty() && safe == null)) {
+            throw new IOException(
+                    "drive: want --recipient and --recovery with --create alone: a drive that is there has"
+                            + " its envelope");
+        }
+        if (!create && !Files.exists(file)) {
+            throw new IOException(
+                    file + ": want the envelope of the drive's key, have none; have it from another opener"
+                            + " of the project, or --create a new drive");
+        }
+    }
+
+    private SealingKey own(DriveKeyMemory vault) throws IOException {
+        if (key == null) {
+            try (SecretMemory text = vault.readSecret(descriptor, "recovery key")) {
+                return new RecoveryKey(vault.crypto()).read(text);
+            }
+        }
+        try (SecretMemory passphrase = vault.readSecret(descriptor, "passphrase of " + key)) {
+            return SealingKeyFile.read(Pem.readBounded(key, MAX_FILE))
+                    .open(vault.crypto(), Argon2.load(vault.crypto()), passphrase);
+        } catch (KeyException e) {
+            throw new IOException(key + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** A key that was made is on the disk before any VM has it, and is never made again. */
+    private void make(DriveKeyMemory vault, String label, String person, SealingKey own, Path file) throws IOException {
+        List<DriveEnvelope.Recipient> all = new ArrayList<>();
+        all.add(new DriveEnvelope.Recipient(person, DriveEnvelope.Role.OPENER, own.publicKey()));
+        try {
+            for (Map.Entry<String, Path> each : recipients.entrySet()) {
+                all.add(new DriveEnvelope.Recipient(
+                        each.getKey(), DriveEnvelope.Role.OPENER, SealingKeyEncoding.read(each.getValue())));
+            }
+            if (safe != null) {
+                all.add(new DriveEnvelope.Recipient(
+                        "safe", DriveEnvelope.Role.RECOVERY, SealingKeyEncoding.read(safe)));
+            }
+            if (Files.exists(file)) {
+                requireSame(file, read(file, label).recipients(), all);
+                return;
+            }
+            if (all.size() < DriveEnvelope.MIN_RECIPIENTS) {
+                throw new IllegalArgumentException("drive: want " + DriveEnvelope.MIN_RECIPIENTS
+                        + " or more who can open it, have this opener alone; add --recovery or --recipient, for who"
+                        + " loses the only key has lost the drive");
+            }
+            Files.createDirectories(file.toAbsolutePath().getParent());
+            try (SecretMemory drive = vault.secrets().random(DriveEnvelope.KEY_LENGTH)) {
+                AtomicFile.create(
+                        file,
+                        DriveEnvelope.seal(vault.hpke(), label, all, drive).json());
+            }
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private static void requireSame(Path file, List<DriveEnvelope.Recipient> have, List<DriveEnvelope.Recipient> want)
+            throws IOException {
+        if (!new HashSet<>(have).equals(new HashSet<>(want))) {
+            throw new IOException(file + ": want an envelope for " + names(want) + ", have one for " + names(have)
+                    + " of a try before; give the same recipients, or, if no drive has this key, take the file away");
+        }
+    }
+
+    private static List<String> names(List<DriveEnvelope.Recipient> recipients) {
+        return recipients.stream().map(DriveEnvelope.Recipient::name).toList();
+    }
+
+    private static DriveEnvelope read(Path file, String label) throws IOException {
+        try {
+            DriveEnvelope read = DriveEnvelope.read(Pem.readBounded(file, MAX_FILE));
+            if (!read.drive().equals(label)) {
+                throw new IOException(
+                        file + ": want the envelope of drive " + label + ", have that of " + read.drive());
+            }
+            return read;
+        } catch (KeyException e) {
+            throw new IOException(file + ": " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package org.cloister.ctl.drive;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.cloister.luks.key.BootKeyContext;
+import org.cloister.luks.key.DriveEnvelope;
+import org.cloister.luks.key.KeyException;
+import org.cloister.luks.key.SealingKey;
+import org.cloister.luks.key.SealingPublicKey;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/** A drive's key in its envelope, and a private key that opens it. The drive's key itself is open within a call alone. */
+public final class DriveKeySealer implements AutoCloseable {
+    private final DriveKeyMemory vault;
+    private final SealingKey own;
+    private final DriveEnvelope envelope;
+
+    DriveKeySealer(DriveKeyMemory vault, SealingKey own, DriveEnvelope envelope) {
+        this.vault = vault;
+        this.own = own;
+        this.envelope = envelope;
+    }
+
+    /** @throws IOException if the key is none of the envelope's, or the envelope was changed */
+    void requireOpens(Path file) throws IOException {
+        try {
+            envelope.open(vault.hpke(), own).close();
+        } catch (KeyException e) {
+            throw new IOException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Seals the drive's key anew.
+     *
+     * @param boot a VM's sealing key, of its evidence
+     * @param info what it is for: docs/protocol.md, section 11
+     */
+    public byte[] sealTo(VerificationKey boot, byte[] info) throws IOException {
+        SealingPublicKey to = SealingKeyEncoding.toSealingKey(boot);
+        try (SecretMemory key = envelope.open(vault.hpke(), own)) {
+            return vault.hpke().seal(to, BootKeyContext.read(info), key);
+        }
+    }
+
+    @Override
+    public void close() {
+        own.close();
+    }
+
+    @Override
+    public String toString() {
+        return "DriveLock[" + envelope.drive() + "]";
+    }
+}

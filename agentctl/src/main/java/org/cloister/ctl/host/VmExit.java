@@ -1,0 +1,54 @@
+package org.cloister.ctl.host;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** How the VM of a job step ended, as agent-host says it, and as which exit status Slurm hears of it. */
+record VmExit(Code code, String phase, String text, String hint) {
+    enum Code {
+        DONE(0),
+        STOPPED(3),
+        REFUSED(4),
+        UNAVAILABLE(5),
+        GUEST(6),
+        HOST(7);
+
+        private final int status;
+
+        Code(int status) {
+            this.status = status;
+        }
+
+        int status() {
+            return status;
+        }
+
+        private static Optional<Code> of(String word) {
+            return Arrays.stream(values())
+                    .filter(each -> each.name().equalsIgnoreCase(word))
+                    .findFirst();
+        }
+    }
+
+    /** A word that a later agent-host has is its host's trouble, for all that this one can say. */
+    static VmExit of(JsonNode end) {
+        return new VmExit(
+                Code.of(end.path("code").asText()).orElse(Code.HOST),
+                end.path("phase").asText(),
+                end.path("text").asText(),
+                end.path("hint").asText());
+    }
+
+    static VmExit refused(JsonNode refusal) {
+        return new VmExit(
+                Code.REFUSED,
+                "",
+                refusal.path("text").asText(),
+                refusal.path("hint").asText());
+    }
+
+    static VmExit unavailable(String text) {
+        return new VmExit(Code.UNAVAILABLE, "", text, "");
+    }
+}

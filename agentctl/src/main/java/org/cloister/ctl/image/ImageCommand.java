@@ -1,0 +1,32 @@
+package org.cloister.ctl.image;
+
+import org.cloister.ctl.Agentctl;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl image}: guest images, on disk and running. */
+@Command(
+        name = "image",
+        description = "Shows and verifies guest images.",
+        subcommands = {ImageShowCommand.class, ImageVerifyCommand.class, ImageRunningCommand.class})
+public final class ImageCommand implements Runnable {
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // picocli sets these before run
+    private Agentctl root;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    Agentctl root() {
+        return root;
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "missing command");
+    }
+}

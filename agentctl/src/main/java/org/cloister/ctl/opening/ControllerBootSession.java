@@ -1,0 +1,179 @@
+package org.cloister.ctl.opening;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.security.cert.CertificateEncodingException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.evidence.CircuitBinding;
+import org.cloister.protocol.handover.ProjectUnlock;
+import org.cloister.protocol.handover.VerifierMessage;
+import org.cloister.protocol.handover.VmMessage;
+import org.cloister.protocol.handover.VmMessageOrder;
+import org.cloister.protocol.identity.BootIdentity;
+import org.cloister.protocol.identity.BootPeerVerifier;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.PeerIdentity;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.transport.circuit.Circuit;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.tls.TlsCredential;
+import org.jspecify.annotations.Nullable;
+
+/** One circuit to a controlling VM: in order and within its limits, or ended. What comes waits until it is asked for. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+final class ControllerBootSession extends ChannelInboundHandlerAdapter implements AutoCloseable {
+    private static final long WAIT_S = 60;
+
+    private final Circuit circuit;
+    private final BlockingQueue<Optional<VmMessage>> heard = new LinkedBlockingQueue<>();
+    private volatile String why = "the VM ended it";
+    private volatile boolean broken;
+    private @Nullable VmMessageOrder turns;
+
+    private ControllerBootSession(Circuit circuit) {
+        this.circuit = circuit;
+    }
+
+    /** @throws ConnectionLostException nobody answers, or not who should: it may be tried again */
+    static ControllerBootSession open(ClientLink link, CircuitTerms terms, TlsCredential own, BootPeerVerifier trust)
+            throws ConnectionLostException, InterruptedException {
+        AtomicReference<ControllerBootSession> made = new AtomicReference<>();
+        Future<Circuit> opened = Circuit.open(link, terms, own, trust, (pipeline, circuit) -> {
+            ControllerBootSession talk = new ControllerBootSession(circuit);
+            made.set(talk);
+            pipeline.addLast(new MessageFraming(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES, VmMessage::read), talk);
+        });
+        if (!opened.await(WAIT_S, TimeUnit.SECONDS)) {
+            opened.addListener((Future<Circuit> late) -> {
+                if (late.isSuccess()) {
+                    late.getNow().close(CloseReason.NO_ANSWER);
+                }
+            });
+            throw new ConnectionLostException("relay: want an answer within " + WAIT_S + " s, have none");
+        }
+        ControllerBootSession talk = made.get();
+        if (!opened.isSuccess() || talk == null) {
+            throw new ConnectionLostException(opened.cause());
+        }
+        return talk;
+    }
+
+    /** Whom the handshake found. */
+    PeerIdentity peerIdentity() {
+        return circuit.peerIdentity();
+    }
+
+    /** Whether nobody has certified it yet, so that all begins with a question. */
+    boolean isBooting() {
+        return circuit.peerIdentity() instanceof BootIdentity;
+    }
+
+    /** The VM is the server of its circuit. */
+    CircuitBinding binding(TlsCredential own) throws IOException {
+        try {
+            return CircuitBinding.of(
+                    circuit.peerCertificates().get(0).getEncoded(),
+                    own.chain().get(0).getEncoded());
+        } catch (CertificateEncodingException e) {
+            throw new IOException("circuit: a certificate has no DER", e);
+        }
+    }
+
+    void send(VerifierMessage message) {
+        circuit.channel()
+                .eventLoop()
+                .execute(() -> circuit.channel().writeAndFlush(MessageFraming.frame(message.wire())));
+    }
+
+    /** Says it and that keys and all are on their way, in one. */
+    void sendUnlock(ProjectUnlock unlock) {
+        circuit.channel().eventLoop().execute(() -> {
+            if (turns != null) {
+                turns.recordHandover();
+                circuit.channel().writeAndFlush(MessageFraming.frame(unlock.wire()));
+            }
+        });
+    }
+
+    /**
+     * The next that came.
+     *
+     * @throws ConnectionLostException the circuit is over, or nothing came in time
+     * @throws IOException the VM broke a rule of the conversation
+     */
+    VmMessage receive(Duration patience) throws ConnectionLostException, IOException, InterruptedException {
+        Optional<VmMessage> next = heard.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+        if (next == null) {
+            throw new ConnectionLostException(
+                    "controlling VM: want a word within " + patience.toSeconds() + " s, have none");
+        }
+        if (next.isEmpty()) {
+            // The end stays the end.
+            heard.add(next);
+            if (broken) {
+                throw new IOException("controlling VM: " + why);
+            }
+            throw new ConnectionLostException("circuit: " + why);
+        }
+        return next.get();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        long now = System.nanoTime();
+        turns = isBooting() ? VmMessageOrder.forBoot(CertificateRole.CONTROLLER, now) : VmMessageOrder.forUnlocked(now);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
+        VmMessage read = (VmMessage) message;
+        if (turns != null && !broken) {
+            turns.accept(read, System.nanoTime());
+            if (!(read instanceof VmMessage.UnknownMessage)) {
+                heard.add(Optional.of(read));
+            }
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event == ChannelInputShutdownEvent.INSTANCE) {
+            heard.add(Optional.empty());
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        heard.add(Optional.empty());
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        Throwable inner = cause.getCause() instanceof MalformedException ? cause.getCause() : cause;
+        why = String.valueOf(inner.getMessage());
+        if (inner instanceof MalformedException) {
+            broken = true;
+            circuit.close(CloseReason.PROTOCOL);
+        }
+        heard.add(Optional.empty());
+    }
+
+    /** What was said before goes out first. */
+    @Override
+    public void close() {
+        circuit.shutdownOutput().awaitUninterruptibly(1, TimeUnit.SECONDS);
+        circuit.channel().close().awaitUninterruptibly(1, TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,30 @@
+package org.cloister.ctl.opening;
+
+import java.io.IOException;
+import org.cloister.protocol.identity.IdentityClause;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.ticket.AllocatedSlot;
+
+/**
+ * The host of an opening's slot, held against the site's revocation lists as the relay has brought them so far. A device sees
+ * none of the host's certificates, so a list names it by its key.
+ */
+record HostRevocationCheck(TrustStore beliefs, AllocatedSlot slot) {
+    /** @throws IOException if a list of the site that would tell is missing or has ended */
+    boolean isRevoked() throws IOException {
+        try {
+            beliefs.requireKey(slot.key());
+            return false;
+        } catch (IdentityRefusedException e) {
+            if (e.clause() == IdentityClause.REVOKED) {
+                return true;
+            }
+            throw new IOException(
+                    slot.host() + ": " + e.getMessage()
+                            + "; nothing is given to a host that may be revoked: ask the site to run its desk"
+                            + " (agentctl site serve), or leave an authority that it uses no more out of --site",
+                    e);
+        }
+    }
+}

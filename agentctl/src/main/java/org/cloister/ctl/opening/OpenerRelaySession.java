@@ -1,0 +1,153 @@
+package org.cloister.ctl.opening;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Predicate;
+import org.cloister.ctl.circuit.DeviceTicketSession;
+import org.cloister.ctl.circuit.RelayLinkOptions;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.transport.link.ClientLink;
+import org.jspecify.annotations.Nullable;
+
+/** A device's talk with the relay about one opening. When a link is lost it goes on with the next, and says again what had no answer. */
+final class OpenerRelaySession implements AutoCloseable {
+    private static final long AGAIN_MS = 1000;
+
+    private final RelayLinkOptions link;
+    private final ProjectHistory owners;
+    private final TrustStore beliefs;
+    private final Duration patience;
+    private @Nullable DeviceTicketSession line;
+
+    private OpenerRelaySession(RelayLinkOptions link, ProjectHistory owners, TrustStore beliefs, Duration patience) {
+        this.link = link;
+        this.owners = owners;
+        this.beliefs = beliefs;
+        this.patience = patience;
+    }
+
+    /**
+     * Nothing was said yet when this fails.
+     *
+     * @param patience how long there may be no answer, over all links
+     */
+    static OpenerRelaySession open(RelayLinkOptions link, ProjectHistory owners, TrustStore beliefs, Duration patience)
+            throws IOException, InterruptedException {
+        OpenerRelaySession talk = new OpenerRelaySession(link, owners, beliefs, patience);
+        talk.line();
+        return talk;
+    }
+
+    /**
+     * Says {@code first} until it is answered, then {@code next} once a second.
+     *
+     * @throws IOException the relay refuses, or has not answered for too long
+     */
+    RelayTicketMessage.Update sendUntil(
+            String opening,
+            AgentTicketMessage first,
+            AgentTicketMessage next,
+            Predicate<RelayTicketMessage.Update> enough)
+            throws IOException, InterruptedException {
+        AgentTicketMessage message = first;
+        long heardNs = System.nanoTime();
+        while (true) {
+            try {
+                RelayTicketMessage answer = ask(opening, message);
+                if (answer instanceof RelayTicketMessage.Update update) {
+                    if (enough.test(update)) {
+                        return update;
+                    }
+                    heardNs = System.nanoTime();
+                    message = next;
+                } else if (answer instanceof RelayTicketMessage.Refused refused) {
+                    requireTry(opening, refused, System.nanoTime() - heardNs);
+                }
+            } catch (ConnectionLostException e) {
+                leave();
+                if (System.nanoTime() - heardNs > patience.toNanos()) {
+                    throw new IOException(
+                            "relay: want an answer about opening " + opening + " within " + patience.toSeconds()
+                                    + " s, have none (" + e.getMessage()
+                                    + "); it may have been taken, and goes on then: agentctl project close " + opening
+                                    + " ends it",
+                            e);
+                }
+            }
+            Thread.sleep(AGAIN_MS);
+        }
+    }
+
+    /** @return an update or a refusal, of this opening */
+    private RelayTicketMessage ask(String opening, AgentTicketMessage message)
+            throws ConnectionLostException, InterruptedException {
+        try {
+            DeviceTicketSession open = line();
+            open.send(message);
+            while (true) {
+                RelayTicketMessage heard = open.receive();
+                boolean about = heard instanceof RelayTicketMessage.Update update
+                        ? update.ticket().equals(opening)
+                        : heard instanceof RelayTicketMessage.Refused refused
+                                && (refused.ticket().isEmpty()
+                                        || refused.ticket().equals(opening));
+                if (about) {
+                    return heard;
+                }
+            }
+        } catch (IOException e) {
+            throw new ConnectionLostException(e);
+        }
+    }
+
+    /** Returns if it is to be asked again, for nothing was changed. */
+    private void requireTry(String opening, RelayTicketMessage.Refused refused, long silentNs) throws IOException {
+        if (refused.clause() == TicketClause.UNAVAILABLE && silentNs <= patience.toNanos()) {
+            return;
+        }
+        String remedy =
+                refused.newestEpoch() == 0 ? "" : ": agentctl project open --epoch " + (refused.newestEpoch() + 1);
+        throw new IOException("opening " + opening + " refused (" + refused.clause() + "): " + refused.text() + remedy);
+    }
+
+    /** How it stands now. */
+    RelayTicketMessage.Update queryState(String opening) throws IOException, InterruptedException {
+        AgentTicketMessage ask = new AgentTicketMessage.QueryTicket(opening);
+        return sendUntil(opening, ask, ask, update -> true);
+    }
+
+    /** The link that the last answer came on, or a new one. */
+    ClientLink link() throws ConnectionLostException, InterruptedException {
+        try {
+            return line().link();
+        } catch (IOException e) {
+            throw new ConnectionLostException(e);
+        }
+    }
+
+    private DeviceTicketSession line() throws IOException, InterruptedException {
+        DeviceTicketSession open = line;
+        if (open == null) {
+            open = DeviceTicketSession.open(link.attach(owners, beliefs));
+            line = open;
+        }
+        return open;
+    }
+
+    private void leave() {
+        DeviceTicketSession open = line;
+        line = null;
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        leave();
+    }
+}

@@ -1,0 +1,63 @@
+package org.cloister.ctl.opening;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.regex.Pattern;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.protocol.ticket.Ticket;
+
+/** The highest epoch of any opening that was signed here, a decimal number in a line. Each is used once, whatever comes of it. */
+record OpeningEpochFile(Path file) {
+    private static final Pattern FORM = Pattern.compile("[1-9][0-9]{0,15}\n");
+    private static final int MAX_BYTES = 17;
+
+    /**
+     * Takes the next one; it is on the disk when this returns.
+     *
+     * @param wanted 0 if the next after the highest will do
+     */
+    @SuppressWarnings("try") // what is open is only there to be closed
+    long allocate(long wanted) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        Path beside = file.resolveSibling(file.getFileName() + ".lock");
+        try (FileChannel lock = FileChannel.open(beside, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                var held = lock.lock()) {
+            long highest = highest();
+            long next = wanted == 0 ? highest + 1 : wanted;
+            if (next <= highest || next > Ticket.MAX_COUNT) {
+                throw new MalformedException("epoch: want one after " + highest + " and at most " + Ticket.MAX_COUNT
+                        + ", have " + next + "; " + file + " has the highest that was used here");
+            }
+            AtomicFile.replace(file, (next + "\n").getBytes(StandardCharsets.US_ASCII));
+            return next;
+        }
+    }
+
+    /** Keeps what is known now, in the place of what was; on the disk when this returns. */
+    void store(long epoch) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        AtomicFile.replace(file, (epoch + "\n").getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** 0 if there was none. */
+    long highest() throws IOException {
+        String text;
+        try (InputStream in = Files.newInputStream(file)) {
+            text = new String(in.readNBytes(MAX_BYTES + 1), StandardCharsets.US_ASCII);
+        } catch (NoSuchFileException e) {
+            return 0;
+        }
+        if (!FORM.matcher(text).matches()) {
+            throw new MalformedException(file + ": want the highest epoch that was used here, have something else;"
+                    + " take the file away, and give --epoch as the relay then asks for it");
+        }
+        return Long.parseLong(text.strip());
+    }
+}

@@ -1,0 +1,80 @@
+package org.cloister.ctl.opening;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.cloister.ctl.key.Pem;
+import org.cloister.protocol.handover.ProjectUnlock;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Who is to use the project and how its queue is set, if that is to change: the VM reads the files, and its drive keeps them. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before use
+final class ProjectFileOptions {
+    /** At the beginning of a line, as people and programs write it. */
+    private static final Pattern MEMBER = Pattern.compile("^\\s*\\[\\[\\s*member\\s*]]", Pattern.MULTILINE);
+
+    private static final Pattern SHAPE = Pattern.compile("^\\s*\\[\\[\\s*shape\\s*]]", Pattern.MULTILINE);
+    private static final Pattern TABLE = Pattern.compile("^\\s*\\[", Pattern.MULTILINE);
+
+    @Option(
+            names = "--members",
+            paramLabel = "FILE",
+            description =
+                    "Who may use the project from now on: a table [[member]] for each, of which the drive keeps a copy; default: whom the drive has, on a new one nobody.")
+    private @Nullable Path members;
+
+    @Option(
+            names = "--settings",
+            paramLabel = "FILE",
+            description =
+                    "The project's queue from now on: tables [queue] and [[shape]], of which the drive keeps a copy; default: those that the drive has. A new drive wants them.")
+    private @Nullable Path settings;
+
+    /** @throws IOException if it is plain from here that the VM takes it for none */
+    Optional<ByteString> members() throws IOException {
+        if (members == null) {
+            return Optional.empty();
+        }
+        ByteString file = read(members, ProjectUnlock.MAX_MEMBERS);
+        String text = file.toStringUtf8();
+        if (TABLE.matcher(text).find() && !MEMBER.matcher(text).find()) {
+            throw new IOException(members + ": want tables [[member]], or none, have others");
+        }
+        return Optional.of(file);
+    }
+
+    /**
+     * The same.
+     *
+     * @param wanted whether the drive is new, and has none
+     */
+    Optional<ByteString> settings(boolean wanted) throws IOException {
+        if (settings == null) {
+            if (wanted) {
+                throw new IOException("settings: want those of a new drive, have none; name them with --settings");
+            }
+            return Optional.empty();
+        }
+        ByteString file = read(settings, ProjectUnlock.MAX_SETTINGS);
+        if (!SHAPE.matcher(file.toStringUtf8()).find()) {
+            throw new IOException(settings + ": want at least one table [[shape]], have none");
+        }
+        return Optional.of(file);
+    }
+
+    private static ByteString read(Path file, int most) throws IOException {
+        byte[] bytes = Pem.readBounded(file, most);
+        try {
+            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+        } catch (CharacterCodingException e) {
+            throw new IOException(file + ": want text in UTF-8, have other bytes", e);
+        }
+        return ByteString.copyFrom(bytes);
+    }
+}

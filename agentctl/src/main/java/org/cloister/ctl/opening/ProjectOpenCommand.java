@@ -1,0 +1,280 @@
+package org.cloister.ctl.opening;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.circuit.RelayLinkOptions;
+import org.cloister.ctl.drive.DriveKeySealer;
+import org.cloister.ctl.output.KeyValueOutput;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.output.TextTable;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.Ticket;
+import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketState;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl project open}: an opener asks for the project's controlling VM. */
+@Command(
+        name = "open",
+        description =
+                "Asks the relay for the project's controlling VM, signed by the opener's key of the day, waits until it runs, judges it by the owners' policy and unlocks its drive. One that runs already ends: a project has one.")
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before call
+public final class ProjectOpenCommand implements Callable<Integer> {
+    /** For a relay to take it, with all tries. */
+    private static final Duration EXPIRES = Duration.ofMinutes(10);
+
+    @Parameters(
+            paramLabel = "DRIVE",
+            description =
+                    "The project's name for the VM's drive: a-z, 0-9 and -, a letter first. The VM has the same name.")
+    private String drive;
+
+    @Option(names = "--cpus", required = true, paramLabel = "NUMBER", description = "CPUs of the VM.")
+    private int cpus;
+
+    @Option(
+            names = "--memory",
+            required = true,
+            paramLabel = "SIZE",
+            converter = MebibyteConverter.class,
+            description = "Its memory with all reserves in it, such as 8G.")
+    private int memoryMib;
+
+    @ArgGroup(multiplicity = "1")
+    private TimeLimit time;
+
+    @Option(
+            names = "--make",
+            paramLabel = "SIZE",
+            defaultValue = Option.NULL_VALUE,
+            converter = MebibyteConverter.class,
+            description = "Make the drive with this size if there is none; without it, it has to be there.")
+    private @Nullable Integer makeMib;
+
+    @Option(
+            names = "--epoch",
+            paramLabel = "NUMBER",
+            description =
+                    "The drive's epoch, if it is to be higher than the next one, as a relay's refusal says; default: the next after the highest used here.")
+    private @Nullable Long epoch;
+
+    @Option(
+            names = "--epoch-file",
+            paramLabel = "FILE",
+            description =
+                    "Where the highest epoch is kept; default: $XDG_STATE_HOME/cloister/PROJECT/opening-epoch, below ~/.local/state unless that is set.")
+    private @Nullable Path epochFile;
+
+    @Option(names = "--no-wait", description = "Return when the relay has taken it.")
+    private boolean noWait;
+
+    @Mixin
+    private UnlockOptions unlock;
+
+    @Mixin
+    private RetryTimeOption patience;
+
+    @Mixin
+    private RelayLinkOptions link;
+
+    @Mixin
+    private OutputOption output;
+
+    @Spec
+    private CommandSpec spec;
+
+    /** For how long. */
+    private static final class TimeLimit {
+        private static final long MINUTES_OF_A_DAY = 24 * 60;
+
+        @Option(
+                names = "--minutes",
+                required = true,
+                paramLabel = "NUMBER",
+                description = "How long it may run, in minutes.")
+        private int minutes;
+
+        @Option(
+                names = "--days",
+                required = true,
+                paramLabel = "NUMBER",
+                description = "How long it may run, in days; at most 366.")
+        private int days;
+
+        /** One of both is 0. */
+        int minutes() {
+            return (int) Math.min(minutes + days * MINUTES_OF_A_DAY, Integer.MAX_VALUE);
+        }
+    }
+
+    @Override
+    @SuppressWarnings("try") // what is held is only there to be let go
+    public Integer call() throws IOException, InterruptedException {
+        ProjectHistory owners = link.owners();
+        Opening wanted = wanted(owners.id());
+        TrustStore beliefs = link.trustStore(owners);
+        OpeningSigner opener = OpeningSigner.of(link.login(owners), beliefs);
+        if (noWait || unlock.isSkipped()) {
+            return open(wanted, opener, owners, beliefs, null);
+        }
+        ControllerUnlock.Terms terms = unlock.prepare(owners, beliefs, opener, drive);
+        try (DriveKeySealer held = terms.drive()) {
+            return open(wanted, opener, owners, beliefs, terms);
+        }
+    }
+
+    /** @param terms null if nothing is to be unlocked */
+    @SuppressWarnings("try") // the farewell is only there to be set
+    private int open(
+            Opening wanted,
+            OpeningSigner opener,
+            ProjectHistory owners,
+            TrustStore beliefs,
+            ControllerUnlock.@Nullable Terms terms)
+            throws IOException, InterruptedException {
+        Path kept = epochFile == null
+                ? RelayLinkOptions.projectStateFolder(owners.id()).resolve("opening-epoch")
+                : epochFile;
+        try (OpenerRelaySession relay = OpenerRelaySession.open(link, owners, beliefs, patience.time())) {
+            Opening opening = at(wanted, new OpeningEpochFile(kept).allocate(epoch == null ? 0 : epoch));
+            AgentTicketMessage signed = opener.signOpening(opening);
+            try (ShutdownMessage farewell = ShutdownMessage.install(() -> print("opening " + opening.id() + " of epoch "
+                    + opening.epoch() + " goes on; agentctl project close " + opening.id() + " ends it"))) {
+                Predicate<RelayTicketMessage.Update> enough = update ->
+                        noWait || update.state() == TicketState.RUNNING || update.state() == TicketState.ENDED;
+                RelayTicketMessage.Update update =
+                        relay.sendUntil(opening.id(), signed, new AgentTicketMessage.QueryTicket(opening.id()), enough);
+                if (terms == null || update.end().isPresent()) {
+                    return end(opening, update);
+                }
+                return unlocked(opening, new ControllerUnlock(terms, opening, relay, this::warn).run());
+            }
+        }
+    }
+
+    private int end(Opening opening, RelayTicketMessage.Update update) throws IOException {
+        KeyValueOutput facts = facts(opening);
+        OpeningStateOutput.addTo(facts, update);
+        output.print(facts.with("next", next(update)));
+        return update.end().isPresent() ? ExitCode.FAILURE.code() : ExitCode.OK.code();
+    }
+
+    private int unlocked(Opening opening, ControllerUnlock.Outcome outcome) throws IOException {
+        if (outcome instanceof ControllerUnlock.Outcome.Ended ended) {
+            return end(opening, ended.update());
+        }
+        String ends = "agentctl project close " + opening.id() + " ends it";
+        KeyValueOutput facts = facts(opening).with("state", TicketState.RUNNING);
+        if (outcome instanceof ControllerUnlock.Outcome.Denied denied) {
+            denied.refused().failures().forEach(failure -> print("denied by " + failure));
+            output.print(facts.with("vm", "denied").with("next", ends));
+            return ExitCode.FAILURE.code();
+        }
+        ControllerUnlock.Outcome.Open open = (ControllerUnlock.Outcome.Open) outcome;
+        OpeningEpochFile known = new OpeningEpochFile(
+                unlock.driveFolder(opening.project(), opening.drive()).resolve("epoch"));
+        long before = known.highest();
+        long found = open.found().epoch();
+        known.store(opening.epoch());
+        boolean setBack = !open.found().made() && found < before;
+        if (setBack) {
+            print("alarm: drive " + opening.drive() + ": want epoch " + before + " or later, which it had last, have "
+                    + found + ": somebody set it back to an older state; look what is missing on it, and ask the site");
+        }
+        output.print(facts.with("vm", "open")
+                .with("host", open.accepted().statement().host())
+                .with("level", open.accepted().level())
+                .with("found", open.found().made() ? "made" : "epoch " + found)
+                .with("next", ends));
+        return setBack ? ExitCode.FAILURE.code() : ExitCode.OK.code();
+    }
+
+    private void warn(String text) {
+        print("warning: " + text);
+    }
+
+    /** All but the epoch, which is used once and taken last. */
+    private Opening wanted(String project) {
+        Instant now = Instant.now();
+        try {
+            return new Opening(
+                    Ticket.newId(new SecureRandom()),
+                    project,
+                    epoch == null ? 1 : epoch,
+                    now,
+                    now.plus(EXPIRES),
+                    drive,
+                    makeMib == null ? 0 : makeMib,
+                    cpus,
+                    memoryMib,
+                    time.minutes());
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    private static Opening at(Opening wanted, long epoch) {
+        return new Opening(
+                wanted.id(),
+                wanted.project(),
+                epoch,
+                wanted.issued(),
+                wanted.expires(),
+                wanted.drive(),
+                wanted.driveMib(),
+                wanted.cpus(),
+                wanted.memoryMib(),
+                wanted.minutes());
+    }
+
+    private static KeyValueOutput facts(Opening opening) {
+        return new KeyValueOutput()
+                .with("opening", opening.id())
+                .with("drive", opening.drive())
+                .with("epoch", opening.epoch());
+    }
+
+    private static String next(RelayTicketMessage.Update update) {
+        if (update.end().isEmpty()) {
+            return (update.state() == TicketState.RUNNING
+                            ? "nobody unlocks it; "
+                            : "it runs as soon as it has a node; ")
+                    + "agentctl project close " + update.ticket() + " ends it";
+        }
+        TicketEnd end = update.end().get();
+        return switch (end) {
+            case SUPERSEDED -> "ask the project's other openers: one of them opened it later";
+            case WITHDRAWN -> "ask the project's other openers: one of them closed it";
+            case REVOKED -> "ask an owner whether this opener, and the site whether the project, is believed still";
+            case COMPLETED, TIMEOUT -> "open it anew if it is to go on";
+            default ->
+                "ask the site's operators about " + (update.job() == 0 ? "it" : "job " + update.job())
+                        + ", or open it anew";
+        };
+    }
+
+    private void print(String text) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("agentctl: " + TextTable.escapeControls(text));
+        err.flush();
+    }
+}

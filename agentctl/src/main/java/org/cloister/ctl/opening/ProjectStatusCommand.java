@@ -1,0 +1,58 @@
+package org.cloister.ctl.opening;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.circuit.DeviceTicketSession;
+import org.cloister.ctl.circuit.RelayLinkOptions;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code agentctl project status}: how the project's controlling VM is, and who may open it. */
+@Command(
+        name = "status",
+        description =
+                "Prints whether the project's controlling VM is open, waits or is lost, where it is and since when, and who can open it, as the relay sees it. Changes nothing.")
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before call
+public final class ProjectStatusCommand implements Callable<Integer> {
+    @Mixin
+    private RelayLinkOptions link;
+
+    @Mixin
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        ProjectHistory owners = link.owners();
+        TrustStore beliefs = link.trustStore(owners);
+        try (DeviceTicketSession line = DeviceTicketSession.open(link.attach(owners, beliefs))) {
+            line.send(new AgentTicketMessage.QueryOpenings());
+            RelayTicketMessage.Openings openings = line.receive(RelayTicketMessage.Openings.class, "status");
+            output.print(new ProjectStatusOutput(owners, opener(owners, beliefs), openings, Instant.now()));
+            return ExitCode.OK.code();
+        }
+    }
+
+    /** Empty if this login is none that opens. */
+    private Optional<CertifiedIdentity> opener(ProjectHistory owners, TrustStore beliefs) {
+        try {
+            return Optional.of(beliefs.verifyUnlisted(
+                    CertificateChain.of(
+                            link.login(owners).read(CertificateRole.OPENER).chain()),
+                    Set.of(CertificateRole.OPENER)));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package org.cloister.ctl.opening;
+
+import java.time.Duration;
+import picocli.CommandLine.Option;
+
+/** For how long a command tries again while a relay gives no answer. */
+final class RetryTimeOption {
+    @Option(
+            names = "--patience",
+            paramLabel = "SECONDS",
+            defaultValue = "60",
+            description = "How long to try again when the relay is gone; default: ${DEFAULT-VALUE}.")
+    private int seconds;
+
+    Duration time() {
+        return Duration.ofSeconds(seconds);
+    }
+}

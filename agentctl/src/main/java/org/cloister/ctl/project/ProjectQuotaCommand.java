@@ -1,0 +1,44 @@
+package org.cloister.ctl.project;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.circuit.DeviceTicketSession;
+import org.cloister.ctl.circuit.RelayLinkOptions;
+import org.cloister.ctl.output.KeyValueOutput;
+import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code agentctl project quota}: what the site lets the project have at one time, and what it has. */
+@Command(
+        name = "quota",
+        description = "Prints what the site lets the project have at one time, and what its open tickets ask for.")
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before call
+public final class ProjectQuotaCommand implements Callable<Integer> {
+    @Mixin
+    private RelayLinkOptions link;
+
+    @Mixin
+    private OutputOption output;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        ProjectHistory owners = link.owners();
+        try (DeviceTicketSession line = DeviceTicketSession.open(link.attach(owners, link.trustStore(owners)))) {
+            line.send(new AgentTicketMessage.QueryQuota());
+            RelayTicketMessage.Quota quota = line.receive(RelayTicketMessage.Quota.class, "quota");
+            KeyValueOutput facts = new KeyValueOutput()
+                    .with("account", quota.account())
+                    .with("until", quota.validUntil().toString());
+            for (RelayTicketMessage.Share share : quota.shares()) {
+                facts.with(share.name(), share.used() + " of " + share.most());
+            }
+            output.print(facts);
+            return ExitCode.OK.code();
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package org.cloister.ctl.site;
+
+import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.ctl.authority.EnrolmentFileStore;
+import org.cloister.ctl.authority.RegistrationAuthority;
+import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.protocol.dsse.SignatureCurve;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.CertificateAuthority;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.identity.SubjectPublicKey;
+
+/** The site CA's folder, on a machine that is no relay; held by one process at a time. */
+final class SiteCaFolder implements AutoCloseable {
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(5);
+    private static final Duration LOCK_LOOK = Duration.ofMillis(50);
+    private static final String KEY = "key.json";
+    private static final String AUTHORITY = "authority.pem";
+    private static final String LIST = "revocations.crl";
+    private static final String ENROLMENTS = "enrolments";
+
+    private final Path folder;
+    private final FileChannel lock;
+    private final SigningKey key;
+    private final CertificateAuthority authority;
+
+    private SiteCaFolder(Path folder, FileChannel lock, SigningKey key, CertificateAuthority authority) {
+        this.folder = folder;
+        this.lock = lock;
+        this.key = key;
+        this.authority = authority;
+    }
+
+    /** A new CA, whose key is made in the folder unless a token has it. */
+    static SiteCaFolder create(Path folder, SigningKeyOptions keys, Duration lifetime, Instant now) throws IOException {
+        Files.createDirectories(
+                folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        FileChannel lock = lock(folder);
+        try {
+            if (Files.exists(folder.resolve(AUTHORITY))) {
+                throw new IOException(
+                        folder.resolve(AUTHORITY) + ": want a folder without a CA, have one; name another");
+            }
+            SigningKey key = keys.isOnToken() ? keys.open(null) : keys.create(folder.resolve(KEY), SignatureCurve.P256);
+            CertificateAuthority authority = CertificateAuthority.ofSite(
+                    SubjectPublicKey.of(key.verificationKey()), key::sign, now, lifetime, new SecureRandom());
+            Files.createDirectories(folder.resolve(ENROLMENTS));
+            AtomicFile.create(folder.resolve(AUTHORITY), Pem.write(Pem.CERTIFICATE, authority.certificate()));
+            return new SiteCaFolder(folder, lock, key, authority);
+        } catch (IOException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    static SiteCaFolder open(Path folder, SigningKeyOptions keys) throws IOException {
+        byte[] certificate = Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
+        // Before the lock: nobody waits for a person who types.
+        SigningKey key = keys.open(folder.resolve(KEY));
+        CertificateAuthority authority = CertificateAuthority.load(certificate, key::sign, new SecureRandom());
+        if (!authority.key().equals(key.verificationKey())) {
+            throw new IOException("site CA in " + folder + ": want the key " + authority.key() + ", have "
+                    + key.verificationKey() + "; name the right key");
+        }
+        return new SiteCaFolder(folder, lock(folder), key, authority);
+    }
+
+    /** The same folder once more, after this one was closed. */
+    SiteCaFolder reopen() throws IOException {
+        return new SiteCaFolder(folder, lock(folder), key, authority);
+    }
+
+    CertificateAuthority authority() {
+        return authority;
+    }
+
+    SigningKey key() {
+        return key;
+    }
+
+    RegistrationAuthority registrationAuthority() {
+        return new RegistrationAuthority(authority, new EnrolmentFileStore(folder.resolve(ENROLMENTS)));
+    }
+
+    /** Signs the next list, in the place of the one before. */
+    RevocationList signRevocationList(Instant now) throws IOException {
+        BigInteger number = newestRevocationList()
+                .map(before -> before.number().add(BigInteger.ONE))
+                .orElse(BigInteger.ONE);
+        byte[] der = registrationAuthority().list(number, now, CertificateAuthority.LEAF);
+        AtomicFile.replace(revocationListFile(), der);
+        return parseRevocationList(der);
+    }
+
+    /** Whether something was withdrawn that the list lacks: it could not be signed then. */
+    boolean hasUnlistedRevocations(Instant now) throws IOException {
+        Set<BigInteger> listed =
+                newestRevocationList().map(RevocationList::serials).orElse(Set.of());
+        return !listed.containsAll(registrationAuthority().withdrawn(now));
+    }
+
+    /** The list that was signed last; also without the lock, for it is replaced whole. */
+    Optional<RevocationList> newestRevocationList() throws IOException {
+        return AtomicFile.exists(revocationListFile())
+                ? Optional.of(parseRevocationList(Pem.readBounded(revocationListFile(), RevocationList.MAX_BYTES)))
+                : Optional.empty();
+    }
+
+    RevocationList parseRevocationList(byte[] der) throws IOException {
+        return RevocationList.read(der, List.of(key.verificationKey()));
+    }
+
+    Path revocationListFile() {
+        return folder.resolve(LIST);
+    }
+
+    @Override
+    public void close() throws IOException {
+        lock.close();
+    }
+
+    /** Two at one time could both find a token unused. The desk holds it for moments only, so wait for some. */
+    private static FileChannel lock(Path folder) throws IOException {
+        FileChannel channel =
+                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        long endNs = System.nanoTime() + LOCK_WAIT.toNanos();
+        while (!isLocked(channel)) {
+            if (System.nanoTime() - endNs >= 0) {
+                channel.close();
+                throw new IOException(folder + ": another agentctl works in it; wait until it has ended");
+            }
+            LockSupport.parkNanos(LOCK_LOOK.toNanos());
+        }
+        return channel;
+    }
+
+    private static boolean isLocked(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            // By this very process.
+            return false;
+        }
+    }
+}

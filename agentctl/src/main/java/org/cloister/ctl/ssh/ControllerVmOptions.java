@@ -1,0 +1,100 @@
+package org.cloister.ctl.ssh;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.ctl.circuit.CircuitOptions;
+import org.cloister.ctl.circuit.StandardStreams;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.ProjectHistory;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Spec.Target;
+
+/** The project's controlling VM, and the way there. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before use
+final class ControllerVmOptions {
+    @Mixin
+    private CircuitOptions circuits;
+
+    @Option(
+            names = "--drive",
+            paramLabel = "NAME",
+            defaultValue = "main",
+            description = "Of which the project's drives the VM runs; default: ${DEFAULT-VALUE}.")
+    private String drive;
+
+    @Option(
+            names = "--vm",
+            paramLabel = "NAME",
+            description = "The VM's whole name, in the place of the one that the drive gives it.")
+    private @Nullable String vm;
+
+    @Spec(Target.MIXEE)
+    private CommandSpec spec;
+
+    /** Standard input and output are SSH's until both sides have said all. */
+    void connect(CertificateRole role) throws IOException, InterruptedException {
+        StandardStreams streams = new StandardStreams(System.in, System.out);
+        ProjectHistory owners = circuits.owners();
+        CertificateName to = name(owners);
+        Path known = knownHosts(owners, to);
+        AccessAnswerReader entrance = new AccessAnswerReader(
+                granted -> AtomicFile.replace(
+                        known, (to + " " + granted.hostKey() + "\n").getBytes(StandardCharsets.US_ASCII)),
+                streams);
+        circuits.open(to, role, entrance, circuit -> {
+            entrance.awaitGrant();
+            streams.awaitEnd();
+        });
+    }
+
+    /** As whom the VM takes this person; nothing more is done in that circuit. */
+    String queryLogin(CertificateRole role) throws IOException, InterruptedException {
+        List<String> logins = new ArrayList<>();
+        AccessAnswerReader entrance =
+                new AccessAnswerReader(granted -> logins.add(granted.login()), (pipeline, circuit) -> {});
+        circuits.open(name(circuits.owners()), role, entrance, circuit -> {
+            entrance.awaitGrant();
+            circuit.shutdownOutput().sync();
+        });
+        return logins.get(0);
+    }
+
+    SshHostBlock hostBlock(CertificateRole role, String login) throws IOException {
+        ProjectHistory owners = circuits.owners();
+        CertificateName to = name(owners);
+        List<String> proxy = new ArrayList<>(List.of("agentctl", "project", "connect"));
+        proxy.addAll(circuits.toArguments());
+        proxy.addAll(List.of("--vm", to.toString(), "--role", role.toString()));
+        return new SshHostBlock(
+                to,
+                login,
+                circuits.login(owners).key(role).toAbsolutePath(),
+                knownHosts(owners, to).toAbsolutePath(),
+                proxy);
+    }
+
+    private Path knownHosts(ProjectHistory owners, CertificateName to) throws IOException {
+        return circuits.login(owners).path().resolve("known_hosts-" + to.id());
+    }
+
+    private CertificateName name(ProjectHistory owners) {
+        try {
+            return vm == null
+                    ? new CertificateName(drive, CertificateRole.CONTROLLER.toString(), owners.id())
+                    : CertificateName.parse(vm);
+        } catch (MalformedException | IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), (vm == null ? "--drive: " : "--vm: ") + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package org.cloister.ctl.ssh;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import org.cloister.ctl.ExitCode;
+import org.cloister.protocol.identity.CertificateRole;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code agentctl project ssh-config}: what ssh, sftp and rsync need to know. */
+@Command(
+        name = "ssh-config",
+        description =
+                "Prints a Host block for ssh_config, by which ssh, sftp and rsync reach the project's controlling VM and take its host key from the circuit alone.")
+@SuppressWarnings("NullAway.Init") // picocli sets the fields before call
+public final class ProjectSshConfigCommand implements Callable<Integer> {
+    @Mixin
+    private ControllerVmOptions vm;
+
+    @Mixin
+    private AccessRoleOption role;
+
+    @Option(
+            names = "--host",
+            paramLabel = "ALIAS",
+            defaultValue = "cloister",
+            description = "The name by which ssh is to know the VM; default: ${DEFAULT-VALUE}.")
+    private String alias;
+
+    @Option(
+            names = "--user",
+            paramLabel = "LOGIN",
+            description = "The person's login in the VM; the VM is asked unless it is given.")
+    private @Nullable String user;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        CertificateRole as = role.requireAccessRole();
+        String login = user == null ? vm.queryLogin(as) : user;
+        spec.commandLine().getOut().print(vm.hostBlock(as, login).render(alias));
+        spec.commandLine().getOut().flush();
+        return ExitCode.OK.code();
+    }
+}

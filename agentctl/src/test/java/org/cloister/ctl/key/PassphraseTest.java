@@ -1,0 +1,49 @@
+package org.cloister.ctl.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+class PassphraseTest {
+    private final Passphrase first = Passphrase.of("first passphrase".toCharArray());
+    private final Passphrase second = Passphrase.of("second passphrase".toCharArray());
+
+    @Test
+    void without_a_terminal_the_option_is_named() {
+        assumeFalse(Passphrase.hasTerminal(), "a terminal");
+        assertThatThrownBy(() -> Passphrase.prompt("passphrase of k", "--drive-secret-fd"))
+                .hasMessage("passphrase of k: there is no terminal to ask at; give it with --drive-secret-fd");
+    }
+
+    @Test
+    void a_first_passphrase_is_zeroed_when_the_second_is_not_typed() {
+        assertThatThrownBy(() -> Passphrase.readTwice("key", what -> {
+                    if (what.equals("key")) {
+                        return first;
+                    }
+                    throw new IOException("the terminal was closed");
+                }))
+                .hasMessage("the terminal was closed");
+        assertThat(first.bytes()).containsOnly(0);
+    }
+
+    @Test
+    void both_are_zeroed_when_they_differ() {
+        assertThatThrownBy(() -> Passphrase.readTwice("key", what -> what.equals("key") ? first : second))
+                .hasMessage("key: the two differ; type it again");
+        assertThat(first.bytes()).containsOnly(0);
+        assertThat(second.bytes()).containsOnly(0);
+    }
+
+    @Test
+    void the_first_is_returned_when_the_second_is_the_same() throws IOException {
+        Passphrase same = Passphrase.of("first passphrase".toCharArray());
+        assertThat(Passphrase.readTwice("key", what -> what.equals("key") ? first : same))
+                .isSameAs(first);
+        assertThat(first.bytes()).asString().isEqualTo("first passphrase");
+        assertThat(same.bytes()).containsOnly(0);
+    }
+}

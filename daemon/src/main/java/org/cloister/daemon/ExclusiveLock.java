@@ -1,0 +1,55 @@
+package org.cloister.daemon;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/** Something that one process has at a time, by a lock of the kernel's: it ends with the process, however that ends. */
+public final class ExclusiveLock implements AutoCloseable {
+    private final FileChannel channel;
+
+    private ExclusiveLock(FileChannel channel) {
+        this.channel = channel;
+    }
+
+    /**
+     * @param lock a file for nothing else; made if it is not there, and left there
+     * @param what is locked, for the message
+     * @throws IOException if somebody has it, be it this process
+     */
+    public static ExclusiveLock acquire(Path lock, String what) throws IOException {
+        FileChannel channel = FileChannel.open(
+                lock,
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        boolean ours = false;
+        try {
+            ours = isFree(channel);
+        } finally {
+            if (!ours) {
+                channel.close();
+            }
+        }
+        if (!ours) {
+            throw new IOException(what + ": want it alone, another process has it; stop that one");
+        }
+        return new ExclusiveLock(channel);
+    }
+
+    private static boolean isFree(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

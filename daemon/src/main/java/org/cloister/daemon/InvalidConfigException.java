@@ -1,0 +1,20 @@
+package org.cloister.daemon;
+
+import java.io.IOException;
+import java.util.List;
+
+/** A configuration with all that is wrong in it, one line each: {@code FILE:LINE: what, both values, remedy}. */
+public final class InvalidConfigException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final transient List<String> problems;
+
+    public InvalidConfigException(List<String> problems) {
+        super(String.join("\n", problems));
+        this.problems = List.copyOf(problems);
+    }
+
+    public List<String> problems() {
+        return problems;
+    }
+}

@@ -1,0 +1,167 @@
+package org.cloister.daemon.http;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.cloister.daemon.StaleSocketFile;
+
+/** Where operators and Prometheus ask a daemon, over HTTP/1.1: a Unix socket, or loopback. One answer a connection. */
+@SuppressWarnings("FutureReturnValueIgnored") // a client that has gone needs no answer
+public final class AdminHttpServer implements AutoCloseable {
+    /** At a time. More are callers who do not ask. */
+    static final int CONNECTIONS = 32;
+
+    /** For a request, from the first byte to the last and however it comes. */
+    private static final int WAIT_S = 10;
+    /** For all of it: a caller that does not read its answer is let go. */
+    private static final int LIFE_S = 60;
+
+    private final Channel channel;
+
+    private AdminHttpServer(Channel channel) {
+        this.channel = channel;
+    }
+
+    /** Who knows the answers. */
+    @FunctionalInterface
+    public interface RequestHandler {
+        /**
+         * Must not block.
+         *
+         * @param request readable until this returns; of a well-formed one
+         * @return never fails
+         */
+        CompletionStage<AdminResponse> answer(FullHttpRequest request);
+    }
+
+    /**
+     * For the daemon's user and group. A socket where nobody answers is of a process that is no more, and is replaced.
+     *
+     * @param mostBytes of a request's body
+     */
+    public static AdminHttpServer listen(Path socket, RequestHandler answering, int mostBytes, EventLoopGroup loops)
+            throws IOException {
+        StaleSocketFile.clear(socket);
+        AdminHttpServer listener = bind(
+                NioServerDomainSocketChannel.class, UnixDomainSocketAddress.of(socket), answering, mostBytes, loops);
+        Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw----"));
+        return listener;
+    }
+
+    /** For whoever is on this machine: what is answered here must change nothing, and no body is taken. */
+    public static AdminHttpServer listen(InetSocketAddress loopback, RequestHandler answering, EventLoopGroup loops)
+            throws IOException {
+        return bind(NioServerSocketChannel.class, loopback, answering, 0, loops);
+    }
+
+    private static AdminHttpServer bind(
+            Class<? extends ServerChannel> kind,
+            SocketAddress address,
+            RequestHandler answering,
+            int mostBytes,
+            EventLoopGroup loops)
+            throws IOException {
+        ConnectionLimit guests = new ConnectionLimit(CONNECTIONS);
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops)
+                .channel(kind)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel connection) {
+                        guests.admit(connection);
+                        connection
+                                .pipeline()
+                                .addLast(
+                                        new HttpServerCodec(),
+                                        new HttpObjectAggregator(mostBytes),
+                                        new RequestReader(answering));
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException("listen " + address + ": " + bound.cause().getMessage(), bound.cause());
+        }
+        return new AdminHttpServer(bound.channel());
+    }
+
+    public SocketAddress address() {
+        return channel.localAddress();
+    }
+
+    @Override
+    public void close() {
+        channel.close().syncUninterruptibly();
+    }
+
+    private static final class RequestReader extends SimpleChannelInboundHandler<FullHttpRequest> {
+        private final RequestHandler answering;
+        private boolean asked;
+
+        RequestReader(RequestHandler answering) {
+            this.answering = answering;
+        }
+
+        @Override
+        public void handlerAdded(ChannelHandlerContext ctx) {
+            ScheduledFuture<?> request = ctx.executor()
+                    .schedule(
+                            () -> {
+                                if (!asked) {
+                                    ctx.close();
+                                }
+                            },
+                            WAIT_S,
+                            TimeUnit.SECONDS);
+            ScheduledFuture<?> life = ctx.executor().schedule(() -> ctx.close(), LIFE_S, TimeUnit.SECONDS);
+            ctx.channel().closeFuture().addListener(closed -> {
+                request.cancel(false);
+                life.cancel(false);
+            });
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
+            if (asked) {
+                return;
+            }
+            asked = true;
+            if (request.decoderResult().isSuccess()) {
+                answering.answer(request).thenAccept(each -> ctx.executor().execute(() -> write(ctx, each)));
+            } else {
+                write(ctx, AdminResponse.text(HttpResponseStatus.BAD_REQUEST, "not an HTTP request"));
+            }
+        }
+
+        private static void write(ChannelHandlerContext ctx, AdminResponse answer) {
+            ctx.writeAndFlush(answer.response()).addListener(ChannelFutureListener.CLOSE);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            ctx.close();
+        }
+    }
+}

@@ -1,0 +1,257 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The site's Slurm: slurmctld on the site's machine, a slurmd on each compute host, one munge realm. */
+public final class LabGlobalSlurm {
+    private static final Duration START_LIMIT = Duration.ofSeconds(30);
+    /** Jobs that end have their node for a while. */
+    private static final Duration IDLE_LIMIT = Duration.ofSeconds(60);
+
+    private static final Duration OVER_LIMIT = Duration.ofSeconds(60);
+    /** What the lab offers of a compute host to jobs; the guests under it get their memory from this. */
+    private static final int HOST_MEMORY_MIB = 8000;
+
+    private final LabMachine site;
+    private final List<LabMachine> hosts;
+    private final LabSlurmAccounting accounting;
+    private String storage = "AccountingStorageType=accounting_storage/none";
+    private boolean confined;
+
+    LabGlobalSlurm(LabMachine site, List<LabMachine> hosts) {
+        this.site = site;
+        this.hosts = List.copyOf(hosts);
+        this.accounting = new LabSlurmAccounting(site, "global");
+    }
+
+    void start() throws IOException {
+        Path key = LabMunge.writeKey(mungeKey());
+        List<LabMachine> members = new ArrayList<>(hosts);
+        members.add(0, site);
+        configure();
+        for (LabMachine machine : members) {
+            LabMunge.start(machine, key);
+        }
+        machineDaemon(site, "slurmctld", "-c");
+        for (LabMachine host : hosts) {
+            machineDaemon(host, "slurmd");
+        }
+        awaitIdle();
+    }
+
+    /** Of all its machines. */
+    public Path mungeKey() throws IOException {
+        return site.folder("etc/munge").resolve("munge.key");
+    }
+
+    /** Every node is idle. */
+    public void awaitIdle() throws IOException {
+        site.await(
+                "Global Slurm: " + hosts.size() + " idle nodes",
+                site.log("slurmctld"),
+                IDLE_LIMIT,
+                () -> idleNodes() == hosts.size());
+    }
+
+    /**
+     * Gives the site slurmdbd and MariaDB, if it has none yet, and accounts of which root may use each; slurmctld then
+     * takes no job without an account that is charged.
+     */
+    public void account(String... accounts) throws IOException {
+        boolean begun = accounting.start();
+        for (String account : accounts) {
+            accounting.add(account, List.of("root"));
+        }
+        if (begun) {
+            terminateController();
+            storage = LabSlurmAccounting.CONFIGURATION;
+            configure();
+            startController();
+            awaitIdle();
+        }
+    }
+
+    /**
+     * From now on steps lie in cgroups of version 1, with limits, as a site has them. The kernel has those once, by the nodes'
+     * names: of one lab at a time.
+     */
+    void useCgroups() throws IOException {
+        if (confined) {
+            return;
+        }
+        // What was cancelled a moment ago would run again after a kill.
+        awaitIdle();
+        terminateController();
+        confined = true;
+        configure();
+        for (LabMachine host : hosts) {
+            host.signal("slurmd", "KILL");
+            machineDaemon(host, "slurmd");
+        }
+        startController();
+        awaitIdle();
+    }
+
+    /** Jobs of a name that there ever were, by accounting: number and state of each. */
+    public List<String> jobs(String name) throws IOException {
+        return client(
+                        "sacct",
+                        "-X",
+                        "-n",
+                        "-P",
+                        "--duplicates",
+                        "--starttime=now-1days",
+                        "--format=JobIDRaw,State",
+                        "--name=" + name)
+                .lines()
+                .filter(line -> !line.isBlank())
+                .toList();
+    }
+
+    /** The same, when accounting has the end of all of them and of so many at least. */
+    public List<String> awaitOver(String name, int count) throws IOException {
+        List<List<String>> last = new ArrayList<>();
+        Poll.until("accounting's end of " + count + " jobs of " + name, OVER_LIMIT, "read slurmdbd's log", () -> {
+            last.add(0, jobs(name));
+            return last.get(0).size() >= count
+                    && last.get(0).stream().noneMatch(line -> line.endsWith("|RUNNING") || line.endsWith("|PENDING"));
+        });
+        return last.get(0);
+    }
+
+    /** Every row of accounting's tables, as text. */
+    public String accountingRows() throws IOException {
+        return accounting.dump();
+    }
+
+    /** An orderly end: it writes down what it knows. */
+    public void terminateController() throws IOException {
+        site.signal("slurmctld", "TERM");
+    }
+
+    /** kill -9: jobs of its last seconds (5 by Slurm's own saving) may be lost, even such as have begun to run. */
+    public void killController() throws IOException {
+        site.signal("slurmctld", "KILL");
+    }
+
+    /** Connections are taken and nothing is answered, as of a controller under heavy load. */
+    public void stopController() throws IOException {
+        site.signal("slurmctld", "STOP");
+    }
+
+    public void continueController() throws IOException {
+        site.signal("slurmctld", "CONT");
+    }
+
+    public void startController() throws IOException {
+        machineDaemon(site, "slurmctld");
+        site.await(
+                "Global Slurm: slurmctld",
+                site.log("slurmctld"),
+                START_LIMIT,
+                () -> site.command("scontrol", "ping").run().out().contains(" UP"));
+    }
+
+    public void killSlurmd(String host) throws IOException {
+        machine(host).signal("slurmd", "KILL");
+    }
+
+    public void startSlurmd(String host) throws IOException {
+        machineDaemon(machine(host), "slurmd");
+    }
+
+    /**
+     * The site's commands for processes outside the lab; what {@link SlurmCommandWrappers#sbatch} is told, sbatch does.
+     */
+    public SlurmCommandWrappers programs() throws IOException {
+        return SlurmCommandWrappers.install(site);
+    }
+
+    /** Where slurmctld and slurmdbd keep their state and all of Slurm's daemons their logs. */
+    public List<Path> folders() throws IOException {
+        List<Path> folders = new ArrayList<>(List.of(site.folder("var/spool"), site.folder("log")));
+        for (LabMachine host : hosts) {
+            folders.addAll(List.of(host.folder("var/spool"), host.folder("log")));
+        }
+        return folders;
+    }
+
+    private LabMachine machine(String host) {
+        return hosts.stream()
+                .filter(machine -> machine.name().equals(host))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("host: no " + host + " in this lab"));
+    }
+
+    private void configure() throws IOException {
+        List<LabMachine> members = new ArrayList<>(hosts);
+        members.add(site);
+        for (LabMachine machine : members) {
+            Path etc = machine.folder("etc/slurm");
+            Files.writeString(etc.resolve("slurm.conf"), configuration());
+            Files.writeString(etc.resolve("cgroup.conf"), confined ? StepCgroups.LIMITS : StepCgroups.NONE);
+        }
+    }
+
+    public int idleNodes() throws IOException {
+        LabCommand.Output output =
+                site.command("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").run();
+        // A line for each partition that a node is in.
+        return output.exit() == 0 ? (int) output.out().lines().distinct().count() : 0;
+    }
+
+    /** Runs a client command (sinfo, sbatch, ...) on the site's machine. */
+    public String client(String... argv) throws IOException {
+        return site.command(argv).succeed();
+    }
+
+    private void machineDaemon(LabMachine machine, String name, String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(List.of(name));
+        argv.addAll(List.of(arguments));
+        Path log = machine.log(name);
+        machine.folder("var/spool/" + name);
+        argv.addAll(List.of("-L", log.toString()));
+        machine.command(argv).succeed();
+    }
+
+    private String configuration() {
+        String nodes = hosts.stream()
+                .map(host -> "NodeName=%s NodeAddr=%s CPUs=%d RealMemory=%d State=UNKNOWN"
+                        .formatted(
+                                host.name(),
+                                host.address(),
+                                Runtime.getRuntime().availableProcessors(),
+                                HOST_MEMORY_MIB))
+                .collect(Collectors.joining("\n"));
+        return """
+                ClusterName=global
+                SlurmctldHost=%s(%s)
+                SlurmUser=root
+                SlurmdUser=root
+                AuthType=auth/munge
+                CredType=cred/munge
+                StateSaveLocation=/var/spool/slurmctld
+                SlurmdSpoolDir=/var/spool/slurmd
+                SlurmctldPidFile=/run/slurmctld.pid
+                SlurmdPidFile=/run/slurmd.pid
+                SlurmdParameters=config_overrides
+                %s
+                SelectType=select/cons_tres
+                SelectTypeParameters=CR_Core_Memory
+                %s
+                MpiDefault=none
+                ReturnToService=2
+                SchedulerParameters=sched_interval=5,batch_sched_delay=0
+                %s
+                PartitionName=secure Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+                PartitionName=controllers Nodes=ALL MaxTime=INFINITE State=UP
+                """.formatted(
+                site.name(), site.address(), confined ? StepCgroups.PLUGINS : StepCgroups.NO_PLUGINS, storage, nodes);
+    }
+}

@@ -1,0 +1,82 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.cloister.ovs.BridgeConfig;
+
+/** A compute host of the lab: its own Open vSwitch, libvirtd and slurmd. */
+public final class LabHost {
+    private final LabMachine machine;
+    private final LabAccelerator accelerator;
+    private final LabOpenVswitch ovs;
+    private final LabLibvirt libvirt;
+
+    private LabHost(LabMachine machine, LabAccelerator accelerator, LabOpenVswitch ovs, LabLibvirt libvirt) {
+        this.machine = machine;
+        this.accelerator = accelerator;
+        this.ovs = ovs;
+        this.libvirt = libvirt;
+    }
+
+    static LabHost of(LabMachine machine, LabAccelerator accelerator) throws IOException {
+        return new LabHost(machine, accelerator, LabOpenVswitch.of(machine), LabLibvirt.of(machine));
+    }
+
+    public String name() {
+        return machine.name();
+    }
+
+    /** On the management network. */
+    public String address() {
+        return machine.address();
+    }
+
+    public LabOpenVswitch ovs() {
+        return ovs;
+    }
+
+    public LabLibvirt libvirt() {
+        return libvirt;
+    }
+
+    /** A command on this host, with the environment in which the tools find the host's own daemons. */
+    public LabCommand command(String... argv) {
+        return machine.command(List.of(argv)).with(ovs.environment());
+    }
+
+    /** A folder on this host for a scenario's own files; removed with the lab. */
+    public Path folder(String name) throws IOException {
+        return machine.folder(name);
+    }
+
+    /** The process whose namespaces are the host's, as seen from outside. */
+    public long pid() {
+        return machine.sandbox().pid();
+    }
+
+    /** How this host's bridge is looked after, from outside of the host. */
+    public BridgeConfig bridge() {
+        return bridge(ovs.folder(), pid());
+    }
+
+    /** The same for another process, which knows the host by the folder of Open vSwitch and a process alone. */
+    public static BridgeConfig bridge(Path folder, long pid) {
+        return BridgeConfig.of(folder, LabNetwork.TRUNK_DEVICE)
+                .withDatapath("netdev")
+                .withNft(List.of("nsenter", "--target", Long.toString(pid), "--net", "/usr/sbin/nft"));
+    }
+
+    public Path log(String daemon) throws IOException {
+        return machine.log(daemon);
+    }
+
+    /** Starts a virtual machine; it is there, but its system may take a while: see {@link LabVm#awaitRunner}. */
+    public LabVm boot(LabVmSpec spec) throws IOException {
+        return LabVm.start(machine, accelerator, libvirt, spec);
+    }
+
+    LabMachine machine() {
+        return machine;
+    }
+}

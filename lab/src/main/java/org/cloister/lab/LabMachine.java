@@ -1,0 +1,72 @@
+package org.cloister.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * One of the lab's machines: namespaces, a folder of its own and an address.
+ *
+ * @param address on the network that its cluster uses
+ * @param folder logs, sockets and configuration; removed with the lab
+ */
+public record LabMachine(String name, String address, Path folder, Sandbox sandbox) {
+    private static final int MAX_SOCKET_PATH = 107;
+    private static final Duration END_LIMIT = Duration.ofSeconds(30);
+
+    public LabCommand command(List<String> argv) {
+        return sandbox.command(argv);
+    }
+
+    public LabCommand command(String... argv) {
+        return sandbox.command(argv);
+    }
+
+    /** A folder below the machine's own. */
+    public Path folder(String below) throws IOException {
+        return Files.createDirectories(folder.resolve(below));
+    }
+
+    public Path log(String daemon) throws IOException {
+        return folder("log").resolve(daemon + ".log");
+    }
+
+    /** A path short enough for a Unix socket. */
+    public Path socket(String file) throws IOException {
+        Path path = folder("sock").resolve(file);
+        if (path.toString().length() > MAX_SOCKET_PATH) {
+            throw new LabException(
+                    "socket " + path + ": " + path.toString().length() + " characters, a socket's path holds "
+                            + MAX_SOCKET_PATH,
+                    "set CLOISTER_LAB_DIR to a shorter path");
+        }
+        return path;
+    }
+
+    /** Waits until a daemon answers, and points at its log when it does not. */
+    public void await(String what, Path log, Duration limit, Poll.Question question) throws IOException {
+        Poll.until(what + " on " + name, limit, "read " + log, question);
+    }
+
+    /**
+     * Tells a daemon that wrote its process down in {@code /run}, or in a folder of its own there; after KILL and TERM it is gone when
+     * this returns.
+     *
+     * @param signal without SIG
+     */
+    public void signal(String daemon, String signal) throws IOException {
+        String pid = command("sh", "-c", "cat \"/run/$1/$1.pid\" 2>/dev/null || cat \"/run/$1.pid\"", "sh", daemon)
+                .succeed()
+                .strip();
+        command("kill", "-" + signal, pid).succeed();
+        if (signal.equals("KILL") || signal.equals("TERM")) {
+            await(
+                    "the end of " + daemon,
+                    log(daemon),
+                    END_LIMIT,
+                    () -> command("kill", "-0", pid).run().exit() != 0);
+        }
+    }
+}

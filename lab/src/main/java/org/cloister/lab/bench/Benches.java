@@ -1,0 +1,51 @@
+package org.cloister.lab.bench;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.cloister.lab.LabException;
+import org.cloister.lab.LabHome;
+
+/** Every bench there is, by name. */
+public final class Benches {
+    private Benches() {}
+
+    /** Measures and reports its figures; the lab it needs is its own. */
+    @FunctionalInterface
+    interface Bench {
+        void run(LabHome home, int rounds, BenchFigures figures) throws IOException;
+    }
+
+    private static final Map<String, Bench> ALL = new TreeMap<>(Map.ofEntries(
+            Map.entry("audit", new AuditBench()),
+            Map.entry("boot", new BootBench()),
+            Map.entry("host", new HostBench()),
+            Map.entry("ipsec", new IpsecBench()),
+            Map.entry("job", new JobBench()),
+            Map.entry("luks", new LuksBench()),
+            Map.entry("ovs", new OvsBench()),
+            Map.entry("relay", new RelayBench()),
+            Map.entry("slurm", new SlurmBench()),
+            Map.entry("tickets", new TicketsBench()),
+            Map.entry("vm", new VmBench())));
+
+    /** @param names none for all */
+    public static void run(List<String> names, int rounds, LabHome home, Path results, PrintStream out)
+            throws IOException {
+        for (String name : names) {
+            if (!ALL.containsKey(name)) {
+                throw new LabException("bench " + name + ": unknown", "known: " + String.join(", ", ALL.keySet()));
+            }
+        }
+        for (Map.Entry<String, Bench> bench : ALL.entrySet()) {
+            if (names.isEmpty() || names.contains(bench.getKey())) {
+                BenchFigures figures = new BenchFigures(bench.getKey(), out);
+                bench.getValue().run(home, rounds, figures);
+                figures.save(results.resolve(bench.getKey() + ".json"));
+            }
+        }
+    }
+}

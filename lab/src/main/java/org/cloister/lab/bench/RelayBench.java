@@ -1,0 +1,220 @@
+package org.cloister.lab.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.LabException;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.relay.AttachedAgentsProgram;
+import org.cloister.lab.relay.ChildProcess;
+import org.cloister.lab.relay.RelaySiteFiles;
+import org.cloister.lab.relay.TrafficProgram;
+
+/**
+ * The relay in a process of its own, with the options of its package: messages through a circuit beside
+ * {@code nats-server}, handshakes beside {@code openssl s_server}, and what many agents cost. All on loopback.
+ */
+final class RelayBench implements Benches.Bench {
+    /** More than the JDK keeps parsed certificates for. */
+    private static final int HOSTS = 1000;
+
+    private static final int CROWDS = 2;
+    private static final int CROWD = 5000;
+    private static final int BACK = 2000;
+    private static final int HANDSHAKES_S = 3;
+    private static final double MEMORY_MB = 512;
+    private static final double IDLE_MB = 96;
+    private static final Duration TRAFFIC = Duration.ofMinutes(2);
+    private static final Duration ATTACH = Duration.ofMinutes(9);
+    private static final Duration SETTLE = Duration.ofSeconds(3);
+    private static final Pattern MADE = Pattern.compile("(\\d+) connections in \\d+ real seconds");
+
+    @Override
+    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+        Path folder = home.root().resolve("bench-relay");
+        // A relay believes one site for life, and each run makes another.
+        LabCommand.of("rm", "-rf", folder.toString()).succeed();
+        Files.createDirectories(folder);
+        RelaySiteFiles site = RelaySiteFiles.create(folder, HOSTS);
+        int port = ChildProcess.port();
+        Run run = new Run(site, folder, port, site.relayConfig(port), rounds, figures);
+        double idle = run.idle();
+        run.traffic();
+        run.handshakes();
+        run.memory(idle);
+        run.back();
+        FloodBench.run(folder.resolve("flood"), rounds, figures);
+    }
+
+    /** One site, and a relay for each part of the bench. */
+    @SuppressWarnings("try") // some programs are only there to be used by others
+    private record Run(RelaySiteFiles site, Path folder, int port, Path config, int rounds, BenchFigures figures) {
+        private ChildProcess relay() throws IOException {
+            ChildProcess relay = ChildProcess.relay(folder, config, port);
+            try {
+                site.deliver();
+                return relay;
+            } catch (IOException e) {
+                relay.close();
+                throw e;
+            }
+        }
+
+        double idle() throws IOException {
+            double[] resident = new double[rounds];
+            for (int i = 0; i < rounds; i++) {
+                try (ChildProcess relay = relay()) {
+                    settle();
+                    resident[i] = relay.residentMb();
+                }
+            }
+            figures.within("idle", resident, IDLE_MB, "MB");
+            return BenchFigures.quantile(resident, 0.5);
+        }
+
+        void traffic() throws IOException {
+            int natsPort = ChildProcess.port();
+            Path natsConfig = Files.writeString(
+                    folder.resolve("nats.conf"),
+                    "listen: \"127.0.0.1:" + natsPort + "\"\ntls { cert_file: \""
+                            + site.certificate(RelaySiteFiles.RELAY) + "\", key_file: \""
+                            + site.key(RelaySiteFiles.RELAY) + "\" }\n");
+            Map<String, List<Double>> values = new TreeMap<>();
+            List<String> peer = List.of("nats-server", "--config", natsConfig.toString());
+            try (ChildProcess relay = relay();
+                    ChildProcess nats =
+                            ChildProcess.start("nats-server", folder, peer).listening(natsPort);
+                    ChildProcess ends =
+                            ChildProcess.java(TrafficProgram.class, folder, folder, port, natsPort, rounds)) {
+                for (Optional<String> line = ends.line(TRAFFIC); line.isPresent(); line = ends.line(TRAFFIC)) {
+                    String[] words = line.get().split(" ", -1);
+                    values.computeIfAbsent(words[0] + " " + words[1], key -> new ArrayList<>())
+                            .add(Double.parseDouble(words[2]));
+                }
+            }
+            figures.roundRates(
+                    "throughput64k", of(values, "throughput64k ours"), of(values, "throughput64k peer"), "MB/s");
+            for (String metric : List.of("median_512", "p99_512")) {
+                figures.roundTimes(metric, of(values, metric + " ours"), of(values, metric + " peer"));
+            }
+        }
+
+        private double[] of(Map<String, List<Double>> values, String what) throws LabException {
+            List<Double> found = values.getOrDefault(what, List.of());
+            if (found.size() != rounds) {
+                throw new LabException(
+                        "bench relay: want " + rounds + " values of " + what + ", have " + found.size(),
+                        "read " + folder.resolve("Traffic.log"));
+            }
+            return found.stream().mapToDouble(Double::doubleValue).toArray();
+        }
+
+        void handshakes() throws IOException {
+            int opensslPort = ChildProcess.port();
+            double[] ours = new double[rounds];
+            double[] peer = new double[rounds];
+            try (ChildProcess relay = relay();
+                    ChildProcess openssl = ChildProcess.start("s_server", folder, server(opensslPort))
+                            .listening(opensslPort)) {
+                handshakesPerS(port);
+                handshakesPerS(opensslPort);
+                for (int i = 0; i < rounds; i++) {
+                    ours[i] = handshakesPerS(port);
+                    peer[i] = handshakesPerS(opensslPort);
+                }
+            }
+            figures.roundRates("handshakes", ours, peer, "1/s");
+        }
+
+        private List<String> server(int opensslPort) {
+            List<String> argv = new ArrayList<>(List.of("openssl", "s_server", "-accept", "127.0.0.1:" + opensslPort));
+            argv.addAll(List.of("-tls1_3", "-num_tickets", "0", "-no_cache", "-quiet", "-groups", "P-256"));
+            argv.addAll(List.of("-Verify", "1", "-verify_return_error", "-CAfile", text(site.siteCertificate())));
+            argv.addAll(List.of("-cert", text(site.certificate(RelaySiteFiles.RELAY))));
+            argv.addAll(List.of("-key", text(site.key(RelaySiteFiles.RELAY))));
+            return argv;
+        }
+
+        /** One after the other, by the same program: it counts a handshake when it has said its last word. */
+        private double handshakesPerS(int server) throws IOException {
+            long from = System.nanoTime();
+            String said = LabCommand.of(
+                            "openssl",
+                            "s_time",
+                            "-new",
+                            "-tls1_3",
+                            "-time",
+                            Integer.toString(HANDSHAKES_S),
+                            "-connect",
+                            "127.0.0.1:" + server,
+                            "-cert",
+                            text(site.certificate(RelaySiteFiles.HOST)),
+                            "-key",
+                            text(site.key(RelaySiteFiles.HOST)),
+                            "-CAfile",
+                            text(site.siteCertificate()))
+                    .succeed();
+            double seconds = (System.nanoTime() - from) / 1e9;
+            Matcher made = MADE.matcher(said);
+            if (!made.find()) {
+                throw new LabException("openssl s_time: said " + said, "read the logs in " + folder);
+            }
+            return Integer.parseInt(made.group(1)) / seconds;
+        }
+
+        void memory(double idle) throws IOException {
+            try (ChildProcess relay = relay();
+                    ChildProcess first = ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, CROWD);
+                    ChildProcess second = ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, CROWD)) {
+                first.await("all", ATTACH);
+                second.await("all", ATTACH);
+                settle();
+                double resident = relay.residentMb();
+                figures.within("memory", new double[] {resident}, MEMORY_MB, "MB");
+                figures.alone("memory_per_agent", new double[] {(resident - idle) * 1e3 / (CROWDS * CROWD)}, "kB");
+            }
+        }
+
+        void back() throws IOException {
+            double[] seconds = new double[rounds];
+            ChildProcess relay = relay();
+            try (ChildProcess crowd = ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, BACK)) {
+                crowd.await("all", ATTACH);
+                for (int i = 0; i < rounds; i++) {
+                    long from = System.nanoTime();
+                    relay.kill();
+                    relay = relay();
+                    crowd.await("none", ATTACH);
+                    crowd.await("all", ATTACH);
+                    seconds[i] = (System.nanoTime() - from) / 1e9;
+                }
+            } finally {
+                relay.close();
+            }
+            figures.alone("back", seconds, "s");
+        }
+
+        private static String text(Path path) {
+            return path.toString();
+        }
+
+        /** Resident memory is asked for when the JVM has nothing more to do. */
+        private static void settle() throws LabException {
+            try {
+                Thread.sleep(SETTLE.toMillis());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new LabException("interrupted", "start again", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+package org.cloister.lab.host;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPairGenerator;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.cloister.base.encoding.Digest;
+import org.cloister.host.domain.DirectKernelBoot;
+import org.cloister.host.domain.DomainDisk;
+import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.domain.DomainXml;
+import org.cloister.host.plan.GuestImages;
+import org.cloister.host.receipts.HostStatements;
+import org.cloister.host.receipts.StatementRecordingBackend;
+import org.cloister.host.receipts.StatementStepRunner;
+import org.cloister.host.reconcile.ReconcileLoop;
+import org.cloister.host.reconcile.ReconcilePass;
+import org.cloister.host.reconcile.SlotClaimRefused;
+import org.cloister.host.reconcile.VmBuildFailed;
+import org.cloister.host.reconcile.VmLedgerEntry;
+import org.cloister.host.reconcile.VmStartStep;
+import org.cloister.host.reconcile.VmTermination;
+import org.cloister.host.resources.LocalVmStepRunner;
+import org.cloister.host.resources.VmPlan;
+import org.cloister.host.slurmstep.StepCgroup;
+import org.cloister.lab.LabException;
+import org.cloister.lab.Poll;
+import org.cloister.protocol.dsse.SigningKey;
+
+/**
+ * Program in a host's namespaces: {@code STATE SCRATCH IMAGES OVS URI BARE-FOLDER TAP PID ROUNDS WIRE-UPS}. Starts the same VM
+ * by agent-host's parts, by libvirt alone and by QEMU alone in turn, up to its kernel's first byte on the serial console, then
+ * connects many VMs at once; prints {@code METRIC SECONDS} for each round. PID is of a process in the VMs' step.
+ */
+public final class VmStartProgram {
+    /** Above all numbers of scenarios. */
+    private static final int FIRST = 20_000;
+
+    private static final int BARE = 30_000;
+    private static final int WIRED = 31_000;
+    private static final int WIRE_UPS = 50;
+    private static final int WARM = 3;
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    /** The decompressor of Linux, its first program, says something by it; the rest of the guest is as ever. */
+    private static final String EARLY = " earlyprintk=serial,ttyS0,115200 console=ttyS0";
+
+    private static final String DOMAIN = "bare";
+
+    private final AgentHostMachine agent;
+    private final GuestImages images;
+    private final HostVmPlans plans;
+    private final Path bare;
+    private final String tap;
+    private final long pid;
+    private final HostStatements receipts;
+    private final ReconcileLoop rounds;
+    private final Semaphore rounded = new Semaphore(0);
+
+    private VmStartProgram(String[] args) throws IOException, GeneralSecurityException {
+        Path state = Path.of(args[0]);
+        agent = AgentHostMachine.open(state, Path.of(args[1]), Path.of(args[3]), args[4]);
+        images = new GuestImages(Path.of(args[2]));
+        plans = agent.plans(Path.of(args[2]).resolve("current").toRealPath());
+        bare = Path.of(args[5]);
+        tap = args[6];
+        pid = Long.parseLong(args[7]);
+        KeyPairGenerator keys = KeyPairGenerator.getInstance("EC");
+        keys.initialize(new ECGenParameterSpec("secp256r1"));
+        receipts = HostStatements.open(state.resolve("receipts"), SigningKey.of(keys.generateKeyPair()), agent.clock());
+        rounds = agent.rounds(
+                new StatementRecordingBackend(agent.local(receipts), receipts, agent.ledger()::entry), Duration.ZERO);
+    }
+
+    public static void main(String[] args) throws IOException, GeneralSecurityException, InterruptedException {
+        VmStartProgram starts = new VmStartProgram(args);
+        Process virsh = new ProcessBuilder("virsh", "--quiet", "--connect", args[4])
+                .redirectOutput(ProcessBuilder.Redirect.to(
+                        starts.bare.resolve("virsh.log").toFile()))
+                .redirectErrorStream(true)
+                .start();
+        try (starts.agent;
+                Writer commands = new BufferedWriter(
+                        new OutputStreamWriter(virsh.getOutputStream(), StandardCharsets.US_ASCII))) {
+            starts.rounds.start(starts::rounded);
+            int count = Integer.parseInt(args[8]);
+            for (int i = -WARM; i < count; i++) {
+                starts.ours(FIRST + WARM + i, i >= 0);
+                tell(i >= 0, "libvirt", starts.byLibvirt(commands));
+                tell(i >= 0, "bare", starts.byHand());
+            }
+            starts.rounds.close();
+            starts.wireUps(Integer.parseInt(args[9]));
+        } finally {
+            virsh.destroy();
+        }
+    }
+
+    private static void tell(boolean counts, String metric, long ns) {
+        if (counts) {
+            System.out.println(String.format(Locale.ROOT, "%s %.6f", metric, ns / 1e9));
+        }
+    }
+
+    private void rounded(ReconcilePass.Outcome outcome, Duration took) {
+        receipts.onPass(outcome.done(), outcome.isClean(), agent.ledger()::entries);
+        outcome.problems().forEach(System.err::println);
+        rounded.release();
+    }
+
+    /** From the ticket in hand to the end of it. */
+    private void ours(int number, boolean counts) throws IOException, InterruptedException {
+        try (Console console = Console.at(bare.resolve("console"))) {
+            long beganNs = System.nanoTime();
+            images.current();
+            tell(counts, "phase_image", System.nanoTime() - beganNs);
+            StepCgroup step = StepCgroup.of(pid);
+            VmPlan plan = withConsole(plans.plan(number, step.job()), console.path());
+            TimedStepMaker steps = new TimedStepMaker(new StatementStepRunner(
+                    new LocalVmStepRunner(agent.parts(), plan, HostVmPlans.assignment(plan.owner()), step),
+                    receipts,
+                    plan,
+                    Digest.sha256(new byte[] {1})));
+            long buildNs = System.nanoTime();
+            tell(counts, "phase_plan", buildNs - beganNs);
+            agent.building()
+                    .build(VmLedgerEntry.claim(plan.owner(), true, agent.clock().millis()), steps);
+            long runningNs = System.nanoTime();
+            long kernelNs = console.firstNs(LIMIT);
+            long made = 0;
+            for (Map.Entry<VmStartStep, Long> each : steps.durationsNs().entrySet()) {
+                tell(counts, "phase_" + each.getKey().name().toLowerCase(Locale.ROOT), each.getValue());
+                made += each.getValue();
+            }
+            long libvirt = steps.durationsNs().getOrDefault(VmStartStep.DOMAIN_PAUSED, 0L);
+            tell(counts, "phase_ledger", runningNs - buildNs - made);
+            tell(counts, "phase_kernel", kernelNs - runningNs);
+            tell(counts, "domain", libvirt);
+            tell(counts, "added", runningNs - beganNs - libvirt);
+            tell(counts, "ours", kernelNs - beganNs);
+            end(plan.owner().uuid());
+        } catch (SlotClaimRefused | VmBuildFailed e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private void end(String uuid) throws IOException, InterruptedException {
+        agent.ledger()
+                .recordEnd(
+                        uuid,
+                        new VmTermination(
+                                VmTermination.Why.ASKED, "", agent.clock().millis()));
+        long deadlineNs = System.nanoTime() + LIMIT.toNanos();
+        rounded.drainPermits();
+        rounds.wake();
+        while (!agent.ledger().entries().isEmpty()) {
+            if (!rounded.tryAcquire(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                throw new LabException("VM " + uuid + ": not gone within " + LIMIT, "read what rounds said");
+            }
+        }
+    }
+
+    private static VmPlan withConsole(VmPlan plan, Path console) {
+        DomainSpec spec =
+                with(plan.domain(), plan.domain().disks(), plan.domain().channel(), console);
+        return new VmPlan(
+                spec, plan.port(), plan.mtu(), plan.scratchBytes(), plan.image(), plan.sharing(), plan.drive());
+    }
+
+    private static DomainSpec with(DomainSpec spec, List<DomainDisk> disks, Path channel, Path console) {
+        DirectKernelBoot boot = spec.boot();
+        return new DomainSpec(
+                spec.owner(),
+                spec.accelerator(),
+                new DirectKernelBoot(boot.firmware(), boot.kernel(), boot.initrd(), boot.commandLine() + EARLY),
+                spec.cpus(),
+                spec.memoryMib(),
+                spec.backing(),
+                disks,
+                spec.mac(),
+                channel,
+                spec.tpm(),
+                spec.launchSecurity(),
+                Optional.of(console));
+    }
+
+    /** The same VM, whose disk, tap and port somebody has made before. */
+    private DomainSpec prepared(Path console) throws IOException {
+        DomainSpec spec = plans.plan(BARE, 1).domain();
+        List<DomainDisk> disks = new ArrayList<>();
+        for (DomainDisk each : spec.disks()) {
+            disks.add(
+                    each.use() == DomainDisk.Use.LAYER
+                            ? each
+                            : new DomainDisk(bare.resolve("scratch"), each.serial(), each.use()));
+        }
+        return with(spec, disks, bare.resolve("channel"), console);
+    }
+
+    /** A domain that no round of ours knows. */
+    private long byLibvirt(Writer commands) throws IOException {
+        try (Console console = Console.at(bare.resolve("console"))) {
+            DomainSpec spec = prepared(console.path());
+            String xml = DomainXml.of(spec)
+                    .replaceAll("(?s)<metadata>.*</metadata>", "")
+                    .replace(">" + spec.owner().names().domain() + "<", ">" + DOMAIN + "<")
+                    .replace("\"" + spec.owner().names().tap() + "\"", "\"" + tap + "\"");
+            Path file = Files.writeString(bare.resolve("domain.xml"), xml);
+            long beganNs = System.nanoTime();
+            commands.write("create " + file + "\n");
+            commands.flush();
+            long kernelNs = console.firstNs(LIMIT);
+            Path process = Path.of("/run/libvirt/qemu", DOMAIN + ".pid");
+            commands.write("destroy " + DOMAIN + "\n");
+            commands.flush();
+            Poll.until("the end of domain " + DOMAIN, LIMIT, "virsh destroy", () -> !Files.exists(process));
+            return kernelNs - beganNs;
+        }
+    }
+
+    private long byHand() throws IOException, InterruptedException {
+        try (Console console = Console.at(bare.resolve("console"))) {
+            List<String> argv = BareQemu.argv(prepared(console.path()), tap);
+            Files.deleteIfExists(bare.resolve("channel"));
+            long beganNs = System.nanoTime();
+            Process qemu = new ProcessBuilder(argv)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .redirectError(
+                            ProcessBuilder.Redirect.to(bare.resolve("qemu.log").toFile()))
+                    .start();
+            try {
+                return console.firstNs(LIMIT) - beganNs;
+            } finally {
+                qemu.destroyForcibly();
+                qemu.waitFor();
+            }
+        }
+    }
+
+    private void wireUps(int count) throws IOException, InterruptedException {
+        ParallelPortSetup wireUps = new ParallelPortSetup(agent, plans, StepCgroup.of(pid));
+        for (int i = -WARM; i < count; i++) {
+            tell(i >= 0, "wire_ups", wireUps.connect(WIRED, WIRE_UPS));
+        }
+    }
+}

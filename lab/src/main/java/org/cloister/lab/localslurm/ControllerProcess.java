@@ -1,0 +1,61 @@
+package org.cloister.lab.localslurm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+import org.cloister.lab.relay.ChildProcess;
+
+/** The Local Slurm's controller as a process, which ends with us at the latest. */
+public final class ControllerProcess implements AutoCloseable {
+    static final String READY = "ready";
+
+    private static final Duration START_LIMIT = Duration.ofSeconds(60);
+
+    private final LabHome home;
+    private final LabName lab;
+    private final Path folder;
+    private final int quota;
+    private ChildProcess program;
+
+    private ControllerProcess(LabHome home, LabName lab, Path folder, int quota, ChildProcess program) {
+        this.home = home;
+        this.lab = lab;
+        this.folder = folder;
+        this.quota = quota;
+        this.program = program;
+    }
+
+    static ControllerProcess start(LabHome home, LabName lab, Path folder, int quota) throws IOException {
+        return new ControllerProcess(home, lab, folder, quota, run(home, lab, folder, quota));
+    }
+
+    /** kill -9 */
+    public void kill() throws IOException {
+        program.kill();
+    }
+
+    /** After {@link #kill}; it looks at the queue when this returns. */
+    public void restart() throws IOException {
+        program = run(home, lab, folder, quota);
+    }
+
+    /** Of all that were started in this stage. */
+    public Path log() {
+        return folder.resolve(ControllerProgram.class.getSimpleName() + ".log");
+    }
+
+    @Override
+    public void close() throws IOException {
+        program.close();
+    }
+
+    private static ChildProcess run(LabHome home, LabName lab, Path folder, int quota) throws IOException {
+        ChildProcess program =
+                ChildProcess.java(ControllerProgram.class, Files.createDirectories(folder), home.root(), lab, quota);
+        program.await(READY, START_LIMIT);
+        return program;
+    }
+}

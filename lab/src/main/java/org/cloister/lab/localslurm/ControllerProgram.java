@@ -1,0 +1,45 @@
+package org.cloister.lab.localslurm;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+import org.cloister.vm.controller.QueueService;
+import org.cloister.vm.controller.config.ControllerConfig;
+
+/**
+ * Program: {@code HOME LAB QUOTA}. The queue of a stage's Local Slurm, until its input ends or it is killed. It runs outside of
+ * the head node and enters it for each command, so that workers, which it starts, are nobody's but the stage's.
+ */
+public final class ControllerProgram {
+    private static final int BROKEN = 70;
+
+    private ControllerProgram() {}
+
+    @SuppressWarnings("try") // the queue is only there to be closed
+    public static void main(String[] args) throws IOException {
+        // What nobody expected ends the process: whoever started it starts it again.
+        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> end(failure));
+        ClusterSite site = new ClusterSite(new LabHome(Path.of(args[0])), new LabName(args[1]), SlurmPairFixture.LOCAL);
+        ControllerConfig config = LocalSlurmFiles.config(
+                site,
+                site.run(),
+                Integer.parseInt(args[2]),
+                Optional.of(site.cluster().programs()));
+        try (NamespaceWorkers workers = new NamespaceWorkers(site, List.of(SlurmPairFixture.SHAPE));
+                QueueService queue = QueueService.start(config, workers, ControllerProgram::end)) {
+            System.out.println(ControllerProcess.READY);
+            while (System.in.read() >= 0) {
+                // Whoever started this closes its end.
+            }
+        }
+    }
+
+    @SuppressWarnings("CatchAndPrintStackTrace") // the log is all there is
+    private static void end(Throwable failure) {
+        failure.printStackTrace();
+        Runtime.getRuntime().halt(BROKEN);
+    }
+}

@@ -1,0 +1,157 @@
+package org.cloister.lab.localslurm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.lab.LabMachine;
+import org.cloister.lab.LabSlurmAccounting;
+import org.cloister.lab.LabSlurmDaemon;
+import org.cloister.lab.Poll;
+import org.cloister.lab.SlurmCommandWrappers;
+
+/** A Slurm with accounting: its head node has slurmctld, slurmdbd, MariaDB and munged, and is where users log in. */
+public final class LabCluster {
+    static final Duration START_LIMIT = Duration.ofSeconds(60);
+
+    private final LabMachine head;
+    private final Path folder;
+    private final LabSlurmAccounting accounting;
+    private final LabSlurmDaemon controller;
+
+    /**
+     * @param folder of the whole cluster, which all of its machines see
+     * @param account of slurmctld and slurmdbd
+     */
+    LabCluster(LabMachine head, Path folder, String account) {
+        this.head = head;
+        this.folder = folder;
+        this.accounting = new LabSlurmAccounting(head, head.name(), account);
+        this.controller = new LabSlurmDaemon(head, "slurmctld", account);
+    }
+
+    LabSlurmAccounting accounting() {
+        return accounting;
+    }
+
+    public ClusterLogin as(ClusterUser user) {
+        return new ClusterLogin(head, user.name(), user.home(), folder.resolve("run"));
+    }
+
+    /** An administrator. */
+    public ClusterLogin root() {
+        return new ClusterLogin(head, "root", "/root", folder.resolve("run"));
+    }
+
+    public LabMachine head() {
+        return head;
+    }
+
+    /** Files that every machine of the cluster sees under the same path, and so do we. */
+    public Path folder() {
+        return folder;
+    }
+
+    /** In which {@code alice} has hers. */
+    public Path homes() {
+        return folder.resolve("home");
+    }
+
+    /** passwd and group of all machines of the cluster. */
+    public Path etc() {
+        return folder.resolve("etc");
+    }
+
+    /** What is {@code /etc/slurm} on the head node. */
+    public Path slurmFolder() throws IOException {
+        return head.folder("etc/slurm");
+    }
+
+    /** Slurm's commands as root of the head node, for processes outside. */
+    public Path programs() throws IOException {
+        return SlurmCommandWrappers.install(head).folder();
+    }
+
+    /** An orderly end: it writes down what it knows. */
+    public void terminateController() throws IOException {
+        head.signal("slurmctld", "TERM");
+    }
+
+    /**
+     * kill -9.
+     *
+     * @return since when what it heard is lost, in milliseconds since the epoch: when it last wrote its jobs down
+     */
+    public long killController() throws IOException {
+        head.signal("slurmctld", "KILL");
+        Path state = head.folder("var/spool/slurmctld");
+        Path jobs = state.resolve("job_state");
+        // As slurmctld does it, if it was killed while one took the place of the other.
+        return Files.getLastModifiedTime(Files.exists(jobs) ? jobs : state.resolve("job_state.old"))
+                .toMillis();
+    }
+
+    public void startController() throws IOException {
+        startController(new String[0]);
+    }
+
+    void startController(String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(List.of("-L", head.log("slurmctld").toString()));
+        argv.addAll(List.of(arguments));
+        controller.start(argv);
+        awaitController();
+    }
+
+    public void awaitController() throws IOException {
+        head.await(
+                "slurmctld",
+                head.log("slurmctld"),
+                START_LIMIT,
+                () -> head.command("scontrol", "ping").run().out().contains(" UP"));
+    }
+
+    public void killAccounting() throws IOException {
+        accounting.killDaemon();
+    }
+
+    public void startAccounting() throws IOException {
+        accounting.startDaemon();
+        head.await(
+                "slurmdbd",
+                head.log("slurmdbd"),
+                START_LIMIT,
+                () -> head.command("sacctmgr", "-n", "show", "cluster").run().exit() == 0);
+    }
+
+    /** Slurm's long word for a job's state, such as {@code RUNNING}; empty of one that slurmctld does not have. */
+    public String state(String job) throws IOException {
+        return head.command("squeue", "-h", "-t", "all", "-j", job, "-o", "%T")
+                .run()
+                .out()
+                .strip();
+    }
+
+    public void awaitState(long job, String state) throws IOException {
+        awaitState(Long.toString(job), state, START_LIMIT);
+    }
+
+    public void awaitState(String job, String state, Duration limit) throws IOException {
+        await("job " + job + " " + state, limit, () -> state(job).equals(state));
+    }
+
+    /** @param state in small letters, as {@code sinfo -t} wants it */
+    public long nodes(String state) throws IOException {
+        return head.command("sinfo", "-h", "-N", "-t", state, "-o", "%N")
+                .run()
+                .out()
+                .lines()
+                .filter(line -> !line.startsWith("waiting-for-vm-"))
+                .count();
+    }
+
+    public void await(String what, Duration limit, Poll.Question question) throws IOException {
+        head.await(what, head.log("slurmctld"), limit, question);
+    }
+}

@@ -1,0 +1,107 @@
+package org.cloister.lab.localslurm;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.lab.LabException;
+import org.cloister.lab.Poll;
+
+/**
+ * Batch jobs of a user's whose first line writes down when it runs. Moments are in seconds since the epoch, by the one clock
+ * that all machines of a lab have.
+ */
+public final class TimedJobs {
+    private static final Duration LIMIT = Duration.ofMinutes(15);
+    /** Of the question whether all have ended: both of two clusters answer it as often. */
+    private static final Duration PAUSE = Duration.ofMillis(200);
+
+    private static final double MILLISECONDS = 1e3;
+
+    private final LabCluster cluster;
+    private final ClusterLogin user;
+    private final Path moments;
+
+    /**
+     * @param submitted before the first {@code sbatch}
+     * @param ended when Slurm was first seen to have none of them that waits, runs or completes
+     */
+    public record Series(double submitted, double ended, List<JobStart> jobs) {
+        public double seconds() {
+            return ended - submitted;
+        }
+    }
+
+    /**
+     * @param firstLine when it ran
+     * @param nodes as Slurm folds their names
+     */
+    public record JobStart(double firstLine, String nodes) {}
+
+    /** @param what of the user's jobs in one cluster these are: a folder's name */
+    public TimedJobs(LabCluster cluster, ClusterUser user, String what) throws IOException {
+        this.cluster = cluster;
+        this.user = cluster.as(user);
+        this.moments = cluster.homes().resolve(user.name()).resolve(what);
+        this.user.succeed("mkdir", "-p", what);
+        this.user.succeed(
+                "sh",
+                "-c",
+                "printf '%%s\\n' '#!/bin/sh' 'date +%%s.%%N >%1$s/$SLURM_JOB_ID' 'echo $SLURM_JOB_NODELIST >>%1$s/$SLURM_JOB_ID' 'exec sleep $1' >%1$s.sh"
+                        .formatted(what));
+    }
+
+    /**
+     * Submits all from one shell, as fast as {@code sbatch} is, and waits until they have ended.
+     *
+     * @param sleep seconds that each job takes
+     * @param nodes of each, of which it has every CPU
+     */
+    public Series run(int jobs, int sleep, int nodes) throws IOException {
+        String submit = ("for i in $(seq %d); do sbatch --parsable --output=/dev/null --nodes=%d --ntasks-per-node=1"
+                        + " --cpus-per-task=%d --mem-per-cpu=100 %s.sh %d || exit; done")
+                .formatted(jobs, nodes, SlurmPairFixture.SHAPE.cpus(), moments.getFileName(), sleep);
+        double submitted = now();
+        List<Long> ids = user.command(List.of("sh", "-c", submit))
+                .within(LIMIT)
+                .succeed()
+                .lines()
+                .map(Long::valueOf)
+                .toList();
+        Poll.until(
+                "the end of " + ids.size() + " jobs",
+                LIMIT,
+                "read " + cluster.head().log("slurmctld"),
+                PAUSE,
+                () -> goingOn() == 0);
+        double ended = now();
+        return new Series(submitted, ended, began(ids));
+    }
+
+    private long goingOn() throws IOException {
+        return user.succeed("squeue", "-h", "--me", "-t", "PD,CF,R,CG,S", "-o", "%i")
+                .lines()
+                .count();
+    }
+
+    private List<JobStart> began(List<Long> ids) throws IOException {
+        List<JobStart> all = new ArrayList<>();
+        for (long id : ids) {
+            Path file = moments.resolve(Long.toString(id));
+            if (!Files.exists(file)) {
+                throw new LabException(
+                        "job " + id + ": ended without its first line", "read the logs of slurmctld and its node");
+            }
+            List<String> lines = Files.readAllLines(file);
+            all.add(new JobStart(new BigDecimal(lines.get(0)).doubleValue(), lines.get(1)));
+        }
+        return all;
+    }
+
+    private static double now() {
+        return System.currentTimeMillis() / MILLISECONDS;
+    }
+}

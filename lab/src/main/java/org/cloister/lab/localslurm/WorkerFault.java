@@ -1,0 +1,33 @@
+package org.cloister.lab.localslurm;
+
+import java.time.Duration;
+import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to go wrong with a ticket.
+ *
+ * @param number a slot, or milliseconds
+ */
+public record WorkerFault(Kind kind, long number, @Nullable EndReason trouble) {
+    /** Which. */
+    public enum Kind {
+        DIES_BOOTING,
+        LATE,
+        REFUSED
+    }
+
+    /** A slot's VM ends before its slurmd runs. */
+    public static WorkerFault diesBooting(int slot) {
+        return new WorkerFault(Kind.DIES_BOOTING, slot, null);
+    }
+
+    /** Its VMs begin to boot that much later. */
+    public static WorkerFault late(Duration by) {
+        return new WorkerFault(Kind.LATE, by.toMillis(), null);
+    }
+
+    public static WorkerFault refused(EndReason trouble) {
+        return new WorkerFault(Kind.REFUSED, 0, trouble);
+    }
+}

@@ -1,0 +1,108 @@
+package org.cloister.lab.localslurm;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.cloister.lab.ProgressLog;
+import org.cloister.lab.Sandbox;
+import org.cloister.vm.controller.slurm.LocalSlurm;
+
+/** Starts and ends workers' machines, a few at a time, and tells of it from its own threads. */
+final class WorkerMachines implements AutoCloseable {
+    private static final int THREADS = 4;
+    private static final int CLOSING_S = 10;
+
+    private final ClusterSite site;
+    private final NamespaceNodes spaces;
+    private final ExecutorService hands = Executors.newFixedThreadPool(THREADS);
+
+    WorkerMachines(ClusterSite site) throws IOException {
+        this.site = site;
+        this.spaces = new NamespaceNodes(site, site.head());
+    }
+
+    /** Hears of a machine that has its place in the network, and then that its slurmd runs. */
+    interface BootListener {
+        void joined(Duration boot, Duration tunnel);
+
+        void up(Sandbox machine);
+    }
+
+    /** @param left by an asker that was killed while it started this */
+    void boot(RequestedTicket booked, int slot, Optional<Sandbox> left, BootListener booting, Runnable failed) {
+        String node = booked.node(slot);
+        SlotPlacement place = booked.places().get(slot);
+        WorkerFault fault = booked.fault();
+        boolean dies = fault != null && fault.kind() == WorkerFault.Kind.DIES_BOOTING && fault.number() == slot;
+        work(
+                () -> {
+                    if (left.isPresent()) {
+                        spaces.stop(left.get());
+                    }
+                    long from = System.nanoTime();
+                    Sandbox machine = spaces.boot(node);
+                    long booted = System.nanoTime();
+                    if (dies) {
+                        spaces.stop(machine);
+                        failed.run();
+                        return;
+                    }
+                    spaces.join(machine, place.number());
+                    long joined = System.nanoTime();
+                    booting.joined(Duration.ofNanos(booted - from), Duration.ofNanos(joined - booted));
+                    spaces.serve(machine, place.number(), place.scratchMib(), slurmd(booked.ticket(), place));
+                    booting.up(machine);
+                },
+                failed);
+    }
+
+    /** Of these nodes, those that there are. */
+    void stop(List<String> nodes, Runnable done, Runnable failed) {
+        work(
+                () -> {
+                    for (Sandbox machine : Sandbox.find(site.lab())) {
+                        if (nodes.contains(machine.name())) {
+                            spaces.stop(machine);
+                        }
+                    }
+                    done.run();
+                },
+                failed);
+    }
+
+    /** What was begun may stay half done. */
+    @Override
+    public void close() throws IOException {
+        hands.shutdownNow();
+        try {
+            if (!hands.awaitTermination(CLOSING_S, TimeUnit.SECONDS)) {
+                throw new IOException("workers: machines were not started or ended within " + CLOSING_S + " s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void work(ProgressLog.Action act, Runnable failed) {
+        hands.execute(() -> {
+            try {
+                act.run();
+            } catch (IOException | RuntimeException e) {
+                System.err.println("workers: " + e);
+                failed.run();
+            }
+        });
+    }
+
+    private static List<String> slurmd(String ticket, SlotPlacement place) {
+        return List.of(
+                "-Z",
+                "--conf",
+                "CPUs=%d RealMemory=%d TmpDisk=%d Feature=%s"
+                        .formatted(place.cpus(), place.memoryMib(), place.scratchMib(), LocalSlurm.feature(ticket)));
+    }
+}

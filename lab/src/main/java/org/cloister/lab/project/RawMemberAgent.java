@@ -1,0 +1,58 @@
+package org.cloister.lab.project;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.cloister.base.encoding.Digest;
+import org.cloister.lab.LabException;
+import org.cloister.lab.relay.RelaySiteFiles;
+import org.cloister.protocol.circuit.CircuitException;
+import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.identity.TrustStore;
+import org.cloister.transport.circuit.Circuit;
+import org.cloister.transport.link.ClientLink;
+
+/** A project's member at the relay, without anything that agentctl would refuse by itself. */
+@SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the loop's end
+record RawMemberAgent(RelaySiteFiles parties, int relay) {
+    private static final long LIMIT_S = 60;
+
+    /** What became of a circuit to that name: how it failed. */
+    String openCircuit(CertificateName whom) throws IOException {
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        try {
+            TrustStore beliefs = parties.beliefs();
+            ClientLink link = ClientLink.dial(
+                            loops,
+                            RelaySiteFiles.loopback(relay),
+                            parties.credential(parties.device()),
+                            CertifiedPeerVerifier.forRelays(beliefs).only(RelaySiteFiles.RELAY))
+                    .get(LIMIT_S, TimeUnit.SECONDS);
+            CircuitTerms terms = new CircuitTerms(parties.member(), whom, Digest.sha384("a policy"));
+            var opened = Circuit.open(
+                    link,
+                    terms,
+                    parties.credential(parties.member()),
+                    CertifiedPeerVerifier.forCircuitEnds(beliefs),
+                    (pipeline, circuit) -> {});
+            opened.await(LIMIT_S, TimeUnit.SECONDS);
+            if (opened.cause() instanceof CircuitException refused) {
+                return String.valueOf(refused.getMessage());
+            }
+            return opened.isSuccess() ? "open" : String.valueOf(opened.cause());
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IOException("a link to the relay: " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LabException("interrupted", "start again", e);
+        } finally {
+            loops.shutdownGracefully();
+        }
+    }
+}

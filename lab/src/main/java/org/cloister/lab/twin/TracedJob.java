@@ -1,0 +1,66 @@
+package org.cloister.lab.twin;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.cloister.lab.LabException;
+
+/**
+ * A job by the words of {@code follow.sh}, whose times are its controller's, brought to this machine's clock by the ticks at its
+ * end: the one that was here soonest is right up to the way from there, some hundredths of a second.
+ */
+final class TracedJob implements Consumer<String> {
+    private static final double NANOS = 1e9;
+    private final Map<String, String> said = new ConcurrentHashMap<>();
+    private double offset = Double.POSITIVE_INFINITY;
+
+    @Override
+    public synchronized void accept(String line) {
+        double now = seconds(Instant.now());
+        String[] words = line.strip().split(" ", 2);
+        if (words.length == 2 && words[0].equals("tick")) {
+            offset = Math.min(offset, now - Double.parseDouble(words[1]));
+        } else if (words.length == 2) {
+            said.put(words[0], words[1]);
+        }
+    }
+
+    String id() throws LabException {
+        return word("job");
+    }
+
+    /** By this machine's clock, in seconds since 1970. */
+    synchronized double at(String event) throws LabException {
+        return Double.parseDouble(word(event)) + offset;
+    }
+
+    double submitToStart() throws LabException {
+        return at("first") - at("submit");
+    }
+
+    /**
+     * When systemd in the guest started the first unit of the job's side, by this machine's clock. The kernel's first device stands for
+     * the kernel's start, about a second after it under emulation, on both sides.
+     */
+    double firstUnit() throws LabException {
+        return worker(Double.parseDouble(word("unit")) - Double.parseDouble(word("devices")));
+    }
+
+    /** When the worker's kernel had counted so many seconds, by this machine's clock. */
+    double worker(double sinceKernel) throws LabException {
+        return at("read") - Double.parseDouble(word("uptime")) + sinceKernel;
+    }
+
+    static double seconds(Instant instant) {
+        return instant.getEpochSecond() + instant.getNano() / NANOS;
+    }
+
+    private String word(String name) throws LabException {
+        String found = said.get(name);
+        if (found == null || found.isBlank()) {
+            throw new LabException("follow.sh: no " + name + " among " + said, "run it by hand on the controller");
+        }
+        return found;
+    }
+}

@@ -1,0 +1,238 @@
+package org.cloister.lab.conversation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.ctl.Cli;
+import org.cloister.ctl.OpenerFixture;
+import org.cloister.protocol.handover.BootPhase;
+import org.cloister.protocol.ticket.Opening;
+import org.cloister.transport.circuit.FaultyPath;
+import org.cloister.transport.circuit.PathFault;
+import org.cloister.transport.circuit.PathFault.Direction;
+import org.cloister.transport.circuit.PathFault.Kind;
+import org.cloister.vm.controller.unlock.UnlockRefused;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * agentctl and a controlling VM's agent, each as it is, over circuits of which each loses a record or is cut behind one: a VM that
+ * was given its keys is open and its opener knows it, or it was given nothing and its opener knows that.
+ */
+@Timeout(600)
+@SuppressWarnings("NullAway") // what is missing shows as a failed test
+class UnlockConversationTest extends OpenerFixture {
+    /** What a sound opening needed: the records of each message, counted as the path counts them. */
+    private record RecordCounts(int question, int shown, int unlock, int toTarget, int toOpener) {}
+
+    /** One opening, and what both ends say of it. */
+    private final class UnlockRun implements SimulatedControllerVm.DriveAction, AutoCloseable {
+        final Queue<PathFault> faults;
+        final Queue<FaultyPath> paths = new ConcurrentLinkedQueue<>();
+        final AtomicInteger questions = new AtomicInteger();
+        Optional<UnlockRefused> fault = Optional.empty();
+        /** Circuits that the VM has to be dialled on before its drive is open. */
+        int slow;
+
+        private final CompletableFuture<Cli.Result> result;
+        private SimulatedControllerVm vm;
+        private volatile FaultyPath last;
+        private volatile int question;
+        private volatile int shown;
+        private volatile int unlock;
+
+        UnlockRun(List<PathFault> faults) throws Exception {
+            this.faults = new ArrayDeque<>(faults);
+            paths(this::next);
+            this.result = open();
+        }
+
+        private synchronized FaultyPath next() {
+            last = new FaultyPath(Optional.ofNullable(faults.poll()));
+            paths.add(last);
+            return last;
+        }
+
+        @Override
+        public void asked() {
+            questions.incrementAndGet();
+            question = last.records(Direction.TO_TARGET) - 1;
+            shown = last.records(Direction.TO_OPENER);
+        }
+
+        @Override
+        public void opens() throws InterruptedException {
+            unlock = paths.stream()
+                            .mapToInt(path -> path.records(Direction.TO_TARGET))
+                            .max()
+                            .orElse(0)
+                    - 1;
+            while (vm.dials.get() < slow) {
+                new CountDownLatch(1).await(20, TimeUnit.MILLISECONDS);
+            }
+        }
+
+        @Override
+        public Optional<UnlockRefused> fault() {
+            return fault;
+        }
+
+        Cli.Result result() throws Exception {
+            Opening opening = opened();
+            vm = new SimulatedControllerVm(host(), relayAddress(), believed(), owners(), opening, this);
+            vm.boot();
+            runs(opening);
+            return result.get(120, TimeUnit.SECONDS);
+        }
+
+        RecordCounts course() {
+            return new RecordCounts(
+                    question, shown, unlock, last.records(Direction.TO_TARGET), last.records(Direction.TO_OPENER));
+        }
+
+        void requireOpen(Cli.Result said) {
+            assertThat(said.err()).as("%s", faults).isEmpty();
+            assertThat(said.out()).contains("\"vm\" : \"open\"", "\"found\" : \"made\"");
+            assertThat(vm.opened).as("how often it was opened").hasValue(1);
+            assertThat(vm.statements).as("of one host, which vouches once").hasSize(1);
+            assertThat(vm.ends).as("why it ends").isEmpty();
+            assertThat(faults).as("what no circuit was left for").isEmpty();
+            assertThat(paths.stream().filter(path -> !path.happened()))
+                    .as("circuits that nothing happened to")
+                    .hasSizeLessThanOrEqualTo(1);
+        }
+
+        @Override
+        public void close() {
+            vm.close();
+        }
+    }
+
+    private static PathFault fault(Direction direction, int record, Kind kind) {
+        return new PathFault(direction, record, kind);
+    }
+
+    private RecordCounts sound() throws Exception {
+        try (UnlockRun stage = new UnlockRun(List.of())) {
+            stage.requireOpen(stage.result());
+            return stage.course();
+        }
+    }
+
+    @Test
+    @Tag("scenario")
+    @Tag("boundary")
+    void each_circuit_that_ends_before_the_keys_is_followed_by_another_and_the_vm_is_opened_once() throws Exception {
+        RecordCounts course = sound();
+        restart();
+        List<PathFault> all = new ArrayList<>();
+        for (int record = 0; record < course.question(); record++) {
+            all.add(fault(Direction.TO_TARGET, record, Kind.CUT_AFTER));
+        }
+        for (int record = 0; record < course.shown(); record++) {
+            all.add(fault(Direction.TO_OPENER, record, Kind.CUT_AFTER));
+        }
+        for (Kind lost : List.of(Kind.CUT_BEFORE, Kind.STALL)) {
+            all.add(fault(Direction.TO_TARGET, course.question(), lost));
+            all.add(fault(Direction.TO_OPENER, course.shown(), lost));
+        }
+        all.add(fault(Direction.TO_TARGET, course.question(), Kind.CUT_AFTER));
+        try (UnlockRun stage = new UnlockRun(all)) {
+            stage.requireOpen(stage.result());
+            assertThat(stage.paths).hasSize(all.size() + 1);
+            assertThat(stage.questions).as("questions that the VM has heard").hasValueGreaterThan(2);
+        }
+    }
+
+    @Test
+    @Tag("scenario")
+    @Tag("boundary")
+    void whatever_is_lost_after_the_keys_both_ends_know_whether_the_drive_is_open() throws Exception {
+        RecordCounts course = sound();
+        for (Kind lost : List.of(Kind.CUT_BEFORE, Kind.STALL)) {
+            restart();
+            try (UnlockRun stage = new UnlockRun(List.of(fault(Direction.TO_TARGET, course.unlock(), lost)))) {
+                Cli.Result said = stage.result();
+                assertThat(said.status()).as("%s", lost).isEqualTo(2);
+                assertThat(said.err()).contains("it boots still, and what it was given is lost with its circuit");
+                assertThat(stage.vm.opened)
+                        .as("what was lost is not given again")
+                        .hasValue(0);
+            }
+        }
+        List<PathFault> each = new ArrayList<>(List.of(fault(Direction.TO_TARGET, course.unlock(), Kind.CUT_AFTER)));
+        for (int record = course.shown() + 1; record < course.toOpener(); record++) {
+            each.add(fault(Direction.TO_OPENER, record, Kind.CUT_BEFORE));
+            each.add(fault(Direction.TO_OPENER, record, Kind.CUT_AFTER));
+        }
+        for (PathFault fault : each) {
+            restart();
+            try (UnlockRun stage = new UnlockRun(List.of(fault))) {
+                stage.requireOpen(stage.result());
+            }
+        }
+    }
+
+    @Test
+    @Tag("scenario")
+    @Tag("boundary")
+    void each_later_circuit_that_ends_is_followed_by_another_until_the_opener_has_heard_of_the_drive()
+            throws Exception {
+        RecordCounts course = sound();
+        PathFault first = fault(Direction.TO_TARGET, course.unlock(), Kind.CUT_AFTER);
+        restart();
+        RecordCounts later;
+        try (UnlockRun stage = new UnlockRun(List.of(first))) {
+            stage.requireOpen(stage.result());
+            later = stage.course();
+        }
+        restart();
+        List<PathFault> all = new ArrayList<>(List.of(first));
+        for (int record = 0; record < later.toTarget() - 1; record++) {
+            all.add(fault(Direction.TO_TARGET, record, Kind.CUT_AFTER));
+        }
+        for (int record = 0; record < later.toOpener() - 2; record++) {
+            all.add(fault(Direction.TO_OPENER, record, Kind.CUT_AFTER));
+        }
+        try (UnlockRun stage = new UnlockRun(all)) {
+            stage.requireOpen(stage.result());
+        }
+    }
+
+    @Test
+    void a_circuit_that_breaks_while_the_drive_is_still_checked_ends_nobody() throws Exception {
+        RecordCounts course = sound();
+        restart();
+        List<PathFault> faults = List.of(
+                fault(Direction.TO_TARGET, course.unlock(), Kind.CUT_AFTER),
+                fault(Direction.TO_OPENER, course.shown() - 1, Kind.CUT_AFTER));
+        try (UnlockRun stage = new UnlockRun(faults)) {
+            stage.slow = 3;
+            stage.requireOpen(stage.result());
+        }
+    }
+
+    @Test
+    void a_drive_that_does_not_open_is_told_of_on_a_later_circuit_too() throws Exception {
+        RecordCounts course = sound();
+        restart();
+        try (UnlockRun stage = new UnlockRun(List.of(fault(Direction.TO_TARGET, course.unlock(), Kind.CUT_AFTER)))) {
+            stage.fault = Optional.of(new UnlockRefused(BootPhase.DRIVE, "drive-epoch", new IOException("a test")));
+            Cli.Result said = stage.result();
+            assertThat(said.err()).contains("it gave up in phase drive: drive-epoch");
+            assertThat(said.status()).isEqualTo(2);
+            assertThat(stage.vm.ends).hasSize(1);
+        }
+    }
+}

@@ -1,5 +1,0 @@
-/** Conversations of the protocol with both ends as they are, whose paths fail at each place once. */
-@NullMarked
-package org.cloister.lab.ends;
-
-import org.jspecify.annotations.NullMarked;

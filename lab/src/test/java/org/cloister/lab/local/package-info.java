@@ -1,4 +1,0 @@
-@NullMarked
-package org.cloister.lab.local;
-
-import org.jspecify.annotations.NullMarked;

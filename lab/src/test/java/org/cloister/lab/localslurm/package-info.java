@@ -1,0 +1,4 @@
+@NullMarked
+package org.cloister.lab.localslurm;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,88 @@
+package org.cloister.lab.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.cloister.lab.LabCommand;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What stands in the lab's way is named before anything is begun. */
+@Tag("scenario")
+@Tag("ground")
+class LabSetupTest {
+    private static final String SETUP =
+            Path.of(System.getProperty("cloister.root"), "lab", "setup").toString();
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it
+    private Path folder;
+
+    @Test
+    void refuses_a_disk_without_room() throws IOException {
+        String script = "mount -t tmpfs -o size=16m tmpfs /mnt && CLOISTER_LAB_DIR=/mnt exec \"$1\"";
+        LabCommand.Output setup = LabCommand.of("unshare", "--mount", "sh", "-c", script, "full", SETUP)
+                .run();
+        assertThat(setup.exit()).isNotZero();
+        assertThat(setup.err()).contains("16 MiB free, want", "make room, or set CLOISTER_LAB_DIR");
+    }
+
+    @Test
+    void refuses_a_folder_that_its_machines_cannot_see() throws IOException {
+        LabCommand.Output setup = LabCommand.of(SETUP)
+                .with(Map.of("CLOISTER_LAB_DIR", "/tmp/lab"))
+                .run();
+        assertThat(setup.exit()).isNotZero();
+        assertThat(setup.err()).contains("CLOISTER_LAB_DIR=/tmp/lab", "choose a folder elsewhere");
+    }
+
+    @Test
+    void refuses_a_machine_without_a_compiler() throws IOException {
+        Path tools = Files.createDirectory(folder.resolve("bin"));
+        for (String tool : new String[] {"bash", "dirname", "id", "apt-get", "mvn", "env"}) {
+            Files.createSymbolicLink(tools.resolve(tool), Path.of("/usr/bin", tool));
+        }
+        LabCommand.Output setup =
+                LabCommand.of(SETUP).with(Map.of("PATH", tools.toString())).run();
+        assertThat(setup.exit()).isNotZero();
+        assertThat(setup.err()).contains("no javac", "apt-get install openjdk-17-jdk-headless");
+    }
+
+    @Test
+    void refuses_an_ordinary_user() throws IOException {
+        LabCommand.Output setup = LabCommand.of("unshare", "--user", SETUP).run();
+        assertThat(setup.exit()).isNotZero();
+        assertThat(setup.err()).contains("uid 65534: the lab makes namespaces", "run it with sudo");
+    }
+
+    /** In a copy of the checkout, which is not built, with a maven that fails. */
+    @Test
+    void says_that_a_build_failed_and_does_not_take_it_for_one() throws IOException {
+        Path copy = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "setup");
+        try {
+            String all = "cd \"$1\" && git ls-files -z | xargs -0 cp --parents -t \"$2\"";
+            LabCommand.of("sh", "-c", all, "copy", System.getProperty("cloister.root"), copy.toString())
+                    .succeed();
+            Files.createDirectories(copy.resolve("lab/target"));
+            Path tools = Files.createDirectory(folder.resolve("failing"));
+            Files.createSymbolicLink(tools.resolve("mvn"), Path.of("/bin/false"));
+            Map<String, String> environment = Map.of(
+                    "PATH",
+                    tools + ":" + System.getenv("PATH"),
+                    "CLOISTER_LAB_DIR",
+                    copy.resolve("home").toString());
+            LabCommand.Output setup = LabCommand.of(copy.resolve("lab/setup").toString())
+                    .with(environment)
+                    .run();
+            assertThat(setup.exit()).isNotZero();
+            assertThat(setup.err()).contains("step \"build\" failed", "run mvn package");
+            assertThat(copy.resolve("lab/target/built")).doesNotExist();
+        } finally {
+            LabCommand.of("rm", "-rf", copy.toString()).succeed();
+        }
+    }
+}

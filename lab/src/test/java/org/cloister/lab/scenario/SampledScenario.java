@@ -1,0 +1,44 @@
+package org.cloister.lab.scenario;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * One of several cases that need the same VMs, of which {@code lab/test} draws one, by its seed. With {@code --all} and by Maven
+ * alone all of them run.
+ */
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@ExtendWith(SampledScenario.Condition.class)
+@interface SampledScenario {
+    /** Its number, from 0. */
+    int value();
+
+    /** How many there are. */
+    int cases();
+
+    /** Reads {@code cloister.sweep.all} and {@code cloister.seed}. */
+    final class Condition implements ExecutionCondition {
+        @Override
+        public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+            SampledScenario own = context.getElement()
+                    .map(element -> element.getAnnotation(SampledScenario.class))
+                    .orElse(null);
+            Long seed = Long.getLong("cloister.seed");
+            if (own == null || seed == null || Boolean.getBoolean("cloister.sweep.all")) {
+                return ConditionEvaluationResult.enabled("all cases run");
+            }
+            // Turns are the rest of a division by 12: each turn has each case.
+            long drawn = Math.floorMod(Math.floorDiv(seed, 12L), (long) own.cases());
+            return drawn == own.value()
+                    ? ConditionEvaluationResult.enabled("drawn")
+                    : ConditionEvaluationResult.disabled("case " + drawn + " is drawn");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package org.cloister.luks.key;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/** Fields in a fixed order, each behind its length as two bytes: one value, one encoding. For additional data. */
+final class LengthPrefixedFields {
+    private LengthPrefixedFields() {}
+
+    static byte[] encode(byte[]... fields) {
+        int length = 0;
+        for (byte[] field : fields) {
+            length += Short.BYTES + field.length;
+        }
+        ByteBuffer encoded = ByteBuffer.allocate(length);
+        for (byte[] field : fields) {
+            if (field.length > 0xffff) {
+                throw new IllegalArgumentException("field: want at most 65535 bytes, have " + field.length);
+            }
+            encoded.putShort((short) field.length).put(field);
+        }
+        return encoded.array();
+    }
+
+    static byte[] text(String ascii) {
+        return ascii.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    static byte[] number(int value) {
+        return ByteBuffer.allocate(Integer.BYTES).putInt(value).array();
+    }
+
+    static byte[] number(long value) {
+        return ByteBuffer.allocate(Long.BYTES).putLong(value).array();
+    }
+}

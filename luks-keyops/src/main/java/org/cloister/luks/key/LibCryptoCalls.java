@@ -1,0 +1,134 @@
+package org.cloister.luks.key;
+
+import java.util.function.Consumer;
+import jnr.ffi.LibraryLoader;
+import jnr.ffi.Memory;
+import jnr.ffi.Pointer;
+import jnr.ffi.Runtime;
+import org.cloister.luks.secret.SecretAllocator;
+import org.cloister.luks.secret.SecretException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * libcrypto (OpenSSL 3), loaded, and the secrets it works on. One per process, for any number of threads. Its big
+ * numbers that hold secrets lie on its own secure heap: locked, in no dump, cleared when freed.
+ */
+public final class LibCryptoCalls {
+    private static final String LIBRARY = "libcrypto.so.3";
+    private static final long OLDEST = 0x30000000L;
+
+    /** In bytes. A P-521 operation needs some 10 KiB; a full heap lets a call fail, it never overflows into another. */
+    private static final long SECURE_HEAP = 1 << 18;
+
+    private static final long SECURE_HEAP_SMALLEST = 16;
+    private static final int ERROR_TEXT = 256;
+
+    private final LibCrypto lib;
+    private final Runtime runtime;
+    private final SecretAllocator secrets;
+
+    private LibCryptoCalls(LibCrypto lib, SecretAllocator secrets) {
+        this.lib = lib;
+        this.runtime = Runtime.getRuntime(lib);
+        this.secrets = secrets;
+    }
+
+    /**
+     * Loads the library and makes its secure heap.
+     *
+     * @throws SecretException when it is missing, too old, or its heap cannot be locked though {@code secrets} are
+     */
+    public static LibCryptoCalls load(SecretAllocator secrets) throws SecretException {
+        return load(secrets, LIBRARY);
+    }
+
+    static LibCryptoCalls load(SecretAllocator secrets, String library) throws SecretException {
+        LibCrypto lib;
+        long version;
+        try {
+            lib = LibraryLoader.create(LibCrypto.class).failImmediately().load(library);
+            // Called at once, for a function that is missing shows only then. All others are in 3.0 too.
+            version = lib.OpenSSL_version_num();
+        } catch (UnsatisfiedLinkError e) {
+            throw new SecretException("keys", library, 0, String.valueOf(e.getMessage()), "install libssl3");
+        }
+        if (version < OLDEST) {
+            throw new SecretException(
+                    "keys",
+                    library,
+                    0,
+                    "want OpenSSL 3.0 or newer, have 0x" + Long.toHexString(version),
+                    "install libssl3");
+        }
+        if (lib.CRYPTO_secure_malloc_initialized() == 0) {
+            int made = lib.CRYPTO_secure_malloc_init(SECURE_HEAP, SECURE_HEAP_SMALLEST);
+            if (made == 0 || (made == 2 && secrets.locked())) {
+                throw new SecretException(
+                        "keys",
+                        "CRYPTO_secure_malloc_init",
+                        0,
+                        made == 0 ? "no memory" : "memory was not locked",
+                        "raise the limit of locked memory (ulimit -l, LimitMEMLOCK=) or give CAP_IPC_LOCK");
+            }
+        }
+        return new LibCryptoCalls(lib, secrets);
+    }
+
+    public SecretAllocator secrets() {
+        return secrets;
+    }
+
+    LibCrypto lib() {
+        return lib;
+    }
+
+    Runtime runtime() {
+        return runtime;
+    }
+
+    /** Something of libcrypto's that has to be freed. */
+    record Native(Pointer pointer, Consumer<Pointer> free) implements AutoCloseable {
+        @Override
+        public void close() {
+            free.accept(pointer);
+        }
+    }
+
+    Native own(String call, @Nullable Pointer made, Consumer<Pointer> free) throws KeyException {
+        if (made == null) {
+            throw failed(call);
+        }
+        return new Native(made, free);
+    }
+
+    /** Most functions of libcrypto answer 1 for success, and 0 or below else. */
+    void check(String call, int result) throws KeyException {
+        if (result <= 0) {
+            throw failed(call);
+        }
+    }
+
+    KeyException failed(String call) {
+        long error = lib.ERR_get_error();
+        String said = "no reason given";
+        if (error != 0) {
+            Pointer text = Memory.allocateDirect(runtime, ERROR_TEXT);
+            lib.ERR_error_string_n(error, text, ERROR_TEXT);
+            said = text.getString(0);
+        }
+        forgetErrors();
+        return new KeyException.CallFailed(call, said);
+    }
+
+    /** The queue of errors is the thread's; what is left in it would be said of a later call. */
+    void forgetErrors() {
+        lib.ERR_clear_error();
+    }
+
+    /** A copy of public bytes for a native call. At least one byte is there to point to. */
+    Pointer publicBytes(byte[] bytes) {
+        Pointer copy = Memory.allocateDirect(runtime, Math.max(1, bytes.length));
+        copy.put(0, bytes, 0, bytes.length);
+        return copy;
+    }
+}

@@ -1,0 +1,151 @@
+package org.cloister.luks.volume;
+
+import static org.cloister.luks.volume.LibCryptsetup.CRYPT_ACTIVATE_NO_JOURNAL;
+import static org.cloister.luks.volume.LibCryptsetup.CRYPT_ACTIVATE_PRIVATE;
+import static org.cloister.luks.volume.LibCryptsetup.CRYPT_LUKS2;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import jnr.ffi.Pointer;
+import jnr.ffi.Struct;
+import org.cloister.luks.secret.SecretMemory;
+import org.cloister.luks.volume.VolumeException.Fault;
+
+/** Makes one volume. */
+final class VolumeCreation {
+    static final String SUBSYSTEM = "cloister";
+
+    static final int SECTOR_SIZE = 4096;
+    static final String CIPHER = "aes-xts-plain64";
+    private static final int DATA_UNIT = 512;
+    /**
+     * 16 MiB as libcryptsetup takes by default, but with copies of 64 KiB instead of 16: the tokens of a drive are longer than
+     * what the default leaves for them.
+     */
+    static final LuksVolume.Layout LAYOUT = new LuksVolume.Layout(64L << 10, (16L << 20) - (128L << 10));
+
+    private static final long HEADER = LAYOUT.length();
+
+    private final Cryptsetup cryptsetup;
+    private final CryptsetupLibrary library;
+    private final Path device;
+    private final VolumeFormat format;
+
+    VolumeCreation(Cryptsetup cryptsetup, Path device, VolumeFormat format) {
+        this.cryptsetup = cryptsetup;
+        this.library = cryptsetup.library();
+        this.device = device;
+        this.format = format;
+    }
+
+    LuksVolume run(SecretMemory volumeKey) throws VolumeException {
+        int wanted = format.integrity().volumeKeyLength();
+        if (volumeKey.length() != wanted) {
+            throw new VolumeException.WrongKeyLength(
+                    Fault.own("crypt_format", device), Integer.toString(wanted), volumeKey.length());
+        }
+        requireBlankWithRoom();
+        Pointer cd =
+                cryptsetup.context("crypt_init", device, ref -> library.lib().crypt_init(ref, device.toString()));
+        LuksVolume volume = new LuksVolume(library, device, cd, format.integrity());
+        try {
+            write(volume, volumeKey);
+            if (format.integrity() != VolumeIntegrity.NONE) {
+                writeAllTags(volume, volumeKey);
+            }
+            return volume;
+        } catch (VolumeException.DeviceBusy e) {
+            // Nothing was written, and what is there is somebody's.
+            volume.close();
+            throw e;
+        } catch (VolumeException e) {
+            volume.close();
+            try {
+                cryptsetup.erase(device, DeviceErasure.Scope.HEADER);
+            } catch (VolumeException second) {
+                e.addSuppressed(second);
+            }
+            throw e;
+        }
+    }
+
+    private void requireBlankWithRoom() throws VolumeException {
+        LuksHeaderProbe traces;
+        try {
+            traces = LuksHeaderProbe.read(device);
+        } catch (IOException e) {
+            throw new VolumeException.NoDevice(Fault.own("open", device));
+        }
+        if (traces.luks1() || traces.luks2()) {
+            throw new VolumeException.AlreadyLuks(Fault.own("crypt_format", device));
+        }
+        if (traces.length() < HEADER + SECTOR_SIZE) {
+            throw new VolumeException.TooSmall(
+                    Fault.own("crypt_format", device), HEADER + SECTOR_SIZE, traces.length());
+        }
+        if (Files.isRegularFile(device)) {
+            reserve();
+        }
+    }
+
+    /** So that a full disk is found before the first byte is written, and never between two copies of a header. */
+    private void reserve() throws VolumeException {
+        VolumeLibC system = library.system();
+        int fd = system.open(device.toString(), VolumeLibC.O_RDWR | VolumeLibC.O_CLOEXEC);
+        if (fd < 0) {
+            throw new VolumeException.NoDevice(library.fault("open", device, library.lastErrno(), ""));
+        }
+        int errno = system.posix_fallocate(fd, 0, HEADER);
+        system.close(fd);
+        if (errno != 0) {
+            throw new VolumeException.DiskFull(library.fault("posix_fallocate", device, errno, ""), HEADER);
+        }
+    }
+
+    private void write(LuksVolume volume, SecretMemory volumeKey) throws VolumeException {
+        CryptPbkdfType pbkdf = KeySlotDerivation.RANDOM_KEY.pbkdf(library.runtime());
+        CryptParamsLuks2 parameters = new CryptParamsLuks2(library.runtime());
+        parameters.pbkdf.set(Struct.getMemory(pbkdf));
+        parameters.integrity.set(format.integrity().specification());
+        parameters.sectorSize.set(SECTOR_SIZE);
+        parameters.label.set(format.label());
+        parameters.subsystem.set(SUBSYSTEM);
+        volume.call(
+                "crypt_set_metadata_size",
+                cd -> library.lib().crypt_set_metadata_size(cd, LAYOUT.metadata(), LAYOUT.keyslots()));
+        // Whatever alignment the device would like: one place is the form that is opened again.
+        volume.call("crypt_set_data_offset", cd -> library.lib().crypt_set_data_offset(cd, HEADER / DATA_UNIT));
+        try (SecretMemory.Loan loan = volumeKey.lend()) {
+            volume.call(
+                    "crypt_format",
+                    cd -> library.lib()
+                            .crypt_format(
+                                    cd,
+                                    CRYPT_LUKS2,
+                                    "aes",
+                                    "xts-plain64",
+                                    null,
+                                    loan.pointer(),
+                                    loan.length(),
+                                    parameters));
+        }
+    }
+
+    /** A sector whose tag was never written cannot be read. */
+    private void writeAllTags(LuksVolume volume, SecretMemory volumeKey) throws VolumeException {
+        MappingName name = initialising(volume.uuid());
+        volume.map(name, VolumeKey.ofVolume(volumeKey), CRYPT_ACTIVATE_PRIVATE | CRYPT_ACTIVATE_NO_JOURNAL);
+        try {
+            long bytes = volume.mapping(name, false).bytes();
+            BlockOverwrite.overwrite(BlockOverwrite.ZEROS, name.path(), 0, bytes);
+        } finally {
+            cryptsetup.close(name);
+        }
+    }
+
+    /** The mapping that a volume with integrity has while it is made; a kill may leave it. */
+    static MappingName initialising(String uuid) {
+        return new MappingName("cloister-init-" + uuid);
+    }
+}

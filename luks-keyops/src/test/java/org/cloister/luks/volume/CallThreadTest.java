@@ -1,0 +1,31 @@
+package org.cloister.luks.volume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CallThreadTest {
+    @Test
+    void a_step_runs_in_a_thread_that_has_ended() throws Exception {
+        List<Thread> ran = new ArrayList<>();
+        CallThread.run("step", () -> ran.add(Thread.currentThread()));
+        assertThat(ran).singleElement().isNotSameAs(Thread.currentThread());
+        assertThat(ran.get(0).isAlive()).isFalse();
+    }
+
+    @Test
+    void whatever_ends_a_step_is_the_callers() {
+        for (Throwable each : new Throwable[] {new IllegalStateException("a"), new LinkageError("b")}) {
+            assertThatThrownBy(() -> CallThread.run("step", () -> {
+                        if (each instanceof Error error) {
+                            throw error;
+                        }
+                        throw (RuntimeException) each;
+                    }))
+                    .isSameAs(each);
+        }
+    }
+}

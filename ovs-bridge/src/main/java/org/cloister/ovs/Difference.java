@@ -1,9 +1,0 @@
-package org.cloister.ovs;
-
-/** Something on the bridge that is not as it should be. */
-public record Difference(String subject, String should, String has) {
-    @Override
-    public String toString() {
-        return subject + ": should be " + should + ", is " + has;
-    }
-}

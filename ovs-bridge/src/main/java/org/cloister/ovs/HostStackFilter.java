@@ -1,0 +1,178 @@
+package org.cloister.ovs;
+
+import com.codahale.metrics.Counter;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.cloister.ovs.io.BridgeNft;
+import org.cloister.ovs.io.OvsException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the host's own network stack away from machines' devices: before a device is on the bridge, after it left, and
+ * all the time with the datapath in user space, where vswitchd reads a device's frames beside the kernel and not instead of
+ * it. Two tables of nftables drop whatever comes from or goes to a device with the ports' prefix; they go by name, so that
+ * there is no moment at which a device is there and its rule is not. The bridge itself is not concerned: Open vSwitch
+ * takes frames before these hooks.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // work that reports to the event loop
+final class HostStackFilter {
+    private static final Logger LOG = LoggerFactory.getLogger(SecureBridge.class);
+    private static final List<String> FAMILIES = List.of("inet", "arp");
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private final EventLoop loop;
+    private final Counter repaired;
+    private final Runnable onward;
+    private final BridgeNft nft;
+    private final String table;
+    private final String rules;
+    private final ExecutorService worker;
+    /** As nftables lists what was laid, with the handles that it gave: another's hand shows. */
+    private @Nullable String laid;
+
+    private @Nullable OvsException failure;
+    private boolean up;
+
+    /** @param onward called on the event loop when it is up, or could not be made so */
+    HostStackFilter(EventLoop loop, BridgeConfig config, Counter repaired, Runnable onward) {
+        this.loop = loop;
+        this.repaired = repaired;
+        this.onward = onward;
+        this.nft = new BridgeNft(config.nft());
+        this.table = "cloister-" + config.bridge();
+        this.rules = rules(table, config.devicePrefix());
+        this.worker = Executors.newSingleThreadExecutor(new DefaultThreadFactory(config.bridge() + "-shield", true));
+    }
+
+    void start() {
+        worker.execute(this::lay);
+    }
+
+    /** The rules stay, as the ports do. */
+    void close() {
+        worker.shutdownNow();
+        try {
+            worker.awaitTermination(1, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    boolean isUp() {
+        return up;
+    }
+
+    /** Why it is not up; null while nothing is known yet. */
+    @Nullable
+    OvsException failure() {
+        return failure;
+    }
+
+    /** Looks whether it is as it was laid, and lays it again if not. */
+    void check() {
+        if (up) {
+            worker.execute(this::compare);
+        }
+    }
+
+    private void lay() {
+        try {
+            nft.run(rules);
+            laid = listing();
+            loop.execute(() -> told(null));
+        } catch (OvsException e) {
+            loop.execute(() -> told(e));
+        }
+    }
+
+    private void compare() {
+        String now;
+        try {
+            now = listing();
+        } catch (OvsException e) {
+            now = e.had();
+        }
+        if (!now.equals(laid) && !worker.isShutdown()) {
+            LOG.warn("shield table={} is not as it was laid, laid again: {}", table, now.strip());
+            repaired.inc();
+            lay();
+        }
+    }
+
+    private String listing() throws OvsException {
+        StringBuilder listing = new StringBuilder();
+        for (String family : FAMILIES) {
+            // One call each: 1.0.6 does not find the second of two in one call.
+            listing.append(nft.run("", "-a", "list", "table", family, table));
+        }
+        return listing.toString();
+    }
+
+    private void told(@Nullable OvsException why) {
+        if (worker.isShutdown()) {
+            return;
+        }
+        failure = why;
+        up = why == null;
+        if (why != null) {
+            LOG.warn("shield table={} tried again in {} s: {}", table, RETRY.toSeconds(), why.getMessage());
+            loop.schedule(
+                    () -> {
+                        if (!worker.isShutdown()) {
+                            worker.execute(this::lay);
+                        }
+                    },
+                    RETRY.toMillis(),
+                    TimeUnit.MILLISECONDS);
+        }
+        onward.run();
+    }
+
+    /** What somebody finds who has not laid it. */
+    static List<BridgeDifference> differences(BridgeConfig config) {
+        String table = "cloister-" + config.bridge();
+        List<BridgeDifference> differences = new ArrayList<>();
+        for (String family : FAMILIES) {
+            String wanted = "rules that drop all from and to " + config.devicePrefix() + "*";
+            String had;
+            try {
+                had = new BridgeNft(config.nft()).run("", "list", "table", family, table);
+            } catch (OvsException e) {
+                had = e.had();
+            }
+            boolean drops = had.contains("iifname \"" + config.devicePrefix() + "*\" drop")
+                    && had.contains("oifname \"" + config.devicePrefix() + "*\" drop");
+            if (!drops) {
+                differences.add(new BridgeDifference("table " + family + " " + table, wanted, had.strip()));
+            }
+        }
+        return differences;
+    }
+
+    /** One transaction: what was there is replaced without a moment in between. */
+    static String rules(String table, String prefix) {
+        return family("inet", table, "prerouting", "postrouting", prefix)
+                + family("arp", table, "input", "output", prefix);
+    }
+
+    private static String family(String family, String table, String in, String out, String prefix) {
+        return String.join(
+                "\n",
+                "table " + family + " " + table,
+                "delete table " + family + " " + table,
+                "table " + family + " " + table + " {",
+                // Before connection tracking, and before anything else that could accept.
+                "  chain from-ports { type filter hook " + in + " priority -450; iifname \"" + prefix + "*\" drop; }",
+                "  chain to-ports { type filter hook " + out + " priority -450; oifname \"" + prefix + "*\" drop; }",
+                "}",
+                "");
+    }
+}

@@ -1,9 +1,0 @@
-package org.cloister.ovs;
-
-/** What is behind a port. */
-public enum Role {
-    WORKER,
-    CONTROLLER,
-    /** Speaks for the destinations of its egress, to its peers. */
-    GATEWAY
-}

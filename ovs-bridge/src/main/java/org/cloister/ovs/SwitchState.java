@@ -1,0 +1,137 @@
+package org.cloister.ovs;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.cloister.ovs.io.OvsException;
+import org.cloister.ovs.openflow.FlowChange;
+import org.cloister.ovs.openflow.FlowEntry;
+import org.cloister.ovs.openflow.FlowMeter;
+import org.cloister.ovs.openflow.FlowStats;
+import org.cloister.ovs.openflow.OpenFlowClient;
+import org.cloister.ovs.openflow.PortStatus;
+import org.jspecify.annotations.Nullable;
+
+/** What the switch of the present connection has, as it said itself; nothing of it outlives the connection. */
+final class SwitchState {
+    private final OpenFlowClient client;
+    private final BridgeMetrics metrics;
+    private final Runnable onward;
+    private @Nullable Map<String, Integer> ports;
+    private @Nullable Set<FlowEntry> flows;
+    private @Nullable Set<FlowMeter> meters;
+
+    /** @param onward called on the event loop when there is something new to act on */
+    SwitchState(OpenFlowClient client, BridgeMetrics metrics, Runnable onward) {
+        this.client = client;
+        this.metrics = metrics;
+        this.onward = onward;
+    }
+
+    void forget() {
+        ports = null;
+        forgetFlows();
+    }
+
+    void forgetPorts() {
+        ports = null;
+    }
+
+    void onPortStatus(PortStatus status) {
+        if (ports == null) {
+            return;
+        }
+        if (status.gone()) {
+            ports.remove(status.device(), status.number());
+        } else {
+            ports.put(status.device(), status.number());
+        }
+    }
+
+    void forgetFlows() {
+        flows = null;
+        meters = null;
+    }
+
+    boolean isReady() {
+        return client.isReady();
+    }
+
+    @Nullable
+    Integer port(String device) {
+        return ports == null ? null : ports.get(device);
+    }
+
+    /** @return whether all is known; otherwise it has been asked for */
+    boolean isKnown() {
+        if (ports == null) {
+            client.ports(answer(told -> ports = new HashMap<>(told)));
+        } else if (flows == null) {
+            client.flows(answer(this::onPortStatus));
+        } else if (meters == null) {
+            client.meters(answer(told -> meters = Set.copyOf(told)));
+        } else {
+            return true;
+        }
+        return false;
+    }
+
+    FlowChange changesTo(FlowPipeline.Rules rules) {
+        if (flows == null || meters == null) {
+            throw new IllegalStateException("the switch has not said what it has");
+        }
+        return FlowChange.between(flows, rules.flows(), meters, rules.meters());
+    }
+
+    void apply(FlowChange change, FlowPipeline.Rules rules, FailureListener failed) {
+        Collection<Integer> existing =
+                meters == null ? List.of() : meters.stream().map(FlowMeter::id).toList();
+        client.change(change, existing, new OpenFlowClient.ReplyCallback<>() {
+            @Override
+            public void onResult(Boolean done) {
+                flows = rules.flows();
+                meters = rules.meters();
+                onward.run();
+            }
+
+            @Override
+            public void onFailure(OvsException why) {
+                failed.onFailure(why);
+            }
+        });
+    }
+
+    /** The connection has been of use. */
+    void markUseful() {
+        client.markUseful();
+    }
+
+    /** Hears that a change was not carried out. */
+    interface FailureListener {
+        void onFailure(OvsException why);
+    }
+
+    private void onPortStatus(List<FlowStats> told) {
+        metrics.count(told);
+        flows = told.stream().map(FlowStats::flow).collect(Collectors.toUnmodifiableSet());
+    }
+
+    private <T> OpenFlowClient.ReplyCallback<T> answer(Consumer<T> taker) {
+        return new OpenFlowClient.ReplyCallback<>() {
+            @Override
+            public void onResult(T result) {
+                taker.accept(result);
+                onward.run();
+            }
+
+            @Override
+            public void onFailure(OvsException why) {
+                // The connection ended: the next one starts with nothing known.
+            }
+        };
+    }
+}

@@ -1,0 +1,17 @@
+package org.cloister.ovs.dns;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** A name has no addresses that may be used. */
+public final class NameRefusedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    NameRefusedException(HostName name, String wanted, String had, String remedy) {
+        this(name, wanted, had, remedy, null);
+    }
+
+    NameRefusedException(HostName name, String wanted, String had, String remedy, @Nullable Throwable cause) {
+        super("name " + name + ": want " + wanted + ", have " + had + "; " + remedy, cause);
+    }
+}

@@ -1,0 +1,144 @@
+package org.cloister.ovs.io;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** Open vSwitch could not be made to do something. The text has the operation, both values and the remedy. */
+public abstract class OvsException extends IOException {
+    private static final long serialVersionUID = 1;
+    private static final int MOST = 200;
+
+    private final String operation;
+    private final String wanted;
+    private final String had;
+    private final String remedy;
+
+    private OvsException(String operation, String wanted, String had, String remedy, @Nullable Throwable cause) {
+        super(operation + ": want " + wanted + ", have " + had + "; " + remedy, cause);
+        this.operation = operation;
+        this.wanted = wanted;
+        this.had = had;
+        this.remedy = remedy;
+    }
+
+    public String operation() {
+        return operation;
+    }
+
+    public String wanted() {
+        return wanted;
+    }
+
+    public String had() {
+        return had;
+    }
+
+    /** What the operator can do about it. */
+    public String remedy() {
+        return remedy;
+    }
+
+    /** Enough to recognise what a peer said: it chose how long that is. */
+    private static String shortened(String said) {
+        return said.length() <= MOST ? said : said.substring(0, MOST) + "... (" + said.length() + " characters)";
+    }
+
+    /** The connection ended, or there was none. What was asked may or may not have been done. */
+    public static final class Disconnected extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        public Disconnected(String operation, String had) {
+            super(operation, "an open connection", had, "see whether the daemon of Open vSwitch runs", null);
+        }
+    }
+
+    /** No answer in time. What was asked may or may not have been done. */
+    public static final class TimedOut extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        public TimedOut(String operation, String wanted, String had, String remedy) {
+            super(operation, wanted, had, remedy, null);
+        }
+    }
+
+    /** The peer's bytes are not what the protocol says; the connection is closed. */
+    public static final class Malformed extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        public Malformed(String operation, String wanted, String had) {
+            this(operation, wanted, had, null);
+        }
+
+        public Malformed(String operation, String wanted, String had, @Nullable Throwable cause) {
+            super(operation, wanted, shortened(had), "see which program listens on this socket", cause);
+        }
+    }
+
+    /** OVSDB answered with an error, beside the result or inside it. Nothing of the transaction was done. */
+    public static final class TransactionRefused extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        private final String code;
+
+        /** @param code the server's own word, such as {@code constraint violation} */
+        public TransactionRefused(String operation, String code, String details) {
+            super(
+                    operation,
+                    "a transaction without error",
+                    shortened(code + (details.isEmpty() ? "" : ": " + details)),
+                    "see the row it names with ovs-vsctl list",
+                    null);
+            this.code = code;
+        }
+
+        public String code() {
+            return code;
+        }
+    }
+
+    /** The switch refused a message. Nothing of its bundle was done. */
+    public static final class FlowRefused extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        public FlowRefused(String operation, int type, int code) {
+            super(
+                    operation,
+                    "no error",
+                    "OpenFlow error type " + type + " code " + code,
+                    "read the log of ovs-vswitchd",
+                    null);
+        }
+    }
+
+    /** The host's own stack could not be kept away from ports; no port is made. */
+    public static final class RulesRefused extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        public RulesRefused(String operation, String had) {
+            super(operation, "exit 0", had, "install nftables; changing rules needs CAP_NET_ADMIN", null);
+        }
+    }
+
+    /** The switch could not open a device; its port was taken back. */
+    public static final class DeviceRefused extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        public DeviceRefused(String device, String error) {
+            super(
+                    "port " + device,
+                    "an open device",
+                    error,
+                    "make the device before the port, and look for another bridge that has it",
+                    null);
+        }
+    }
+
+    /** What is asked for contradicts itself, the bridge's other ports or what somebody else made. */
+    public static final class PlanRefused extends OvsException {
+        private static final long serialVersionUID = 1;
+
+        public PlanRefused(String subject, String wanted, String had, String remedy) {
+            super(subject, wanted, had, remedy, null);
+        }
+    }
+}

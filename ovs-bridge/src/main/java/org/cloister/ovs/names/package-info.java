@@ -1,5 +1,0 @@
-/** Ways out by name: what a gateway looks up becomes addresses that plans permit, and entries of hosts(5) for machines. */
-@NullMarked
-package org.cloister.ovs.names;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,9 +1,0 @@
-package org.cloister.ovs.openflow;
-
-/**
- * Drops what is above a rate.
- *
- * @param id from 1
- * @param burst in kilobits
- */
-public record Meter(int id, int kilobitsPerSecond, int burst) {}

@@ -1,0 +1,24 @@
+package org.cloister.preflight;
+
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.UndeterminedException;
+
+/** Whether guests run on the processor: proved by one that did. {@code /dev/kvm} opens on machines whose guests hang. */
+record KvmCheck() implements PreflightCheck {
+    @Override
+    public String name() {
+        return "kvm";
+    }
+
+    @Override
+    public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
+        GuestProbe.Outcome outcome = new GuestProbe("kvm").run(machine);
+        return outcome.reachedLongMode()
+                ? PreflightFinding.ok(this, "a guest ran on the processor (" + outcome.text() + ")")
+                : PreflightFinding.warning(
+                        this,
+                        "guests will run under emulation: " + outcome.text(),
+                        "switch on VT-x or AMD-V in the firmware (in a VM: nested virtualisation), then modprobe kvm_intel"
+                                + " or kvm_amd");
+    }
+}

@@ -1,0 +1,59 @@
+package org.cloister.preflight;
+
+import java.util.Optional;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.ProgramResult;
+import org.cloister.preflight.machine.UndeterminedException;
+
+/** Whether libvirt answers at the URI that agent-host will use. RHEL 9 began with 8.0. */
+record LibvirtCheck(String uri) implements PreflightCheck {
+    private static final MajorMinorVersion OLDEST = new MajorMinorVersion(8, 0);
+
+    @Override
+    public String name() {
+        return "libvirt";
+    }
+
+    @Override
+    public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
+        Optional<ProgramResult> asked = machine.run("virsh", "--readonly", "--connect", uri, "version", "--daemon");
+        if (asked.isEmpty()) {
+            return PreflightFinding.failure(
+                    this,
+                    "virsh is missing",
+                    "apt-get install libvirt-daemon-system libvirt-clients, or dnf install libvirt");
+        }
+        if (!asked.get().requirePermitted().succeeded()) {
+            return PreflightFinding.failure(
+                    this,
+                    uri + " does not answer: " + reason(asked.get()),
+                    "systemctl start libvirtd.socket, or name another with --libvirt URI");
+        }
+        String daemon = line(asked.get(), "Running against daemon: ").orElse("unknown version");
+        String hypervisor = line(asked.get(), "Running hypervisor: ").orElse("unknown hypervisor");
+        String text = "libvirt " + daemon + " with " + hypervisor + " at " + uri;
+        return MajorMinorVersion.parseFirst(daemon)
+                        .filter(version -> version.compareTo(OLDEST) < 0)
+                        .isPresent()
+                ? PreflightFinding.failure(this, text + ", older than " + OLDEST, "install a newer libvirt")
+                : PreflightFinding.ok(this, text);
+    }
+
+    /** virsh says that it failed first and why after that. */
+    private static String reason(ProgramResult virsh) {
+        return virsh.err()
+                .lines()
+                .filter(line -> !line.isBlank())
+                .reduce((first, last) -> last)
+                .map(line -> line.replaceFirst("^error: ", ""))
+                .orElseGet(virsh::firstErrorLine);
+    }
+
+    private static Optional<String> line(ProgramResult virsh, String start) {
+        return virsh.out()
+                .lines()
+                .filter(line -> line.startsWith(start))
+                .map(line -> line.substring(start.length()))
+                .findFirst();
+    }
+}

@@ -1,0 +1,28 @@
+package org.cloister.preflight;
+
+import java.util.Optional;
+
+/**
+ * What one check found.
+ *
+ * @param remedy the command or package that mends it; there for every warning and failure
+ */
+public record PreflightFinding(String check, FindingSeverity severity, String text, Optional<String> remedy) {
+    static PreflightFinding ok(PreflightCheck check, String text) {
+        return new PreflightFinding(check.name(), FindingSeverity.OK, text, Optional.empty());
+    }
+
+    static PreflightFinding warning(PreflightCheck check, String text, String mend) {
+        return new PreflightFinding(check.name(), FindingSeverity.WARNING, text, Optional.of(mend));
+    }
+
+    static PreflightFinding failure(PreflightCheck check, String text, String mend) {
+        return new PreflightFinding(check.name(), FindingSeverity.FAILURE, text, Optional.of(mend));
+    }
+
+    static PreflightFinding of(PreflightCheck check, FindingSeverity level, String text, String mend) {
+        return level == FindingSeverity.OK
+                ? ok(check, text)
+                : new PreflightFinding(check.name(), level, text, Optional.of(mend));
+    }
+}

@@ -1,0 +1,19 @@
+package org.cloister.preflight;
+
+import java.util.Optional;
+import org.cloister.preflight.machine.InspectedMachine;
+
+/** A program that has to be there; its start shows the rest. */
+record ProgramCheck(String name, String program, String debianPackage) implements PreflightCheck {
+    static ProgramCheck of(String name, String program, String debianPackage) {
+        return new ProgramCheck(name, program, debianPackage);
+    }
+
+    @Override
+    public PreflightFinding run(InspectedMachine machine) {
+        Optional<String> path = machine.find(program);
+        return path.map(found -> PreflightFinding.ok(this, found))
+                .orElseGet(() ->
+                        PreflightFinding.failure(this, program + " is missing", "apt-get install " + debianPackage));
+    }
+}

@@ -1,0 +1,35 @@
+package org.cloister.preflight;
+
+import java.util.Optional;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.ProgramResult;
+import org.cloister.preflight.machine.UndeterminedException;
+
+/** The program that libvirt runs VMs with. 6.2 is the oldest with the machine that the image boots on. */
+record QemuEmulatorCheck() implements PreflightCheck {
+    private static final MajorMinorVersion OLDEST = new MajorMinorVersion(6, 2);
+    private static final String MEND = "apt-get install qemu-system-x86, or dnf install qemu-kvm";
+
+    @Override
+    public String name() {
+        return "qemu";
+    }
+
+    @Override
+    public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
+        Optional<String> emulator = GuestProbe.emulator(machine);
+        if (emulator.isEmpty()) {
+            return PreflightFinding.failure(this, "there is no QEMU emulator for x86_64", MEND);
+        }
+        Optional<ProgramResult> asked = machine.run(emulator.get(), "--version");
+        Optional<MajorMinorVersion> version =
+                asked.filter(ProgramResult::succeeded).flatMap(ran -> MajorMinorVersion.parseFirst(ran.out()));
+        if (version.isEmpty()) {
+            String said = asked.map(ProgramResult::firstErrorLine).orElse("gone");
+            return PreflightFinding.failure(this, emulator.get() + " --version: " + said, MEND);
+        }
+        return version.get().compareTo(OLDEST) < 0
+                ? PreflightFinding.failure(this, "QEMU " + version.get() + " is older than " + OLDEST, MEND)
+                : PreflightFinding.ok(this, "QEMU " + version.get() + " (" + emulator.get() + ")");
+    }
+}

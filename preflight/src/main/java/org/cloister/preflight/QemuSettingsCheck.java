@@ -1,0 +1,66 @@
+package org.cloister.preflight;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.UndeterminedException;
+
+/**
+ * What libvirt does with each QEMU, on its own host: it has to leave it in the job's cgroup, where agent-host puts it, and
+ * to confine its system calls, and to bound the log of what it says. Settings are lines of {@code name = value}; a list may go over several.
+ */
+record QemuSettingsCheck() implements PreflightCheck {
+    private static final String FILE = "/etc/libvirt/qemu.conf";
+    private static final Pattern CGROUPS = Pattern.compile("(?m)^\\s*cgroup_controllers\\s*=\\s*\\[([^]]*)]");
+    private static final Pattern SANDBOX = Pattern.compile("(?m)^\\s*seccomp_sandbox\\s*=\\s*(-?[0-9]+)");
+
+    private static final Pattern LOGS = Pattern.compile("(?m)^\\s*stdio_handler\\s*=\\s*\"([^\"]*)\"");
+
+    @Override
+    public String name() {
+        return "libvirt-qemu";
+    }
+
+    @Override
+    public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
+        String settings = machine.read(FILE).orElse("");
+        List<String> controllers = all(CGROUPS, settings);
+        if (controllers.isEmpty()) {
+            return ownCgroups("cgroup_controllers is not set");
+        }
+        for (String list : controllers) {
+            if (!list.isEmpty()) {
+                return ownCgroups("cgroup_controllers = [" + list + "]");
+            }
+        }
+        if (all(SANDBOX, settings).contains("0")) {
+            return PreflightFinding.failure(
+                    this,
+                    "QEMU may make any system call: seccomp_sandbox = 0",
+                    "set seccomp_sandbox = 1 in " + FILE + ", and systemctl restart libvirtd");
+        }
+        if (all(LOGS, settings).contains("file")) {
+            // A warning: VMs run well until the disk is full.
+            return PreflightFinding.warning(
+                    this,
+                    "what a guest makes QEMU say fills /var/log: stdio_handler = \"file\"",
+                    "remove it from " + FILE + ", for virtlogd bounds each log, and systemctl restart libvirtd");
+        }
+        return PreflightFinding.ok(this, "QEMU stays in the job's cgroup, with its system calls confined");
+    }
+
+    private PreflightFinding ownCgroups(String have) {
+        return PreflightFinding.failure(
+                this,
+                "libvirt puts QEMU into cgroups of its own: " + have,
+                "set cgroup_controllers = [ ] in " + FILE + ", and systemctl restart libvirtd");
+    }
+
+    /** One that is there twice is to be right twice. */
+    private static List<String> all(Pattern setting, String settings) {
+        return setting.matcher(settings)
+                .results()
+                .map(found -> found.group(1).strip().replaceAll("\\s+", " "))
+                .toList();
+    }
+}

@@ -1,0 +1,116 @@
+package org.cloister.preflight;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.ProgramResult;
+import org.cloister.preflight.machine.UndeterminedException;
+
+/** Whether the service account may charge each project's account; what is missing is said as the lines to run. */
+record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
+    @Override
+    public String name() {
+        return "slurm-accounts";
+    }
+
+    @Override
+    public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
+        SlurmConfigOutput config = SlurmConfigOutput.of(machine, "scontrol", "show", "config");
+        if (!config.value("AccountingStorageType").equals("accounting_storage/slurmdbd")) {
+            return PreflightFinding.ok(
+                    this, "the site has no accounting: Slurm checks no account, and keeps no ended job");
+        }
+        if (slurm.accounts().isEmpty()) {
+            throw new UndeterminedException("no account is named", "agentctl doctor --role relay --account NAME");
+        }
+        List<String> problems = new ArrayList<>();
+        List<String> mends = new ArrayList<>();
+        SlurmConfigOutput partition = SlurmConfigOutput.of(machine, "scontrol", "show", "partition", slurm.partition());
+        for (String account : slurm.accounts()) {
+            int before = problems.size();
+            association(machine, account, config.value("ClusterName"), problems, mends);
+            partition(partition, account, problems, mends);
+            if (problems.size() == before) {
+                submission(machine, account, problems, mends);
+            }
+        }
+        if (problems.isEmpty()) {
+            return PreflightFinding.ok(this, slurm.user() + " may charge " + String.join(", ", slurm.accounts()));
+        }
+        boolean enforced = config.value("AccountingStorageEnforce").contains("associations");
+        return PreflightFinding.of(
+                this,
+                enforced ? FindingSeverity.FAILURE : FindingSeverity.WARNING,
+                String.join("; ", problems) + (enforced ? "" : "; Slurm takes such jobs and charges them to nobody"),
+                String.join("; ", mends));
+    }
+
+    private void association(
+            InspectedMachine machine, String account, String cluster, List<String> problems, List<String> mends)
+            throws UndeterminedException {
+        if (SlurmConfigOutput.of(machine, "sacctmgr", "-n", "-P", "show", "account", account, "format=Account")
+                .isEmpty()) {
+            problems.add("no account " + account);
+            mends.add("sacctmgr -i add account " + account + " cluster=" + cluster);
+        }
+        SlurmConfigOutput own = SlurmConfigOutput.of(
+                machine,
+                "sacctmgr",
+                "-n",
+                "-P",
+                "show",
+                "associations",
+                "cluster=" + cluster,
+                "account=" + account,
+                "user=" + slurm.user(),
+                "format=Partition");
+        // One without a partition holds for all, and is an empty line.
+        boolean holds = own.text().lines().anyMatch(line -> line.isEmpty() || line.equals(slurm.partition()));
+        if (!holds) {
+            problems.add(slurm.user() + " has no association with account " + account);
+            mends.add("sacctmgr -i add user " + slurm.user() + " account=" + account + " cluster=" + cluster);
+        }
+    }
+
+    private void partition(SlurmConfigOutput partition, String account, List<String> problems, List<String> mends) {
+        String update = "scontrol update PartitionName=" + slurm.partition() + " ";
+        String also = ", and the same in slurm.conf";
+        if (!partition.allows("AllowAccounts", account)) {
+            problems.add(slurm.partition() + " is closed to account " + account + " by AllowAccounts");
+            mends.add(update + "AllowAccounts=" + partition.value("AllowAccounts") + "," + account + also);
+        }
+        // Shown only where AllowAccounts is not.
+        if (!partition.value("DenyAccounts").isEmpty() && partition.allows("DenyAccounts", account)) {
+            problems.add(slurm.partition() + " is closed to account " + account + " by DenyAccounts");
+            mends.add("take " + account + " from DenyAccounts of " + slurm.partition() + " in slurm.conf");
+        }
+    }
+
+    /** slurmctld's own word, with all its limits; nothing is enqueued. */
+    private void submission(InspectedMachine machine, String account, List<String> problems, List<String> mends)
+            throws UndeterminedException {
+        String[] words = {
+            "sbatch",
+            "--test-only",
+            "--wrap=true",
+            "--uid=" + slurm.user(),
+            "--account=" + account,
+            "--partition=" + slurm.partition(),
+            "--nodes=1",
+            "--time=1",
+            "--mem=1",
+            "--chdir=/"
+        };
+        ProgramResult tested = SlurmConfigOutput.run(machine, words);
+        if (!tested.succeeded()) {
+            String said = SlurmClientCheck.firstErrorLine(tested);
+            if (said.contains("Unable to contact")
+                    || said.contains("Socket timed out")
+                    || said.contains("permitted to use --uid")) {
+                throw new UndeterminedException(said, "run agentctl as root where scontrol ping answers");
+            }
+            problems.add(account + ": " + said);
+            mends.add("see what " + String.join(" ", words) + " says");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package org.cloister.preflight;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.ProgramResult;
+import org.cloister.preflight.machine.UndeterminedException;
+
+/** Answers of Slurm's commands about the site's own configuration, which no user writes. */
+record SlurmConfigOutput(String text) {
+    private static final String INSTALL = "apt-get install slurm-client, or dnf install slurm";
+
+    /** @throws UndeterminedException where the command is missing or failed */
+    static SlurmConfigOutput of(InspectedMachine machine, String... words) throws UndeterminedException {
+        ProgramResult ran = run(machine, words);
+        if (!ran.succeeded()) {
+            throw new UndeterminedException(
+                    words[0] + ": " + SlurmClientCheck.firstErrorLine(ran), String.join(" ", words));
+        }
+        return new SlurmConfigOutput(ran.out());
+    }
+
+    static ProgramResult run(InspectedMachine machine, String... words) throws UndeterminedException {
+        Optional<ProgramResult> ran = machine.run(words);
+        if (ran.isEmpty()) {
+            throw new UndeterminedException(words[0] + " is missing", INSTALL);
+        }
+        return ran.get();
+    }
+
+    /** Of {@code Key = VALUE} at a line's start, or of {@code Key=VALUE} anywhere between blanks; empty if not there. */
+    String value(String key) {
+        Matcher found =
+                Pattern.compile("(?m)(?:^|\\s)" + key + "(?:\\s+= |=)(\\S*)").matcher(text);
+        return found.find() ? found.group(1) : "";
+    }
+
+    /** Whether a list such as AllowAccounts has a name, or is ALL. */
+    boolean allows(String key, String name) {
+        List<String> names = List.of(value(key).split(",", -1));
+        return names.equals(List.of("ALL")) || names.contains(name);
+    }
+
+    boolean isEmpty() {
+        return text.isBlank();
+    }
+}

@@ -1,0 +1,19 @@
+package org.cloister.preflight;
+
+import org.cloister.preflight.machine.InspectedMachine;
+import org.cloister.preflight.machine.UndeterminedException;
+
+/** The partition that tickets go to: there, up, and open to the service account. */
+record TicketPartitionCheck(RelaySlurmSettings slurm) implements PreflightCheck {
+    @Override
+    public String name() {
+        return "slurm-partition";
+    }
+
+    @Override
+    public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
+        SlurmPartitionState look =
+                SlurmPartitionState.of(this, machine, slurm.partition(), "--partition", slurm.user());
+        return look.finding().orElseGet(() -> PreflightFinding.ok(this, slurm.partition() + " is UP"));
+    }
+}

@@ -1,0 +1,10 @@
+package org.cloister.preflight.machine;
+
+/** A program was started and did not come to its end in time; the probe of KVM takes that for an answer. */
+public final class ProgramTimeoutException extends UndeterminedException {
+    private static final long serialVersionUID = 1;
+
+    public ProgramTimeoutException(String reason, String mend) {
+        super(reason, mend);
+    }
+}

@@ -1,0 +1,114 @@
+package org.cloister.base.file;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/** Files that are there whole or not at all, and that their owner alone reads, whenever the machine stops. */
+public final class AtomicFile {
+    private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+    private AtomicFile() {}
+
+    /** When this returns, content and name are on the disk. */
+    public static void replace(Path file, byte[] content) throws IOException {
+        Path beside = beside(file);
+        write(beside, content);
+        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        sync(file);
+    }
+
+    /** @throws java.nio.file.FileAlreadyExistsException if there is one of that name, which stays as it is */
+    public static void create(Path file, byte[] content) throws IOException {
+        Path beside = beside(file);
+        try {
+            write(beside, content);
+            try {
+                Files.createLink(file, beside);
+            } catch (FileAlreadyExistsException e) {
+                throw e;
+            } catch (FileSystemException | UnsupportedOperationException e) {
+                claim(file, beside);
+            }
+        } finally {
+            Files.deleteIfExists(beside);
+        }
+        sync(file);
+    }
+
+    /** Where a file system has no links, as on many a stick: a kill in between leaves an empty file, never a part of one. */
+    static void claim(Path file, Path beside) throws IOException {
+        Files.createFile(file, PRIVATE);
+        boolean moved = false;
+        try {
+            Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            moved = true;
+        } finally {
+            if (!moved) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+
+    /** @throws IOException if nobody can tell, which {@link Files#exists} takes for absent */
+    public static boolean exists(Path file, LinkOption... links) throws IOException {
+        try {
+            return Files.readAttributes(file, BasicFileAttributes.class, links) != null;
+        } catch (NoSuchFileException e) {
+            return false;
+        }
+    }
+
+    /** @throws IOException if it has more than {@code most} bytes, too */
+    public static byte[] read(Path file, int most) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(most + 1);
+            if (bytes.length > most) {
+                throw new IOException(file + ": want at most " + most + " bytes, have more");
+            }
+            return bytes;
+        }
+    }
+
+    private static Path beside(Path file) {
+        return file.resolveSibling(file.getFileName() + ".new");
+    }
+
+    /** In the place of what a kill left, and of a link to elsewhere; it may be a link of the whole file, so nothing opens it. */
+    private static void write(Path file, byte[] content) throws IOException {
+        Files.deleteIfExists(file);
+        try (FileChannel channel =
+                FileChannel.open(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
+            ByteBuffer bytes = ByteBuffer.wrap(content);
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        }
+    }
+
+    /** The folder has the name. */
+    private static void sync(Path file) throws IOException {
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder != null) {
+            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        }
+    }
+}

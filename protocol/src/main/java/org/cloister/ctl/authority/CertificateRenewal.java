@@ -1,0 +1,259 @@
+package org.cloister.ctl.authority;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.EnrolmentRequest;
+import org.cloister.protocol.identity.IdentityClause;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.RenewalResult;
+import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.transport.link.AgentLinkListener;
+
+/**
+ * The site's desk on its links to relays: answers renewals, and keeps the site's revocation list fresh and delivered;
+ * docs/protocol.md, section 8. All work of the office is done by one thread, one thing at a time. What relays say is believed
+ * nothing: a request proves itself, and a list counts as delivered when it has come back.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails is in the journal
+public final class CertificateRenewal implements AutoCloseable {
+    /** A list is signed anew when the newest is as old: three more may fail before it ends. */
+    static final Duration LIST_AGE = Duration.ofHours(6);
+
+    private static final Duration LOOK = Duration.ofSeconds(1);
+    /** Between two looks at all that was withdrawn. */
+    private static final Duration COMPARE = Duration.ofSeconds(30);
+
+    private static final Duration DELIVER_AGAIN = Duration.ofSeconds(30);
+    /** A relay takes none sooner after another. */
+    private static final Duration DELIVER_NEXT = ProtocolLimits.RENEWAL_PAUSE.plusSeconds(1);
+
+    private final SigningService office;
+    private final InstantSource clock;
+    private final Consumer<String> journal;
+    private final ScheduledExecutorService worker = Executors.newSingleThreadScheduledExecutor();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final List<RelaySession> counters = new CopyOnWriteArrayList<>();
+    /** When the newest list had all that was withdrawn; the worker's. */
+    private Instant compared = Instant.EPOCH;
+
+    /** What the CA's machine does for the desk. */
+    public interface SigningService {
+        /** @return the certificate in DER */
+        byte[] certify(EnrolmentRequest request, Instant now) throws IOException;
+
+        /** The newest list that was signed, by whatever program. */
+        Optional<RevocationList> newestList() throws IOException;
+
+        /** Whether something was withdrawn that the newest list lacks: whoever withdrew it could not sign one. */
+        boolean hasUnlistedRevocations(Instant now) throws IOException;
+
+        /** Signs the next list. */
+        RevocationList signList(Instant now) throws IOException;
+
+        /** A list as it came from a relay, if the site signed it. */
+        Optional<RevocationList> readList(byte[] signed);
+    }
+
+    /** @param journal takes a line for whoever runs the desk, on any thread */
+    public CertificateRenewal(SigningService office, InstantSource clock, Consumer<String> journal) {
+        this.office = office;
+        this.clock = clock;
+        this.journal = journal;
+        worker.scheduleWithFixedDelay(this::look, LOOK.toMillis(), LOOK.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** For the link to one relay. */
+    public AgentLinkListener forRelay(String relay) {
+        RelaySession counter = new RelaySession(relay);
+        counters.add(counter);
+        return counter;
+    }
+
+    /** What is being done is finished; nothing new is begun. */
+    @Override
+    public void close() {
+        worker.shutdown();
+    }
+
+    private void look() {
+        Instant now = clock.instant();
+        try {
+            Optional<RevocationList> kept = office.newestList();
+            Optional<RevocationList> newest = isDue(kept, now) ? sign(now).or(() -> kept) : kept;
+            for (RelaySession counter : counters) {
+                newest.ifPresent(list -> counter.deliver(list, now));
+            }
+        } catch (IOException | RuntimeException e) {
+            failed(e);
+        }
+    }
+
+    private boolean isDue(Optional<RevocationList> newest, Instant now) {
+        if (newest.isEmpty() || !now.isBefore(newest.get().thisUpdate().plus(LIST_AGE))) {
+            return true;
+        }
+        if (now.isBefore(compared.plus(COMPARE))) {
+            return false;
+        }
+        try {
+            if (office.hasUnlistedRevocations(now)) {
+                return true;
+            }
+        } catch (IOException | RuntimeException e) {
+            // What is signed is delivered all the same.
+            failed(e);
+        }
+        compared = now;
+        return false;
+    }
+
+    /** Empty if it failed; then the next look compares again. */
+    private Optional<RevocationList> sign(Instant now) {
+        try {
+            RevocationList list = office.signList(now);
+            journal.accept("list " + list.number() + " signed, holds until " + list.nextUpdate());
+            return Optional.of(list);
+        } catch (IOException | RuntimeException e) {
+            compared = Instant.EPOCH;
+            failed(e);
+            return Optional.empty();
+        }
+    }
+
+    /** A token that was pulled out fails unchecked. The next look may find it again. */
+    private void failed(Exception e) {
+        journal.accept("error: revocation list: " + e.getMessage());
+    }
+
+    private RenewalResult answer(RelayMessage.RenewalRequested asked) {
+        Instant now = clock.instant();
+        try {
+            EnrolmentRequest request = EnrolmentRequest.parse(asked.request().toByteArray());
+            if (!request.request().name().equals(asked.from())) {
+                journal.accept("refused (name): " + asked.from() + " asks for "
+                        + request.request().name());
+                return RenewalResult.refused(IdentityClause.NAME);
+            }
+            byte[] certificate = office.certify(request, now);
+            journal.accept("renewed: " + asked.from());
+            return RenewalResult.granted(certificate);
+        } catch (IdentityRefusedException e) {
+            journal.accept((e.clause() == IdentityClause.COPIED ? "ALARM: " : "") + e.getMessage());
+            if (e.clause() == IdentityClause.COPIED) {
+                sign(now);
+            }
+            return RenewalResult.refused(e.clause());
+        } catch (MalformedException e) {
+            journal.accept("refused (malformed): " + asked.from() + ": " + e.getMessage());
+            return RenewalResult.refused(RenewalResult.MALFORMED);
+        } catch (IOException | RuntimeException e) {
+            // A token that was pulled out fails unchecked.
+            journal.accept("error: renewal of " + asked.from() + ": " + e.getMessage());
+            return RenewalResult.refused(RenewalResult.FAILED);
+        }
+    }
+
+    /** @param to hears it on the worker's thread, or at once if too many wait */
+    void renew(RelayMessage.RenewalRequested asked, Consumer<RenewalResult> to) {
+        if (waiting.incrementAndGet() > ProtocolLimits.RENEWALS) {
+            waiting.decrementAndGet();
+            to.accept(RenewalResult.refused(RenewalResult.LIMIT));
+            return;
+        }
+        worker.execute(() -> {
+            try {
+                to.accept(answer(asked));
+            } finally {
+                waiting.decrementAndGet();
+            }
+        });
+    }
+
+    /** The desk at one relay. */
+    private final class RelaySession implements AgentLinkListener {
+        private final String relay;
+        private volatile Optional<AgentAttachStream> attachment = Optional.empty();
+        private volatile Optional<RevocationList> taken = Optional.empty();
+        private Instant delivered = Instant.EPOCH;
+        private volatile Optional<RevocationList> sent = Optional.empty();
+        private boolean setBack;
+
+        RelaySession(String relay) {
+            this.relay = relay;
+        }
+
+        @Override
+        public void onAttached(AgentAttachStream fresh) {
+            taken = Optional.empty();
+            sent = Optional.empty();
+            attachment = Optional.of(fresh);
+            journal.accept("attached to " + relay);
+        }
+
+        @Override
+        public void onLost(String why) {
+            attachment = Optional.empty();
+            journal.accept("not attached to " + relay + ": " + why);
+        }
+
+        @Override
+        public void onRenewalRequest(AgentAttachStream from, RelayMessage.RenewalRequested renewal) {
+            renew(renewal, outcome -> from.answer(renewal, outcome));
+        }
+
+        @Override
+        public boolean onRevocationList(byte[] signed) {
+            Optional<RevocationList> ours = office.readList(signed);
+            if (ours.isPresent()) {
+                taken = ours;
+                journal.accept(relay + " has list " + ours.get().number());
+            }
+            return ours.isPresent();
+        }
+
+        /** On the worker's thread. */
+        void deliver(RevocationList newest, Instant now) {
+            int order =
+                    taken.map(list -> list.number().compareTo(newest.number())).orElse(-1);
+            if (order > 0 && !setBack) {
+                journal.accept(
+                        "ALARM: " + relay + " has list " + taken.orElseThrow().number()
+                                + " of this CA, whose newest here is " + newest.number()
+                                + ": this folder was set back, and what it has forgotten is not revoked any more");
+            }
+            setBack = order > 0;
+            Optional<AgentAttachStream> here = attachment;
+            Duration pause = sent.equals(Optional.of(newest)) ? DELIVER_AGAIN : DELIVER_NEXT;
+            if (order < 0 && here.isPresent() && !now.isBefore(delivered.plus(pause))) {
+                delivered = now;
+                sent = Optional.of(newest);
+                here.get().deliver(newest.bytes());
+            }
+        }
+
+        @Override
+        public void onServed(CertificateName name, Optional<CloseReason> refused) {}
+
+        /** Nobody opens a circuit to a desk. */
+        @Override
+        public void onDial(AgentAttachStream from, RelayMessage.Dial dial) {
+            from.refuse(dial, CloseReason.REFUSED);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package org.cloister.ctl.authority;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.EnrolmentRequest;
+import org.cloister.protocol.identity.IdentityClause;
+import org.cloister.protocol.identity.IdentityRefusedException;
+
+/** What is to be done with a request for a certificate: the table of docs/protocol.md, section 6, without I/O or clock. */
+public sealed interface EnrolmentDecision {
+    /** A token's shortest, usual and longest life. */
+    Duration SHORTEST = Duration.ofMinutes(15);
+
+    Duration USUAL = Duration.ofHours(1);
+    Duration LONGEST = Duration.ofDays(7);
+
+    /** Keep {@code next}, then issue, then keep the certificate, then answer. */
+    record Issue(EnrolmentState.Used next) implements EnrolmentDecision {}
+
+    /** Answer what was answered before. */
+    record Repeat(EnrolmentState.Issued certificate) implements EnrolmentDecision {}
+
+    /** Keep {@code next}, revoke what it lists, and raise an alarm. */
+    record Revoke(EnrolmentState.Revoked next, IdentityRefusedException refusal) implements EnrolmentDecision {}
+
+    record Refuse(IdentityRefusedException refusal) implements EnrolmentDecision {}
+
+    static EnrolmentDecision of(Optional<EnrolmentState> state, EnrolmentRequest request, Instant now) {
+        CertificateName name = request.request().name();
+        if (state.isEmpty()) {
+            return refuse(IdentityClause.UNKNOWN, name, "a name that a token was made for", "none");
+        }
+        EnrolmentState known = state.get().at(now);
+        if (!known.name().equals(name)) {
+            throw new IllegalArgumentException("enrolment of " + known.name() + ": asked for " + name);
+        }
+        if (known instanceof EnrolmentState.Open open) {
+            return ofOpen(open, request, now);
+        }
+        if (known instanceof EnrolmentState.Used used) {
+            return ofUsed(used, request, now);
+        }
+        EnrolmentState.Revoked revoked = (EnrolmentState.Revoked) known;
+        return refuse(
+                IdentityClause.REVOKED,
+                name,
+                "a name that is not revoked",
+                "one revoked at " + revoked.at() + ": " + revoked.reason());
+    }
+
+    private static EnrolmentDecision ofOpen(EnrolmentState.Open open, EnrolmentRequest request, Instant now) {
+        if (!request.isProvenBy(open.token())) {
+            return refuse(IdentityClause.PROOF, open.name(), "a proof by its token", "none or another");
+        }
+        if (!now.isBefore(open.expires())) {
+            return refuse(
+                    IdentityClause.EXPIRED, open.name(), "a token that holds, to " + open.expires(), now.toString());
+        }
+        VerificationKey key = request.request().key();
+        return new Issue(new EnrolmentState.Used(open.name(), open.token(), key, List.of(), open.withdrawn()));
+    }
+
+    private static EnrolmentDecision ofUsed(EnrolmentState.Used used, EnrolmentRequest request, Instant now) {
+        VerificationKey key = request.request().key();
+        if (key.equals(used.key())) {
+            Optional<EnrolmentState.Issued> newest = used.issued().isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(used.issued().get(used.issued().size() - 1));
+            if (newest.isPresent() && now.isBefore(half(newest.get()))) {
+                return new Repeat(newest.get());
+            }
+            if (used.issued().size() >= EnrolmentState.MAX_ISSUED) {
+                return refuse(
+                        IdentityClause.NUMBER,
+                        used.name(),
+                        "fewer than " + EnrolmentState.MAX_ISSUED + " certificates that are valid",
+                        String.valueOf(used.issued().size()));
+            }
+            return new Issue(used);
+        }
+        if (!request.isProvenBy(used.token())) {
+            return refuse(IdentityClause.PROOF, used.name(), "the key that was enrolled, " + used.key(), key.id());
+        }
+        String why = "its token was used by two keys, " + used.key() + " and " + key;
+        return new Revoke(
+                used.revoke(now, why),
+                new IdentityRefusedException(
+                        IdentityClause.COPIED,
+                        "enrolment of " + used.name(),
+                        "the key that used the token first, " + used.key(),
+                        key.id(),
+                        "the token was copied and the name is revoked: find out by whom, then make another token"));
+    }
+
+    private static Instant half(EnrolmentState.Issued certificate) {
+        return certificate
+                .notBefore()
+                .plus(Duration.between(certificate.notBefore(), certificate.notAfter())
+                        .dividedBy(2));
+    }
+
+    private static Refuse refuse(IdentityClause clause, CertificateName name, String wanted, String had) {
+        return new Refuse(new IdentityRefusedException(
+                clause, "enrolment of " + name, wanted, had, "have the site's administrator make a token for it"));
+    }
+}

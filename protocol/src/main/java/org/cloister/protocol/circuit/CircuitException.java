@@ -1,0 +1,24 @@
+package org.cloister.protocol.circuit;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** A circuit or a request that did not come about or broke off. Says who ended it and why, and what was being done. */
+public final class CircuitException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final transient CircuitClose close;
+
+    public CircuitException(String what, CircuitClose close) {
+        this(what, close, null);
+    }
+
+    public CircuitException(String what, CircuitClose close, @Nullable Throwable cause) {
+        super(what + ": " + close, cause);
+        this.close = close;
+    }
+
+    public CircuitClose close() {
+        return close;
+    }
+}

@@ -1,0 +1,20 @@
+package org.cloister.protocol.handover;
+
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+
+/** What the worker of a slot is called, in certificates and in the Local Slurm: who knows ticket and slot knows the name. */
+public final class WorkerName {
+    private static final int TICKET_LETTERS = 16;
+
+    private WorkerName() {}
+
+    /** One label of a DNS name. Tickets whose ids begin alike share it; a host runs one of them at a time. */
+    public static String label(String ticket, int slot) {
+        return ticket.substring(0, TICKET_LETTERS) + "-" + slot;
+    }
+
+    public static CertificateName of(String ticket, int slot, String project) {
+        return new CertificateName(label(ticket, slot), CertificateRole.WORKER.toString(), project);
+    }
+}

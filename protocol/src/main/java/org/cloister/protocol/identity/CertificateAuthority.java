@@ -1,0 +1,310 @@
+package org.cloister.protocol.identity;
+
+import java.io.IOException;
+import java.math.BigInteger;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Date;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.asn1.x509.CRLNumber;
+import org.bouncycastle.asn1.x509.CRLReason;
+import org.bouncycastle.asn1.x509.Extension;
+import org.bouncycastle.asn1.x509.NameConstraints;
+import org.bouncycastle.cert.X509CertificateHolder;
+import org.bouncycastle.cert.X509v2CRLBuilder;
+import org.cloister.protocol.dsse.SignatureCurve;
+import org.cloister.protocol.dsse.VerificationKey;
+
+/**
+ * A small issuing authority of one project or site. What it may certify is in its own certificate, where others check it:
+ * dNSNames below its suffixes and subjects of one project, every other kind of name excluded, and no deeper than its path
+ * length. docs/protocol.md, section 3, has the profiles.
+ */
+public final class CertificateAuthority {
+    /** A leaf's longest life. */
+    public static final Duration LEAF = ValidityPeriod.LEAF;
+    /** A delegated authority's. */
+    public static final Duration DELEGATED = ValidityPeriod.DELEGATED;
+    /** The project's own, and the site's. */
+    public static final Duration ROOT = ValidityPeriod.ROOT;
+    /** A list of revoked certificates of a project; a site's lives no longer than a leaf. */
+    public static final Duration PROJECT_LIST = ValidityPeriod.PROJECT_LIST;
+
+    private static final int PROJECT_DEPTH = 2;
+
+    private final X509CertificateHolder own;
+    private final X509CertificateHolder ownForIke;
+    private final CaConstraints terms;
+    private final VerificationKey key;
+    private final CertificateSigner signer;
+    private final SecureRandom random;
+
+    private CertificateAuthority(
+            X509CertificateHolder own,
+            X509CertificateHolder ownForIke,
+            CaConstraints terms,
+            VerificationKey key,
+            CertificateSigner signer,
+            SecureRandom random) {
+        this.own = own;
+        this.ownForIke = ownForIke;
+        this.terms = terms;
+        this.key = key;
+        this.signer = signer;
+        this.random = random;
+    }
+
+    /** An owner's authority for a project: certifies any role, and authorities for parts of it. */
+    public static CertificateAuthority ofProject(
+            String project,
+            SubjectPublicKey key,
+            CertificateSigner signer,
+            Instant now,
+            Duration lifetime,
+            SecureRandom random)
+            throws CertificationRefusedException {
+        requireCurve("authority of project " + project, SignatureCurve.P384, key);
+        return root(
+                new CaConstraints(project, List.of(CertificateName.ofProject(project)), PROJECT_DEPTH),
+                key,
+                signer,
+                ValidityPeriod.of(now, lifetime, ROOT),
+                random);
+    }
+
+    /** A site's authority: certifies hosts and relays, and no authority. */
+    public static CertificateAuthority ofSite(
+            SubjectPublicKey key, CertificateSigner signer, Instant now, Duration lifetime, SecureRandom random)
+            throws CertificationRefusedException {
+        requireCurve("authority of a site", SignatureCurve.P256, key);
+        return root(
+                new CaConstraints(CertificateName.SITE, List.of(CertificateName.ofProject(CertificateName.SITE)), 0),
+                key,
+                signer,
+                ValidityPeriod.of(now, lifetime, ROOT),
+                random);
+    }
+
+    private static CertificateAuthority root(
+            CaConstraints terms,
+            SubjectPublicKey key,
+            CertificateSigner signer,
+            ValidityPeriod validity,
+            SecureRandom random) {
+        X500Name name = subject(terms.project(), "authority");
+        SignatureCurve curve = key.key().curve();
+        X509CertificateHolder whole = CertificateBuilder.of(name, key.info(), name, key, validity, random)
+                .authority(terms.depth(), terms.constraints(true))
+                .sign(signer, curve);
+        X509CertificateHolder forIke = CertificateBuilder.of(name, key.info(), name, key, validity, random)
+                .authority(terms.depth(), terms.constraintsForIke())
+                .sign(signer, curve);
+        return new CertificateAuthority(whole, forIke, terms, key.key(), signer, random);
+    }
+
+    /**
+     * An authority with the certificate that was issued to it, one of ours.
+     *
+     * @param signer has the certificate's key
+     */
+    public static CertificateAuthority load(byte[] certificate, CertificateSigner signer, SecureRandom random)
+            throws IOException {
+        AuthorityCertificate read = AuthorityCertificate.parse(certificate);
+        return new CertificateAuthority(read.holder(), read.holder(), read.terms(), read.key(), signer, random);
+    }
+
+    /** An authority for one role, such as a controlling VM's for its workers, which can have none below it. */
+    public CertificateAuthority delegate(
+            String role, SubjectPublicKey key, CertificateSigner theirs, Instant now, Duration lifetime)
+            throws CertificationRefusedException {
+        CaConstraints below =
+                new CaConstraints(terms.project(), List.of(CertificateName.ofRole(role, terms.project())), 0);
+        X509CertificateHolder certificate = certify(role, below, key, now, lifetime);
+        return new CertificateAuthority(certificate, certificate, below, key.key(), theirs, random);
+    }
+
+    /**
+     * A person's authority for the person's own names, in DER. An opener's may certify controlling VMs' authorities.
+     *
+     * @param roles that are given ({@link CertificateRole#isGiven}); the role of a device comes with them
+     */
+    public byte[] certifyPerson(
+            String id, Set<CertificateRole> roles, SubjectPublicKey key, Instant now, Duration lifetime)
+            throws IOException {
+        if (roles.isEmpty() || !roles.stream().allMatch(CertificateRole::isGiven)) {
+            throw new CertificationRefusedException(
+                    "roles of " + id, "some of opener, member and exporter", roles.toString(), "name others");
+        }
+        List<String> names = new ArrayList<>();
+        names.add(new CertificateName(id, CertificateRole.DEVICE.toString(), terms.project()).toString());
+        roles.stream()
+                .sorted()
+                .forEach(role -> names.add(new CertificateName(id, role.toString(), terms.project()).toString()));
+        boolean opens = roles.contains(CertificateRole.OPENER);
+        if (opens) {
+            names.add(CertificateName.ofRole(CertificateRole.CONTROLLER.toString(), terms.project()));
+            names.add(CertificateName.ofRole(CertificateRole.WORKER.toString(), terms.project()));
+        }
+        return certify(id, new CaConstraints(terms.project(), names, opens ? 1 : 0), key, now, lifetime)
+                .getEncoded();
+    }
+
+    /** A controlling VM's authority for its own name and its workers', in DER. */
+    public byte[] certifyController(String id, SubjectPublicKey key, Instant now, Duration lifetime)
+            throws IOException {
+        List<String> names = List.of(
+                new CertificateName(id, CertificateRole.CONTROLLER.toString(), terms.project()).toString(),
+                CertificateName.ofRole(CertificateRole.WORKER.toString(), terms.project()));
+        return certify(id, new CaConstraints(terms.project(), names, 0), key, now, lifetime)
+                .getEncoded();
+    }
+
+    private X509CertificateHolder certify(
+            String id, CaConstraints below, SubjectPublicKey key, Instant now, Duration lifetime)
+            throws CertificationRefusedException {
+        if (below.depth() >= terms.depth()) {
+            throw new CertificationRefusedException(
+                    "authority for " + id,
+                    "a path length above " + below.depth(),
+                    String.valueOf(terms.depth()),
+                    "ask the project's own authority");
+        }
+        for (String suffix : below.suffixes()) {
+            requirePermitted("authority for " + id, suffix);
+        }
+        requireCurve("authority for " + id, SignatureCurve.P384, key);
+        NameConstraints constraints = below.depth() == 0 ? below.constraints(false) : below.constraintsForIke();
+        return draft(subject(terms.project(), id), key, now, lifetime, DELEGATED)
+                .authority(below.depth(), constraints)
+                .sign(signer, this.key.curve());
+    }
+
+    /** @return a certificate in DER for IKE and TLS, at both ends of either */
+    public byte[] issue(CertificateName name, SubjectPublicKey key, Instant now, Duration lifetime) throws IOException {
+        requirePermitted("certificate for " + name, name.toString());
+        Optional<CertificateRole> role = CertificateRole.of(name.role());
+        if (role.isEmpty() || role.get().isSite() != terms.project().equals(CertificateName.SITE)) {
+            throw new CertificationRefusedException(
+                    "certificate for " + name, "a role of the protocol", name.role(), "name another role");
+        }
+        requireCurve("certificate for " + name, role.get().curve(), key);
+        return draft(leafSubject(name), key, now, lifetime, LEAF)
+                .leaf(name)
+                .sign(signer, this.key.curve())
+                .getEncoded();
+    }
+
+    /**
+     * A list of revoked certificates.
+     *
+     * @param number higher than that of each list before
+     * @param lifetime until the next one must be there
+     */
+    public byte[] revoke(Collection<Revocation> revoked, BigInteger number, Instant now, Duration lifetime)
+            throws IOException {
+        ValidityPeriod validity = within(
+                now, lifetime, terms.project().equals(CertificateName.SITE) ? ValidityPeriod.SITE_LIST : PROJECT_LIST);
+        X509v2CRLBuilder builder = new X509v2CRLBuilder(own.getSubject(), Date.from(validity.notBefore()));
+        builder.setNextUpdate(Date.from(validity.notAfter()));
+        revoked.forEach(each -> builder.addCRLEntry(each.serial(), Date.from(each.at()), CRLReason.unspecified));
+        builder.addExtension(Extension.cRLNumber, false, new CRLNumber(number));
+        builder.addExtension(
+                Extension.authorityKeyIdentifier,
+                false,
+                CertificateBuilder.IDENTIFIERS.createAuthorityKeyIdentifier(own.getSubjectPublicKeyInfo()));
+        return builder.build(new CertificateBuilder.Content(signer, key.curve()))
+                .getEncoded();
+    }
+
+    /** One that does not hold any more, though its time has not come. */
+    public record Revocation(BigInteger serial, Instant at) {}
+
+    /** What it may certify: whole dNSNames, or what is below them. */
+    public List<String> permitted() {
+        return terms.suffixes();
+    }
+
+    /** After this it certifies nothing. */
+    public Instant notAfter() {
+        return own.getNotAfter().toInstant();
+    }
+
+    /** Whose signatures are its. */
+    public VerificationKey key() {
+        return key;
+    }
+
+    /** Its own certificate in DER. */
+    public byte[] certificate() {
+        return encoded(own);
+    }
+
+    /**
+     * The same name and key in a certificate that strongSwan 5.9 can check, with constraints on dNSNames and subjects alone:
+     * for charon, which believes dNSNames alone, and nobody else.
+     */
+    public byte[] certificateForIke() {
+        return encoded(ownForIke);
+    }
+
+    private static byte[] encoded(X509CertificateHolder certificate) {
+        try {
+            return certificate.getEncoded();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private CertificateBuilder draft(
+            X500Name subject, SubjectPublicKey key, Instant now, Duration lifetime, Duration longest)
+            throws CertificationRefusedException {
+        return CertificateBuilder.of(
+                own.getSubject(), own.getSubjectPublicKeyInfo(), subject, key, within(now, lifetime, longest), random);
+    }
+
+    private void requirePermitted(String subject, String dnsName) throws CertificationRefusedException {
+        if (!terms.permits(dnsName)) {
+            throw new CertificationRefusedException(
+                    subject, "a name below " + String.join(" or ", terms.suffixes()), dnsName, "ask its own authority");
+        }
+    }
+
+    private static void requireCurve(String subject, SignatureCurve curve, SubjectPublicKey key)
+            throws CertificationRefusedException {
+        SignatureCurve have = key.key().curve();
+        if (have != curve) {
+            throw new CertificationRefusedException(
+                    subject, curve.standardName(), have.standardName(), "make another key");
+        }
+    }
+
+    private ValidityPeriod within(Instant now, Duration lifetime, Duration longest)
+            throws CertificationRefusedException {
+        ValidityPeriod validity = ValidityPeriod.of(now, lifetime, longest);
+        Instant end = own.getNotAfter().toInstant();
+        if (validity.notAfter().isAfter(end)) {
+            throw new CertificationRefusedException(
+                    "lifetime",
+                    "an end before the authority's own, " + end,
+                    validity.notAfter().toString(),
+                    "renew the authority");
+        }
+        return validity;
+    }
+
+    /** For people; who somebody is only the dNSName says. */
+    static X500Name leafSubject(CertificateName name) {
+        return new X500Name("O=" + name.project() + ",CN=" + name.id());
+    }
+
+    /** Java takes a common name for a dNSName where there is no other, and an authority has none. */
+    static X500Name subject(String project, String name) {
+        return new X500Name("O=" + project + ",OU=" + name);
+    }
+}

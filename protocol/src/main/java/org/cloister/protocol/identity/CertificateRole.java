@@ -1,0 +1,59 @@
+package org.cloister.protocol.identity;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import org.cloister.protocol.dsse.SignatureCurve;
+
+/** What a name says its holder is, with the curve of its key; docs/protocol.md, section 3. */
+public enum CertificateRole {
+    HOST(SignatureCurve.P256),
+    RELAY(SignatureCurve.P256),
+    /** Where the site's CA answers renewals. */
+    DESK(SignatureCurve.P256),
+    /** A person's device, on its link to the relay. */
+    DEVICE(SignatureCurve.P256),
+    OWNER(SignatureCurve.P384),
+    OPENER(SignatureCurve.P384),
+    MEMBER(SignatureCurve.P384),
+    EXPORTER(SignatureCurve.P384),
+    CONTROLLER(SignatureCurve.P384),
+    WORKER(SignatureCurve.P384);
+
+    private final SignatureCurve curve;
+
+    CertificateRole(SignatureCurve curve) {
+        this.curve = curve;
+    }
+
+    public SignatureCurve curve() {
+        return curve;
+    }
+
+    /** The site certifies it, not a project. */
+    public boolean isSite() {
+        return this == HOST || this == RELAY || this == DESK;
+    }
+
+    /** A machine is enrolled for it with a token. */
+    public boolean isEnrolled() {
+        return this == HOST || this == RELAY;
+    }
+
+    /** An owner gives it to a person by certifying the person's key. */
+    public boolean isGiven() {
+        return this == OPENER || this == MEMBER || this == EXPORTER;
+    }
+
+    /** The label in names. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    public static Optional<CertificateRole> of(String label) {
+        return Arrays.stream(values())
+                .filter(role -> role.toString().equals(label))
+                .findFirst();
+    }
+}

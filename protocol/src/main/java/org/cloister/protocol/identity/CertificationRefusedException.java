@@ -1,0 +1,17 @@
+package org.cloister.protocol.identity;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** An authority does not certify what it was asked to. The text says what, both values and the remedy. */
+public final class CertificationRefusedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    public CertificationRefusedException(String subject, String wanted, String had, String remedy) {
+        this(subject, wanted, had, remedy, null);
+    }
+
+    CertificationRefusedException(String subject, String wanted, String had, String remedy, @Nullable Throwable cause) {
+        super(subject + ": want " + wanted + ", have " + had + "; " + remedy, cause);
+    }
+}

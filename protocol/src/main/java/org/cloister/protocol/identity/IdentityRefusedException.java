@@ -1,0 +1,20 @@
+package org.cloister.protocol.identity;
+
+import java.io.IOException;
+
+/** Somebody is not who they would have to be. The text has subject, clause, both values and the remedy. */
+public final class IdentityRefusedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final IdentityClause clause;
+
+    public IdentityRefusedException(IdentityClause clause, String subject, String wanted, String had, String remedy) {
+        super(subject + " refused (" + clause + "): want " + wanted + ", have " + had + "; " + remedy);
+        this.clause = clause;
+    }
+
+    /** What to branch on. */
+    public IdentityClause clause() {
+        return clause;
+    }
+}

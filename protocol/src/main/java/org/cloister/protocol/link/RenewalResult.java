@@ -1,0 +1,76 @@
+package org.cloister.protocol.link;
+
+import com.google.protobuf.ByteString;
+import java.util.regex.Pattern;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.identity.IdentityClause;
+
+/**
+ * What became of a request for renewal; docs/protocol.md, section 8.
+ *
+ * @param certificate in DER, unread; empty where it was refused
+ * @param refused a clause of the desk, or a word of the relay; empty where there is a certificate
+ */
+public record RenewalResult(ByteString certificate, String refused) {
+    /** Words of the relay. */
+    public static final String NO_DESK = "no-desk";
+
+    public static final String NO_ANSWER = "no-answer";
+    public static final String LIMIT = "limit";
+    public static final String NOT_ALLOWED = "not-allowed";
+    /** Words of the desk where no clause fits. */
+    public static final String MALFORMED = "malformed";
+
+    public static final String FAILED = "failed";
+
+    private static final Pattern WORD = Pattern.compile("[a-z]([a-z-]{0,30}[a-z])?");
+
+    /** @throws IllegalArgumentException if it is neither or both */
+    public RenewalResult {
+        if (certificate.isEmpty() == refused.isEmpty()) {
+            throw new IllegalArgumentException("renewal: want a certificate or a refusal, have both or none");
+        }
+    }
+
+    public static RenewalResult granted(byte[] certificate) {
+        return new RenewalResult(ByteString.copyFrom(certificate), "");
+    }
+
+    public static RenewalResult refused(String word) {
+        return new RenewalResult(ByteString.EMPTY, word);
+    }
+
+    public static RenewalResult refused(IdentityClause clause) {
+        return refused(clause.toString());
+    }
+
+    public boolean isGranted() {
+        return refused.isEmpty();
+    }
+
+    public static RenewalResult of(ByteString certificate, String refused) throws MalformedException {
+        if (certificate.size() > ProtocolLimits.RENEWAL_CERTIFICATE_BYTES) {
+            throw new MalformedException("renewal: want a certificate of at most "
+                    + ProtocolLimits.RENEWAL_CERTIFICATE_BYTES + " bytes, have " + certificate.size());
+        }
+        if (!refused.isEmpty() && !WORD.matcher(refused).matches()) {
+            throw new MalformedException(
+                    "renewal: want a refusal of at most 32 of a-z and -, have " + StrictJson.quoted(refused));
+        }
+        try {
+            return new RenewalResult(certificate, refused);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException(e.getMessage(), e);
+        }
+    }
+
+    /** What is asked with; only the desk reads it. */
+    static ByteString requireRequest(ByteString request) throws MalformedException {
+        if (request.isEmpty() || request.size() > ProtocolLimits.RENEWAL_REQUEST_BYTES) {
+            throw new MalformedException("renewal: want a request of 1 to " + ProtocolLimits.RENEWAL_REQUEST_BYTES
+                    + " bytes, have " + request.size());
+        }
+        return request;
+    }
+}

@@ -1,0 +1,74 @@
+package org.cloister.protocol.policy;
+
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+
+/** What a policy asks for and a successor may ask less of, but not silently. */
+public enum PolicyRequirement {
+    /** A lower assurance level. */
+    LEVEL("level") {
+        @Override
+        boolean isLess(ProjectPolicy before, ProjectPolicy after) {
+            return after.level().compareTo(before.level()) < 0;
+        }
+    },
+    /** Hosts shared with more. */
+    SHARING("sharing") {
+        @Override
+        boolean isLess(ProjectPolicy before, ProjectPolicy after) {
+            return !after.sharing().within(before.sharing());
+        }
+    },
+    /** Traffic between workers that need not be encrypted. */
+    WORKER_ENCRYPTION("workerEncryption") {
+        @Override
+        boolean isLess(ProjectPolicy before, ProjectPolicy after) {
+            return before.workerEncryption() && !after.workerEncryption();
+        }
+    };
+
+    private static final Pattern WORDS = Pattern.compile(
+            Arrays.stream(values()).map(PolicyRequirement::toString).collect(Collectors.joining("|")));
+
+    private final String member;
+
+    PolicyRequirement(String member) {
+        this.member = member;
+    }
+
+    abstract boolean isLess(ProjectPolicy before, ProjectPolicy after);
+
+    /** All of which {@code after} asks less. */
+    static Set<PolicyRequirement> lessened(ProjectPolicy before, ProjectPolicy after) {
+        EnumSet<PolicyRequirement> less = EnumSet.noneOf(PolicyRequirement.class);
+        for (PolicyRequirement demand : values()) {
+            if (demand.isLess(before, after)) {
+                less.add(demand);
+            }
+        }
+        return less;
+    }
+
+    static Set<PolicyRequirement> read(StrictJson json, String key) throws MalformedException {
+        EnumSet<PolicyRequirement> named = EnumSet.noneOf(PolicyRequirement.class);
+        if (json.has(key)) {
+            for (String word : json.texts(key, values().length, WORDS)) {
+                Arrays.stream(values())
+                        .filter(demand -> demand.member.equals(word))
+                        .forEach(named::add);
+            }
+        }
+        return named;
+    }
+
+    /** Its member's name in the policy. */
+    @Override
+    public String toString() {
+        return member;
+    }
+}

@@ -1,0 +1,94 @@
+package org.cloister.protocol.receipt;
+
+import java.util.EnumSet;
+import java.util.Set;
+import org.cloister.protocol.ticket.TicketEnd;
+
+/** What a receipt must have, and must not, as its end says; docs/protocol.md, section 15. */
+final class ReceiptCompleteness {
+    /** Nodes were never there. */
+    private static final Set<TicketEnd> BEFORE_NODES = EnumSet.of(TicketEnd.REFUSED);
+    /** Nothing was handed over. */
+    private static final Set<TicketEnd> BEFORE_HAND_OVER = EnumSet.of(TicketEnd.REFUSED, TicketEnd.NOT_STARTED);
+    /** Nodes were there. */
+    private static final Set<TicketEnd> WITH_NODES = EnumSet.of(TicketEnd.COMPLETED, TicketEnd.NODE_FAILED);
+    /** A host may be gone for good, with what it would say. */
+    private static final Set<TicketEnd> WITHOUT_HOST = EnumSet.of(TicketEnd.NODE_FAILED, TicketEnd.LOST);
+
+    private final TicketEnd end;
+    private final ReceiptFindings findings;
+
+    ReceiptCompleteness(TicketEnd end, ReceiptFindings findings) {
+        this.end = end;
+        this.findings = findings;
+    }
+
+    void require(Receipt receipt) {
+        if (end == TicketEnd.SUPERSEDED) {
+            findings.wrong("end", "want one of a ticket, have " + end + ", which openings alone have");
+        }
+        boolean nodes = receipt.allocation().isPresent();
+        if (WITH_NODES.contains(end)) {
+            require(nodes, "allocation");
+        }
+        if (BEFORE_NODES.contains(end)) {
+            refuse(nodes, "allocation");
+        }
+        if (!nodes && !receipt.slots().isEmpty()) {
+            findings.wrong(
+                    "slots",
+                    "want none without an allocation, have " + receipt.slots().size());
+        }
+        receipt.slots().forEach(this::require);
+        if (receipt.policy().isEmpty()
+                && receipt.slots().stream().anyMatch(slot -> slot.handOver().isPresent())) {
+            findings.wrong("policy", "want the hash of the policy under which there were hand-overs, have none");
+        }
+    }
+
+    private void require(ReceiptSlot slot) {
+        String place = "slot " + slot.slot() + ": ";
+        if (BEFORE_HAND_OVER.contains(end)) {
+            refuse(slot.handOver().isPresent(), place + "hand-over");
+        }
+        if (end == TicketEnd.COMPLETED) {
+            require(slot.hostStatement().isPresent(), place + "host's part");
+            require(slot.evidence().isPresent(), place + "evidence");
+            require(slot.handOver().isPresent(), place + "hand-over");
+            require(slot.workerStatement().isPresent(), place + "worker's part");
+        }
+        follows(
+                place + "host's part",
+                slot.hostStatement().isPresent() || WITHOUT_HOST.contains(end),
+                slot.evidence().isPresent());
+        follows(place + "evidence", slot.evidence().isPresent(), slot.handOver().isPresent());
+        follows(
+                place + "hand-over",
+                slot.handOver().isPresent(),
+                slot.workerStatement().isPresent());
+        if (slot.handOver().isPresent() && slot.workerStatement().isEmpty() && end != TicketEnd.COMPLETED) {
+            findings.claim(place + "worker's part", "not there: the worker said nothing of its end");
+        }
+        if (slot.evidence().isPresent() && slot.hostStatement().isEmpty() && WITHOUT_HOST.contains(end)) {
+            findings.claim(place + "host's part", "not there: the host said nothing of its end");
+        }
+    }
+
+    private void require(boolean there, String place) {
+        if (!there) {
+            findings.wrong(place, "missing, and a ticket that ended as " + end + " has one");
+        }
+    }
+
+    private void refuse(boolean there, String place) {
+        if (there) {
+            findings.wrong(place, "want none of a ticket that ended as " + end + ", have one");
+        }
+    }
+
+    private void follows(String place, boolean there, boolean next) {
+        if (next && !there) {
+            findings.wrong(place, "missing, and what comes after it is there");
+        }
+    }
+}

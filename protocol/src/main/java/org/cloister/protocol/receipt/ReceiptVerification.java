@@ -1,0 +1,27 @@
+package org.cloister.protocol.receipt;
+
+import java.util.List;
+import org.cloister.protocol.receipt.ReceiptFinding.Level;
+
+/**
+ * What was found about a receipt.
+ *
+ * @param receipt believed as far as the findings go
+ */
+public record ReceiptVerification(Receipt receipt, List<ReceiptFinding> findings) {
+    public ReceiptVerification {
+        findings = List.copyOf(findings);
+    }
+
+    /** The worst of all findings; a receipt is verified if it is {@link Level#CLAIM} or better. */
+    public Level worst() {
+        return findings.stream()
+                .map(ReceiptFinding::level)
+                .max(Level::compareTo)
+                .orElse(Level.WRONG);
+    }
+
+    public boolean isVerified() {
+        return worst().compareTo(Level.CLAIM) <= 0;
+    }
+}

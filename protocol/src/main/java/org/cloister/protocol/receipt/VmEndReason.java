@@ -1,0 +1,36 @@
+package org.cloister.protocol.receipt;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.json.StrictJson;
+
+/** How a worker VM's process ended, as its host saw it. */
+public enum VmEndReason {
+    /** The VM switched itself off. */
+    POWERED_OFF,
+    /** The host ended it, because its Global job's step had. */
+    STOPPED,
+    /** It did not register in time. */
+    UNREGISTERED,
+    /** The process died. */
+    DIED,
+    /** It was gone when the host looked again. */
+    GONE,
+    /** The host ended it, because something of it or of the host had failed. */
+    FAILED;
+
+    private static final Pattern WORDS =
+            Pattern.compile(Arrays.stream(values()).map(VmEndReason::toString).collect(Collectors.joining("|")));
+
+    public static VmEndReason read(StrictJson json, String key) throws MalformedException {
+        return valueOf(json.text(key, WORDS).toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,146 @@
+package org.cloister.protocol.ticket;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import java.util.List;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.link.CriticalFields;
+import org.cloister.protocol.ticket.wire.FromParty;
+
+/** What a controlling VM, a host or a device says on its stream of tickets; docs/protocol.md, section 13. */
+public sealed interface AgentTicketMessage {
+    /**
+     * Of a controlling VM, once and first.
+     *
+     * @param chain in DER, the leaf first
+     * @param signed a {@link TicketStreamProof}
+     */
+    record Proof(List<ByteString> chain, ByteString signed) implements AgentTicketMessage {
+        public Proof {
+            chain = List.copyOf(chain);
+        }
+    }
+
+    /** @param ticket an envelope */
+    record Submit(ByteString ticket) implements AgentTicketMessage {}
+
+    /** @param withdrawal an envelope */
+    record Withdraw(ByteString withdrawal) implements AgentTicketMessage {}
+
+    /** What has become of a ticket, or, of a device, of an opening? */
+    record QueryTicket(String ticket) implements AgentTicketMessage {}
+
+    /**
+     * Of a host, whose job step has called it.
+     *
+     * @param job of Global Slurm, as the caller's cgroup has it
+     */
+    record Claim(String ticket, long job) implements AgentTicketMessage {}
+
+    /** @param statement a host's part of the receipt, an envelope */
+    record Report(String ticket, int slot, ByteString statement) implements AgentTicketMessage {}
+
+    /**
+     * Of a device.
+     *
+     * @param chain the opener's, in DER, the leaf first
+     * @param opening an envelope
+     */
+    record Open(List<ByteString> chain, ByteString opening) implements AgentTicketMessage {
+        public Open {
+            chain = List.copyOf(chain);
+        }
+    }
+
+    /**
+     * Of a device.
+     *
+     * @param chain as of {@link Open}
+     * @param withdrawal of an opening, an envelope
+     */
+    record Close(List<ByteString> chain, ByteString withdrawal) implements AgentTicketMessage {
+        public Close {
+            chain = List.copyOf(chain);
+        }
+    }
+
+    record QueryQuota() implements AgentTicketMessage {}
+
+    /** Of a device: how are its project's openings? */
+    record QueryOpenings() implements AgentTicketMessage {}
+
+    /** Of a later version, to be skipped. */
+    record UnknownMessage() implements AgentTicketMessage {}
+
+    static AgentTicketMessage read(byte[] bytes) throws MalformedException {
+        FromParty message;
+        try {
+            message = FromParty.parseFrom(bytes);
+        } catch (InvalidProtocolBufferException e) {
+            throw new MalformedException("message of a party: " + e.getMessage(), e);
+        }
+        CriticalFields.require(message.getCriticalList(), FromParty.ASK_OPENINGS_FIELD_NUMBER);
+        return switch (message.getKindCase()) {
+            case PROOF ->
+                new Proof(message.getProof().getChainList(), message.getProof().getSigned());
+            case ORDER -> new Submit(message.getOrder().getTicket());
+            case WITHDRAW -> new Withdraw(message.getWithdraw().getWithdrawal());
+            case ASK -> new QueryTicket(TicketFields.id(message.getAsk().getTicket()));
+            case CLAIM ->
+                new Claim(
+                        TicketFields.id(message.getClaim().getTicket()),
+                        TicketFields.job(message.getClaim().getJob()));
+            case REPORT ->
+                new Report(
+                        TicketFields.id(message.getReport().getTicket()),
+                        TicketFields.slot(message.getReport().getSlot()),
+                        message.getReport().getStatement());
+            case ASK_QUOTA -> new QueryQuota();
+            case ASK_OPENINGS -> new QueryOpenings();
+            case OPEN ->
+                new Open(message.getOpen().getChainList(), message.getOpen().getOpening());
+            case CLOSE ->
+                new Close(message.getClose().getChainList(), message.getClose().getWithdrawal());
+            case KIND_NOT_SET -> new UnknownMessage();
+        };
+    }
+
+    default FromParty wire() {
+        FromParty.Builder message = FromParty.newBuilder();
+        if (this instanceof Proof proof) {
+            message.setProof(org.cloister.protocol.ticket.wire.Proof.newBuilder()
+                    .addAllChain(proof.chain)
+                    .setSigned(proof.signed));
+        } else if (this instanceof Submit order) {
+            message.setOrder(
+                    org.cloister.protocol.ticket.wire.Order.newBuilder().setTicket(order.ticket));
+        } else if (this instanceof Withdraw withdraw) {
+            message.setWithdraw(
+                    org.cloister.protocol.ticket.wire.Withdraw.newBuilder().setWithdrawal(withdraw.withdrawal));
+        } else if (this instanceof QueryTicket ask) {
+            message.setAsk(org.cloister.protocol.ticket.wire.Ask.newBuilder().setTicket(ask.ticket));
+        } else if (this instanceof Claim claim) {
+            message.setClaim(org.cloister.protocol.ticket.wire.Claim.newBuilder()
+                    .setTicket(claim.ticket)
+                    .setJob(claim.job));
+        } else if (this instanceof Report report) {
+            message.setReport(org.cloister.protocol.ticket.wire.Report.newBuilder()
+                    .setTicket(report.ticket)
+                    .setSlot(report.slot)
+                    .setStatement(report.statement));
+        } else if (this instanceof QueryQuota) {
+            message.setAskQuota(org.cloister.protocol.ticket.wire.AskQuota.getDefaultInstance());
+        } else if (this instanceof QueryOpenings) {
+            message.setAskOpenings(org.cloister.protocol.ticket.wire.AskOpenings.getDefaultInstance());
+        } else if (this instanceof Open open) {
+            message.setOpen(org.cloister.protocol.ticket.wire.Open.newBuilder()
+                    .addAllChain(open.chain)
+                    .setOpening(open.opening));
+        } else if (this instanceof Close close) {
+            message.setClose(org.cloister.protocol.ticket.wire.Close.newBuilder()
+                    .addAllChain(close.chain)
+                    .setWithdrawal(close.withdrawal));
+        }
+        return message.build();
+    }
+}

@@ -1,0 +1,45 @@
+package org.cloister.transport.channel;
+
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.handover.AssignmentMessage;
+import org.cloister.protocol.handover.AssignmentRefusedException;
+import org.cloister.protocol.handover.VmAssignment;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.link.ProtocolVersions;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.link.StreamRequest;
+
+/** A VM asks its host what it is; docs/protocol.md, section 10. */
+public final class AssignmentQuery {
+    private AssignmentQuery() {}
+
+    /**
+     * The project's documents have been verified when the future succeeds. It fails with
+     * {@link AssignmentRefusedException} if the host does not say, and with another exception if it does not answer or
+     * what it says does not hold.
+     *
+     * @param channel to the VM's host
+     */
+    public static Future<VmAssignment> ask(ClientLink channel) {
+        return SingleRequestStream.ask(
+                channel,
+                new StreamRequest.Assignment(ProtocolVersions.OURS),
+                "assignment",
+                new AssignmentMessage.Request().wire(),
+                new MessageFraming(ProtocolLimits.ASSIGNMENT_BYTES, AssignmentMessage::readResponse),
+                AssignmentQuery::assignment);
+    }
+
+    private static VmAssignment assignment(Object answer) throws IOException {
+        if (answer instanceof AssignmentMessage.Assigned told) {
+            return VmAssignment.of(told);
+        }
+        if (answer instanceof AssignmentMessage.Refused refused) {
+            throw new AssignmentRefusedException(refused.reason());
+        }
+        throw new MalformedException("assignment: want one or a refusal, have something else");
+    }
+}

@@ -1,0 +1,209 @@
+package org.cloister.transport.channel;
+
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.jspecify.annotations.Nullable;
+
+/** Two threads that read and write one device. Closing it ends both, also while they are blocked. */
+final class DeviceThreads {
+    static final int PIECE_BYTES = 65536;
+    /** What a blocked device keeps its closing waiting. */
+    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+
+    private final RandomAccessFile file;
+    private final FileChannel in;
+    private final FileChannel out;
+    private final String name;
+    private final Queue<byte[]> unread = new ArrayDeque<>();
+    private final ByteBuffer batch = ByteBuffer.allocateDirect(PIECE_BYTES);
+    private int unreadBytes;
+    private boolean toWrite;
+    private boolean writing;
+    private boolean ended;
+    private boolean closed;
+
+    private DeviceThreads(RandomAccessFile file, String name) throws IOException {
+        this.file = file;
+        this.name = name;
+        // One opener at a time, so one descriptor; a channel each, for one lets nobody write while it reads.
+        this.in = new FileInputStream(file.getFD()).getChannel();
+        this.out = new FileOutputStream(file.getFD()).getChannel();
+    }
+
+    /** @throws IOException it is not there, is no device, or another process has it */
+    static DeviceThreads open(Path device) throws IOException {
+        if (!Files.readAttributes(device, BasicFileAttributes.class).isOther()) {
+            throw new IOException(device + ": want a character device, have another kind of file");
+        }
+        return new DeviceThreads(new RandomAccessFile(device.toFile(), "rw"), String.valueOf(device.getFileName()));
+    }
+
+    /**
+     * @param changed called when there is more to {@link #poll}, or no more will come
+     * @param written how many bytes of the batch; negative when the device takes no more
+     */
+    void start(Runnable changed, IntConsumer written) {
+        thread("reader", () -> readAll(changed));
+        thread("writer", () -> writeAll(written));
+    }
+
+    /** Blocks until its device is closed. */
+    @FunctionalInterface
+    private interface Work {
+        void run() throws InterruptedException;
+    }
+
+    private void thread(String task, Work work) {
+        Runnable whole = () -> {
+            try {
+                work.run();
+            } catch (InterruptedException e) {
+                // Nobody here does that; it can only mean that all ends.
+                close();
+            }
+        };
+        Thread thread = new Thread(whole, name + " " + task);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void readAll(Runnable changed) throws InterruptedException {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(PIECE_BYTES);
+        try {
+            while (awaitRoom() && in.read(buffer.clear()) >= 0) {
+                byte[] piece = new byte[buffer.flip().remaining()];
+                buffer.get(piece);
+                add(piece);
+                changed.run();
+            }
+        } catch (IOException e) {
+            // As good as an end of file: whoever opened it opens it again.
+        }
+        end();
+        changed.run();
+    }
+
+    private synchronized boolean awaitRoom() throws InterruptedException {
+        while (unreadBytes > ProtocolLimits.CHANNEL_UNREAD_BYTES - PIECE_BYTES && !closed) {
+            wait();
+        }
+        return !closed;
+    }
+
+    private synchronized void add(byte[] piece) {
+        unread.add(piece);
+        unreadBytes += piece.length;
+    }
+
+    private synchronized void end() {
+        ended = true;
+    }
+
+    /** The next piece that was read, if one is there. */
+    synchronized byte @Nullable [] poll() {
+        byte[] piece = unread.poll();
+        if (piece != null) {
+            unreadBytes -= piece.length;
+            notifyAll();
+        }
+        return piece;
+    }
+
+    /** Nothing more comes behind what is there. */
+    synchronized boolean ended() {
+        return ended && unread.isEmpty();
+    }
+
+    synchronized int unreadBytes() {
+        return unreadBytes;
+    }
+
+    /** To be filled between two writes. */
+    ByteBuffer batch() {
+        return batch.clear();
+    }
+
+    synchronized void write() {
+        batch.flip();
+        toWrite = true;
+        writing = true;
+        notifyAll();
+    }
+
+    private void writeAll(IntConsumer written) throws InterruptedException {
+        while (awaitBatch()) {
+            int bytes = batch.remaining();
+            try {
+                while (batch.hasRemaining()) {
+                    out.write(batch);
+                }
+            } catch (IOException e) {
+                bytes = -1;
+            }
+            written();
+            written.accept(bytes);
+        }
+    }
+
+    private synchronized void written() {
+        writing = false;
+        notifyAll();
+    }
+
+    /** Closes it when what is being written is out, or {@link #LAST_WORDS} later; not on an event loop. */
+    void finish() {
+        long endNs = System.nanoTime() + LAST_WORDS.toNanos();
+        synchronized (this) {
+            try {
+                for (long left = LAST_WORDS.toMillis(); writing && !closed && left > 0; ) {
+                    wait(left);
+                    left = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        close();
+    }
+
+    private synchronized boolean awaitBatch() throws InterruptedException {
+        while (!toWrite && !closed) {
+            wait();
+        }
+        toWrite = false;
+        return !closed;
+    }
+
+    synchronized boolean isOpen() {
+        return !closed;
+    }
+
+    void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            notifyAll();
+        }
+        try {
+            // Closes both channels, which wakes who is blocked in one.
+            file.close();
+        } catch (IOException e) {
+            throw new IllegalStateException(name + ": closing", e);
+        }
+    }
+}

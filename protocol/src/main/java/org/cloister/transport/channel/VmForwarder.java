@@ -1,0 +1,298 @@
+package org.cloister.transport.channel;
+
+import com.google.protobuf.ByteString;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.util.concurrent.Future;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.circuit.CircuitClose;
+import org.cloister.protocol.circuit.CircuitException;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.RevocationList;
+import org.cloister.protocol.link.DialBackToken;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.link.ReconnectDelay;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.transport.circuit.CircuitSplice;
+import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.transport.link.AgentLinkListener;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.StreamBytes;
+import org.cloister.transport.link.StreamRequest;
+import org.cloister.transport.link.StreamResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a host does for its VMs on its own link: their names are served there, their circuits go over it, and what the relay
+ * says for them goes down to them; docs/protocol.md, section 10. It sees TLS inside of each circuit and nothing of what that
+ * holds. Give it to the host's {@code AgentLink} as its events.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+public final class VmForwarder implements AgentLinkListener {
+    /** The relay decides when a circuit has been idle for too long. */
+    private static final CircuitSplice.Limits LIMITS =
+            new CircuitSplice.Limits(ProtocolLimits.TOTAL, ProtocolLimits.TOTAL);
+
+    private final CertificateName host;
+    private final AgentLinkListener own;
+    private final Map<CertificateName, VmPort> assigned = new ConcurrentHashMap<>();
+    private final Map<CertificateName, VmChannelSession> serving = new ConcurrentHashMap<>();
+    private final Map<DialBackToken, Dialled> dials = new ConcurrentHashMap<>();
+    private final Set<VmChannelSession> attached = ConcurrentHashMap.newKeySet();
+    /** The last list that came of each issuer, by what it says of itself. */
+    private final Map<String, RelayMessage.Revocations> lists = new ConcurrentHashMap<>();
+
+    private volatile @Nullable AgentAttachStream up;
+
+    /** A Dial that went down to a VM. */
+    private record Dialled(VmChannelSession session, AgentAttachStream attachment, RelayMessage.Dial dial) {}
+
+    /** @param own hears what is not for a VM */
+    public VmForwarder(CertificateName host, AgentLinkListener own) {
+        this.host = host;
+        this.own = own;
+    }
+
+    /**
+     * Keeps a session with a VM from now on.
+     *
+     * @param socket QEMU's, of the VM's port
+     * @param names whom this VM may speak for, and nobody else meanwhile
+     * @param events hears of this port
+     */
+    public VmPort open(EventLoop loop, Path socket, Set<CertificateName> names, VmPortListener events) {
+        synchronized (assigned) {
+            Set<CertificateName> taken = new HashSet<>(names);
+            taken.retainAll(assigned.keySet());
+            if (!taken.isEmpty()) {
+                throw new IllegalArgumentException(socket + ": names of another port: " + taken);
+            }
+            VmPort port = new VmPort(loop, socket, names, this, events);
+            names.forEach(name -> assigned.put(name, port));
+            return port;
+        }
+    }
+
+    void release(VmPort port) {
+        port.names().forEach(name -> assigned.remove(name, port));
+    }
+
+    void attached(VmChannelSession session) {
+        attached.add(session);
+        List<RelayMessage.Revocations> told = List.copyOf(lists.values());
+        session.send(new RelayMessage.Attached(host.toString(), ReconnectDelay.ON_CHANNEL, told.size()));
+        told.forEach(session::send);
+        if (!session.isActive()) {
+            attached.remove(session);
+        }
+    }
+
+    void serve(VmChannelSession session, CertificateName name) {
+        if (!session.port.names().contains(name)) {
+            session.send(new RelayMessage.Served(name, Optional.of(CloseReason.NOT_ALLOWED)));
+            return;
+        }
+        session.served.add(name);
+        serving.put(name, session);
+        AgentAttachStream link = up;
+        if (!session.isActive()) {
+            onSessionClosed(session);
+        } else if (link != null) {
+            link.serve(name);
+        }
+    }
+
+    void unserve(VmChannelSession session, CertificateName name) {
+        session.served.remove(name);
+        AgentAttachStream link = up;
+        if (serving.remove(name, session) && link != null) {
+            link.unserve(name);
+        }
+    }
+
+    void onSessionClosed(VmChannelSession session) {
+        attached.remove(session);
+        session.served.forEach(name -> unserve(session, name));
+        dials.values().removeIf(each -> {
+            if (each.session != session) {
+                return false;
+            }
+            each.attachment.refuse(each.dial, CloseReason.REFUSED);
+            return true;
+        });
+    }
+
+    void refused(VmChannelSession session, DialBackToken token, CloseReason reason) {
+        take(session, token).ifPresent(each -> each.attachment.refuse(each.dial, reason));
+    }
+
+    /** A VM opens a circuit: what it says it is counts only where it is what the host knows. */
+    void open(VmChannelSession session, Channel stream, int version, StreamRequest.Circuit request) {
+        AgentAttachStream link = up;
+        if (!session.port.names().contains(request.from())) {
+            session.refuse(stream, CloseReason.NOT_ALLOWED);
+        } else if (link == null) {
+            session.refuse(stream, CloseReason.DRAINING);
+        } else {
+            forward(session, stream, version, request, link.link(), CircuitClose.Side.OPENER);
+        }
+    }
+
+    /** A VM's stream of tickets: the relay asks the VM who it is, and believes the host nothing of it. */
+    void tickets(VmChannelSession session, Channel stream, int version, StreamRequest.Tickets request) {
+        AgentAttachStream link = up;
+        if (request.from().filter(session.port.names()::contains).isEmpty()) {
+            session.refuse(stream, CloseReason.NOT_ALLOWED);
+        } else if (link == null) {
+            session.refuse(stream, CloseReason.DRAINING);
+        } else {
+            forward(session, stream, version, request, link.link(), CircuitClose.Side.OPENER);
+        }
+    }
+
+    void dialBack(VmChannelSession session, Channel stream, int version, StreamRequest.DialBack request) {
+        Optional<Dialled> dialled = take(session, request.token());
+        if (dialled.isEmpty()) {
+            session.refuse(stream, CloseReason.UNKNOWN);
+        } else {
+            forward(session, stream, version, request, dialled.get().attachment.link(), CircuitClose.Side.TARGET);
+        }
+    }
+
+    private Optional<Dialled> take(VmChannelSession session, DialBackToken token) {
+        Dialled dialled = dials.get(token);
+        boolean its = dialled != null && dialled.session == session && dials.remove(token, dialled);
+        return its ? Optional.ofNullable(dialled) : Optional.empty();
+    }
+
+    /** @param who the VM is in the circuit */
+    private static void forward(
+            VmChannelSession session,
+            Channel stream,
+            int version,
+            StreamRequest request,
+            ClientLink link,
+            CircuitClose.Side who) {
+        VmPort port = session.port;
+        if (!port.acquireStream()) {
+            session.refuse(stream, CloseReason.LIMIT);
+            return;
+        }
+        CircuitSplice.End vm = new CircuitSplice.End(stream, who);
+        link.open(request, upstream -> splice(vm, version, upstream, request))
+                .addListener((Future<Http2StreamChannel> opened) -> {
+                    if (opened.isSuccess()) {
+                        opened.getNow().closeFuture().addListener(closed -> port.requestShutdown());
+                    } else {
+                        port.requestShutdown();
+                        CircuitClose close = opened.cause() instanceof CircuitException broken
+                                ? broken.close()
+                                : CircuitClose.byRelay(CloseReason.NO_ANSWER);
+                        // HTTP has no status for "lost": to the VM it is no answer.
+                        StreamResponse.refuse(
+                                stream,
+                                close.reason().status() == 0 ? CircuitClose.byRelay(CloseReason.NO_ANSWER) : close);
+                    }
+                });
+    }
+
+    /** On the upstream's event loop, when its response has come. */
+    private static void splice(CircuitSplice.End vm, int version, Channel upstream, StreamRequest request) {
+        upstream.config().setAutoRead(false);
+        upstream.pipeline().addLast(new StreamBuffer());
+        upstream.pipeline().remove(StreamBytes.class);
+        CircuitSplice.End relay = new CircuitSplice.End(upstream, CircuitClose.Side.RELAY);
+        // Of a circuit the opener speaks first, of a stream of tickets the relay: it asks who the VM is.
+        boolean opens = vm.who() == CircuitClose.Side.OPENER && !(request instanceof StreamRequest.Tickets);
+        CircuitSplice splice =
+                new CircuitSplice(opens ? vm : relay, opens ? relay : vm, LIMITS, bytes -> {}, close -> {});
+        splice.start(side -> respond(side, vm, version), side -> respond(side, vm, version));
+    }
+
+    private static void respond(Channel side, CircuitSplice.End vm, int version) {
+        if (side == vm.stream()) {
+            if (side.isActive()) {
+                ChannelRequestReader.accept(side, version);
+            }
+        } else {
+            side.pipeline().remove(StreamBuffer.class);
+        }
+    }
+
+    @Override
+    public void onAttached(AgentAttachStream attachment) {
+        up = attachment;
+        serving.keySet().forEach(attachment::serve);
+        own.onAttached(attachment);
+    }
+
+    @Override
+    public void onLost(String why) {
+        up = null;
+        own.onLost(why);
+    }
+
+    @Override
+    public void onServed(CertificateName name, Optional<CloseReason> refused) {
+        VmChannelSession session = serving.get(name);
+        if (session == null) {
+            own.onServed(name, refused);
+            return;
+        }
+        if (refused.isPresent()) {
+            serving.remove(name, session);
+            session.served.remove(name);
+        }
+        session.send(new RelayMessage.Served(name, refused));
+    }
+
+    @Override
+    public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
+        VmChannelSession session = serving.get(dial.to());
+        if (session == null) {
+            if (assigned.containsKey(dial.to())) {
+                attachment.refuse(dial, CloseReason.REFUSED);
+            } else {
+                own.onDial(attachment, dial);
+            }
+            return;
+        }
+        Dialled dialled = new Dialled(session, attachment, dial);
+        dials.put(dial.token(), dialled);
+        attachment
+                .link()
+                .loop()
+                .schedule(
+                        () -> dials.remove(dial.token(), dialled),
+                        ProtocolLimits.DIAL_BACK.toMillis(),
+                        TimeUnit.MILLISECONDS);
+        session.send(dial);
+    }
+
+    /** VMs check a list themselves, and for projects that the host knows nothing of. */
+    @Override
+    public boolean onRevocationList(byte[] signed) {
+        RelayMessage.Revocations list = new RelayMessage.Revocations(ByteString.copyFrom(signed));
+        try {
+            String issuer = RevocationList.claimedIssuer(signed);
+            if (lists.containsKey(issuer) || lists.size() < ProtocolLimits.LISTS) {
+                lists.put(issuer, list);
+            }
+        } catch (MalformedException e) {
+            return own.onRevocationList(signed);
+        }
+        attached.forEach(session -> session.send(list));
+        own.onRevocationList(signed);
+        return true;
+    }
+}

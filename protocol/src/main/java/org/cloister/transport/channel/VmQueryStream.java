@@ -1,0 +1,89 @@
+package org.cloister.transport.channel;
+
+import com.google.protobuf.MessageLite;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.util.function.Consumer;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.evidence.EvidenceMessage;
+import org.cloister.protocol.handover.AssignmentMessage;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.link.StreamBytes;
+
+/** The host's end of a question that it answers itself: one question, one answer, and the stream is over. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+final class VmQueryStream<Q> extends ChannelInboundHandlerAdapter {
+    private final VmChannelSession session;
+    private final String subject;
+    private final Class<Q> kind;
+    private final Query<Q> events;
+    private boolean asked;
+
+    /** Calls back once, on any thread. */
+    private interface Query<Q> {
+        void asked(Q question, Consumer<MessageLite> answer);
+    }
+
+    private VmQueryStream(VmChannelSession session, String subject, Class<Q> kind, Query<Q> events) {
+        this.session = session;
+        this.subject = subject;
+        this.kind = kind;
+        this.events = events;
+    }
+
+    static void ofEvidence(Channel stream, int version, VmChannelSession session) {
+        VmQueryStream<EvidenceMessage.Request> question = new VmQueryStream<>(
+                session,
+                "evidence",
+                EvidenceMessage.Request.class,
+                (asked, answer) ->
+                        session.port.events().onEvidenceRequest(asked.claim(), said -> answer.accept(said.wire())));
+        question.install(stream, version, EvidenceMessage::readRequest);
+    }
+
+    static void ofAssignment(Channel stream, int version, VmChannelSession session) {
+        VmQueryStream<AssignmentMessage.Request> question = new VmQueryStream<>(
+                session,
+                "assignment",
+                AssignmentMessage.Request.class,
+                (asked, answer) -> session.port.events().onAssignmentRequest(said -> answer.accept(said.wire())));
+        question.install(stream, version, AssignmentMessage::readRequest);
+    }
+
+    private void install(Channel stream, int version, MessageFraming.Reader reader) {
+        stream.pipeline()
+                .addLast(new StreamBytes(), new MessageFraming(ProtocolLimits.AGENT_MESSAGE_BYTES, reader), this);
+        ChannelRequestReader.accept(stream, version);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
+        if (asked || !kind.isInstance(message)) {
+            throw new MalformedException(subject + " stream: want one question, have more");
+        }
+        asked = true;
+        events.asked(kind.cast(message), answer -> ctx.executor().execute(() -> say(ctx, answer)));
+    }
+
+    private static void say(ChannelHandlerContext ctx, MessageLite answer) {
+        if (ctx.channel().isActive()) {
+            ctx.write(MessageFraming.frame(answer));
+            ctx.pipeline().get(StreamBytes.class).shutdownOutput().addListener(done -> ctx.close());
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event == ChannelInputShutdownEvent.INSTANCE && !asked) {
+            ctx.close();
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        session.cut("breaks the protocol on a stream of " + subject);
+    }
+}

@@ -1,0 +1,225 @@
+package org.cloister.transport.circuit;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.security.cert.Certificate;
+import java.util.List;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.cloister.protocol.circuit.CircuitClose;
+import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.BootPeerVerifier;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.identity.PeerIdentity;
+import org.cloister.protocol.identity.PeerVerifier;
+import org.cloister.protocol.link.ProtocolVersions;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.transport.link.ClientLink;
+import org.cloister.transport.link.StreamBytes;
+import org.cloister.transport.link.StreamRequest;
+import org.cloister.transport.tls.TlsCredential;
+import org.cloister.transport.tls.TlsProfile;
+
+/**
+ * An open circuit, at one end: both ends are who they should be and have said the same terms. Its bytes go through the
+ * channel's pipeline, on the channel's event loop; auto-read may be switched there to hold the other end back.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+public final class Circuit {
+    /** Adds the handlers for the bytes, on the channel's event loop, before the first byte. */
+    @FunctionalInterface
+    public interface Application {
+        void install(ChannelPipeline pipeline, Circuit circuit);
+    }
+
+    private final Channel channel;
+    /** Of the channel's pipeline, which has no handlers any more when the channel is closed. */
+    private final StreamBytes stream;
+
+    private final SslHandler tls;
+    private final CircuitTerms terms;
+    private final CircuitClose.Side own;
+    private final int version;
+    private final PeerIdentity peer;
+
+    /** On the channel's event loop, while it is open. */
+    Circuit(Channel channel, CircuitTerms terms, CircuitClose.Side own, int version, PeerIdentity peer) {
+        this.channel = channel;
+        this.stream = channel.pipeline().get(StreamBytes.class);
+        this.tls = channel.pipeline().get(SslHandler.class);
+        this.terms = terms;
+        this.own = own;
+        this.version = version;
+        this.peer = peer;
+    }
+
+    /**
+     * Opens a circuit to a name of one's own project. Fails with a {@code CircuitException}.
+     *
+     * @param own of the name {@code terms.from()}
+     * @param trust of the project; nobody but {@code terms.to()} is taken
+     */
+    public static Future<Circuit> open(
+            ClientLink link,
+            CircuitTerms terms,
+            TlsCredential own,
+            CertifiedPeerVerifier trust,
+            Application application) {
+        return openTo(link, terms, own, trust.only(terms.to()), application);
+    }
+
+    /** The same to a VM that boots; whom it found is {@link #peerIdentity}. */
+    public static Future<Circuit> open(
+            ClientLink link, CircuitTerms terms, TlsCredential own, BootPeerVerifier trust, Application application) {
+        return openTo(link, terms, own, trust.only(terms.to()), application);
+    }
+
+    private static Future<Circuit> openTo(
+            ClientLink link, CircuitTerms terms, TlsCredential own, PeerVerifier trust, Application application) {
+        StreamRequest.Circuit request =
+                new StreamRequest.Circuit(ProtocolVersions.OURS, terms.to(), terms.from(), terms.policy());
+        CircuitHandshakePeer peer = new CircuitHandshakePeer(trust);
+        CircuitEndpoint.Half half =
+                new CircuitEndpoint.Half(CircuitClose.Side.OPENER, TlsProfile.CIRCUIT.client(own, peer), peer);
+        return on(link, request, half, terms, application);
+    }
+
+    /**
+     * Answers a Dial on the link it came on. Fails with a {@code CircuitException}.
+     *
+     * @param own of the name {@code dial.to()}
+     * @param trust of the project; nobody but {@code dial.from()} is taken
+     */
+    public static Future<Circuit> dialBack(
+            ClientLink link,
+            RelayMessage.Dial dial,
+            TlsCredential own,
+            CertifiedPeerVerifier trust,
+            Application application) {
+        return answer(link, dial, own, trust.only(dial.from()), application);
+    }
+
+    /** The same to a VM that boots; whom it found is {@link #peerIdentity}. */
+    public static Future<Circuit> dialBack(
+            ClientLink link,
+            RelayMessage.Dial dial,
+            TlsCredential own,
+            BootPeerVerifier trust,
+            Application application) {
+        return answer(link, dial, own, trust.only(dial.from()), application);
+    }
+
+    private static Future<Circuit> answer(
+            ClientLink link, RelayMessage.Dial dial, TlsCredential own, PeerVerifier trust, Application application) {
+        StreamRequest.DialBack request = new StreamRequest.DialBack(ProtocolVersions.OURS, dial.token());
+        CircuitHandshakePeer peer = new CircuitHandshakePeer(trust);
+        CircuitEndpoint.Half half =
+                new CircuitEndpoint.Half(CircuitClose.Side.TARGET, TlsProfile.CIRCUIT.server(own, peer), peer);
+        CircuitTerms terms = new CircuitTerms(dial.from(), dial.to(), dial.policy());
+        return on(link, request, half, terms, application);
+    }
+
+    private static Future<Circuit> on(
+            ClientLink link,
+            StreamRequest request,
+            CircuitEndpoint.Half half,
+            CircuitTerms terms,
+            Application application) {
+        Promise<Circuit> promise = link.loop().newPromise();
+        link.open(
+                        request,
+                        stream -> CircuitEndpoint.install(
+                                stream.pipeline(), half, terms, ProtocolVersions.OURS, promise, application))
+                .addListener((Future<Http2StreamChannel> opened) -> {
+                    if (!opened.isSuccess()) {
+                        promise.tryFailure(opened.cause());
+                    }
+                });
+        return promise;
+    }
+
+    public Channel channel() {
+        return channel;
+    }
+
+    public CircuitTerms terms() {
+        return terms;
+    }
+
+    /** The one both ends speak. */
+    public int version() {
+        return version;
+    }
+
+    /**
+     * The other end, as it was found to be when the circuit opened.
+     *
+     * @throws IllegalStateException if it is a VM that boots, whom nobody has certified: see {@link #peerIdentity}
+     */
+    public CertifiedIdentity peer() {
+        if (peer instanceof CertifiedIdentity certified) {
+            return certified;
+        }
+        throw new IllegalStateException(
+                "circuit with " + peer.name() + ": want a peer who was certified, have one that boots");
+    }
+
+    /** The same where a VM that boots may be at the other end; a circuit with one is for the boot conversation alone. */
+    public PeerIdentity peerIdentity() {
+        return peer;
+    }
+
+    /** The other end's certificates, its own first. */
+    public List<Certificate> peerCertificates() {
+        try {
+            return List.of(tls.engine().getSession().getPeerCertificates());
+        } catch (SSLPeerUnverifiedException e) {
+            throw new IllegalStateException("a circuit is open and its peer unknown", e);
+        }
+    }
+
+    /** Says that no more comes from here; the other direction goes on. Nothing is left to do if it is over. From any thread. */
+    public ChannelFuture shutdownOutput() {
+        return unlessOver(done -> tls.closeOutbound().addListener(closed -> pass(stream.shutdownOutput(), done)));
+    }
+
+    /**
+     * Breaks both directions off at once and tells the other side why, as far as the relay passes it on. Without
+     * {@code close_notify}, so that nobody there takes what has come for the whole. Nothing is left to do if it is over. From any
+     * thread.
+     */
+    public ChannelFuture close(CloseReason why) {
+        return unlessOver(done -> pass(stream.shutdownOutput(new CircuitClose(own, why)), done))
+                .addListener(done -> channel.close());
+    }
+
+    private ChannelFuture unlessOver(Consumer<ChannelPromise> words) {
+        ChannelPromise promise = channel.newPromise();
+        channel.eventLoop().execute(() -> {
+            if (channel.isActive()) {
+                words.accept(promise);
+            } else {
+                promise.trySuccess();
+            }
+        });
+        return promise;
+    }
+
+    private void pass(ChannelFuture from, ChannelPromise to) {
+        from.addListener(done -> {
+            if (done.isSuccess() || !channel.isActive()) {
+                to.trySuccess();
+            } else {
+                to.tryFailure(done.cause());
+            }
+        });
+    }
+}

@@ -1,0 +1,179 @@
+package org.cloister.transport.circuit;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.util.concurrent.Promise;
+import java.security.cert.CertificateException;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLEngine;
+import org.cloister.protocol.circuit.CircuitClose;
+import org.cloister.protocol.circuit.CircuitException;
+import org.cloister.protocol.circuit.CircuitTerms;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.circuit.wire.Hello;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.link.ProtocolVersions;
+import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.link.StreamBytes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a circuit on its stream's channel: TLS, the two hellos, then bytes. The application's handlers come behind
+ * it and get {@link ByteBuf}s, a {@link ChannelInputShutdownEvent} when the other end has said all, and a
+ * {@link CircuitException} when the circuit broke.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
+    private static final String FRAMING = "hello";
+
+    private final CircuitTerms terms;
+    private final ProtocolVersions ours;
+    private final Half half;
+    private final Promise<Circuit> promise;
+    private final Circuit.Application application;
+    private @Nullable Circuit circuit;
+    private @Nullable CircuitClose told;
+    private boolean said;
+    private boolean over;
+
+    /** Which end this is, and whom its handshake finds at the other. */
+    record Half(CircuitClose.Side own, SSLEngine engine, CircuitHandshakePeer peer) {}
+
+    private CircuitEndpoint(
+            CircuitTerms terms,
+            ProtocolVersions ours,
+            Half half,
+            Promise<Circuit> promise,
+            Circuit.Application application) {
+        this.terms = terms;
+        this.ours = ours;
+        this.half = half;
+        this.promise = promise;
+        this.application = application;
+    }
+
+    /** Call on the stream's event loop, at once when its response has come or was sent. */
+    static void install(
+            ChannelPipeline pipeline,
+            Half half,
+            CircuitTerms terms,
+            ProtocolVersions ours,
+            Promise<Circuit> promise,
+            Circuit.Application application) {
+        SslHandler tls = new SslHandler(half.engine);
+        tls.setHandshakeTimeoutMillis(ProtocolLimits.TLS_HANDSHAKE.toMillis());
+        // The order matters: TLS begins its handshake when it is added.
+        pipeline.addLast(FRAMING, new MessageFraming(ProtocolLimits.HELLO_BYTES, CircuitTerms::readHello));
+        pipeline.addLast(new CircuitEndpoint(terms, ours, half, promise, application));
+        pipeline.addBefore(FRAMING, null, tls);
+    }
+
+    /** Whoever holds the handshake or the hello back holds up this end no longer than this. */
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        ctx.executor()
+                .schedule(
+                        () -> {
+                            if (circuit == null) {
+                                fail(ctx, CircuitClose.byRelay(CloseReason.NO_ANSWER), null);
+                            }
+                        },
+                        ProtocolLimits.HELLO_TIME.toMillis(),
+                        TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent handshake) {
+            if (handshake.isSuccess()) {
+                ctx.writeAndFlush(MessageFraming.frame(terms.hello(ours)));
+            } else {
+                fail(ctx, why(handshake.cause()), handshake.cause());
+            }
+        } else if (event == SslCloseCompletionEvent.SUCCESS) {
+            said = true;
+            ctx.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        } else if (event instanceof CircuitClose close) {
+            told = close;
+        } else if (event == ChannelInputShutdownEvent.INSTANCE) {
+            if (!said) {
+                fail(ctx, cut(), null);
+            }
+        } else if (!(event instanceof SslCloseCompletionEvent)) {
+            ctx.fireUserEventTriggered(event);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (!(message instanceof Hello hello)) {
+            ctx.fireChannelRead(message);
+            return;
+        }
+        try {
+            int version = terms.agree(hello, ours, half.own);
+            circuit = new Circuit(
+                    ctx.channel(), terms, half.own, version, half.peer.found().orElseThrow());
+            application.install(ctx.pipeline(), circuit);
+            promise.trySuccess(circuit);
+            // What came behind the hello goes on to the application from here.
+            ctx.pipeline().remove(FRAMING);
+        } catch (CircuitException e) {
+            fail(ctx, e);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        if (!said) {
+            fail(ctx, cut(), null);
+        }
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        fail(ctx, why(cause), cause);
+    }
+
+    /** What the relay said, which may be false. */
+    private CircuitClose cut() {
+        return told != null ? told : CircuitClose.byRelay(CloseReason.LOST);
+    }
+
+    private CircuitClose why(Throwable cause) {
+        for (Throwable each = cause; each != null; each = each.getCause()) {
+            if (each instanceof CertificateException) {
+                return new CircuitClose(half.own, CloseReason.UNTRUSTED);
+            }
+        }
+        return cause instanceof DecoderException || cause instanceof javax.net.ssl.SSLException
+                ? told != null ? told : new CircuitClose(half.own, CloseReason.PROTOCOL)
+                : cut();
+    }
+
+    private void fail(ChannelHandlerContext ctx, CircuitClose close, @Nullable Throwable cause) {
+        fail(ctx, new CircuitException("circuit from " + terms.from() + " to " + terms.to(), close, cause));
+    }
+
+    private void fail(ChannelHandlerContext ctx, CircuitException why) {
+        if (over) {
+            return;
+        }
+        over = true;
+        if (!promise.tryFailure(why) && circuit != null) {
+            ctx.fireExceptionCaught(why);
+        }
+        if (why.close().side() == half.own) {
+            ctx.pipeline().get(StreamBytes.class).shutdownOutput(why.close());
+        }
+        ctx.close();
+    }
+}

@@ -1,0 +1,31 @@
+package org.cloister.transport.circuit;
+
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.protocol.identity.PeerIdentity;
+import org.cloister.protocol.identity.PeerVerifier;
+import org.jspecify.annotations.Nullable;
+
+/** Remembers whom a circuit's handshake found. */
+final class CircuitHandshakePeer implements PeerVerifier {
+    private final PeerVerifier trust;
+    private volatile @Nullable PeerIdentity found;
+
+    CircuitHandshakePeer(PeerVerifier trust) {
+        this.trust = trust;
+    }
+
+    @Override
+    public PeerIdentity verify(List<X509Certificate> chain) throws CertificateException {
+        PeerIdentity shown = trust.verify(chain);
+        found = shown;
+        return shown;
+    }
+
+    /** Nobody, before the handshake has succeeded. */
+    Optional<PeerIdentity> found() {
+        return Optional.ofNullable(found);
+    }
+}

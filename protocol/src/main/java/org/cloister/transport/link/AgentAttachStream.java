@@ -1,0 +1,193 @@
+package org.cloister.transport.link;
+
+import com.google.protobuf.ByteString;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import org.cloister.base.encoding.Digest;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.circuit.CircuitClose;
+import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.link.AgentMessage;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.link.ProtocolVersions;
+import org.cloister.protocol.link.ReconnectDelay;
+import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.RenewalResult;
+import org.jspecify.annotations.Nullable;
+
+/** An agent's attach stream on one link; docs/protocol.md, section 8. */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+public final class AgentAttachStream {
+    private final ClientLink link;
+    private final Channel stream;
+    private final Listener owner;
+    private volatile ByteString head = ByteString.EMPTY;
+
+    /** Who keeps the link: hears of its life, in this order, on its event loop. */
+    interface Listener {
+        void onAttached(AgentAttachStream attachment, ReconnectDelay pace);
+
+        void onServed(CertificateName name, Optional<CloseReason> refused);
+
+        void onDial(AgentAttachStream attachment, RelayMessage.Dial dial);
+
+        /** @return whether it is in force here */
+        boolean onRevocationList(byte[] signed) throws MalformedException;
+
+        void onRenewalResult(RenewalResult outcome);
+
+        void onRenewalRequest(AgentAttachStream attachment, RelayMessage.RenewalRequested renewal);
+
+        void onDrain(AgentAttachStream attachment, ReconnectDelay pace);
+
+        /** @throws MalformedException if it is nobody's to say at the other side */
+        void onShutdownRequest(Duration within) throws MalformedException;
+
+        /** At most once, and nothing after it. */
+        void onClosed(@Nullable AgentAttachStream attachment, String why);
+    }
+
+    private AgentAttachStream(ClientLink link, Channel stream, Listener owner) {
+        this.link = link;
+        this.stream = stream;
+        this.owner = owner;
+    }
+
+    static void open(ClientLink link, String software, Listener owner) {
+        link.open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {
+                    AgentAttachStream attachment = new AgentAttachStream(link, stream, owner);
+                    stream.pipeline()
+                            .addLast(
+                                    new MessageFraming(ProtocolLimits.RELAY_MESSAGE_BYTES, RelayMessage::read),
+                                    attachment.new Reader());
+                    attachment.say(new AgentMessage.Attach(software));
+                })
+                .addListener((Future<Http2StreamChannel> opened) -> {
+                    if (!opened.isSuccess()) {
+                        owner.onClosed(null, String.valueOf(opened.cause().getMessage()));
+                    }
+                });
+    }
+
+    public ClientLink link() {
+        return link;
+    }
+
+    /** The relay's newest audit head when it answered, an envelope to keep as a witness; empty if it has none. */
+    public ByteString head() {
+        return head;
+    }
+
+    public void serve(CertificateName name) {
+        say(new AgentMessage.Serve(name));
+    }
+
+    public void unserve(CertificateName name) {
+        say(new AgentMessage.Unserve(name));
+    }
+
+    public void refuse(RelayMessage.Dial dial, CloseReason reason) {
+        say(new AgentMessage.DialRefused(dial.token(), reason));
+    }
+
+    /** @param request of {@link RenewalClient#nextRequest} */
+    public void renew(ByteString request) {
+        say(new AgentMessage.Renew(request));
+    }
+
+    /** The site's desk answers. */
+    public void answer(RelayMessage.RenewalRequested asked, RenewalResult outcome) {
+        say(new AgentMessage.RenewalAnswered(asked.id(), outcome));
+    }
+
+    /** The site's desk delivers a signed revocation list; it comes back when the relay has taken it. */
+    public void deliver(byte[] list) {
+        say(new AgentMessage.DeliverRevocations(ByteString.copyFrom(list)));
+    }
+
+    private void say(AgentMessage message) {
+        stream.writeAndFlush(MessageFraming.frame(message.wire()));
+    }
+
+    private final class Reader extends ChannelInboundHandlerAdapter {
+        private @Nullable ReconnectDelay pace;
+        private int listsToCome;
+        private boolean over;
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
+            if (message instanceof RelayMessage.Attached hello && pace == null) {
+                pace = hello.pace();
+                listsToCome = hello.lists();
+                head = hello.head();
+                begin(hello.pace());
+            } else if (pace == null || message instanceof RelayMessage.Attached) {
+                throw new MalformedException("attach stream: want Attached once and first");
+            } else if (message instanceof RelayMessage.Served served) {
+                owner.onServed(served.name(), served.refused());
+            } else if (message instanceof RelayMessage.Dial dial) {
+                owner.onDial(AgentAttachStream.this, dial);
+            } else if (message instanceof RelayMessage.Revocations list) {
+                byte[] signed = list.signed().toByteArray();
+                if (owner.onRevocationList(signed)) {
+                    say(new AgentMessage.RevocationsKept(Digest.sha256(signed)));
+                }
+                if (listsToCome > 0) {
+                    listsToCome--;
+                    begin(pace);
+                }
+            } else if (message instanceof RelayMessage.Renewed renewed) {
+                owner.onRenewalResult(renewed.outcome());
+            } else if (message instanceof RelayMessage.RenewalRequested asked) {
+                owner.onRenewalRequest(AgentAttachStream.this, asked);
+            } else if (message instanceof RelayMessage.Drain drain) {
+                owner.onDrain(AgentAttachStream.this, drain.pace());
+            } else if (message instanceof RelayMessage.ShutdownRequest leave) {
+                owner.onShutdownRequest(leave.within());
+            }
+        }
+
+        /** What is served or opened before the lists are here could be the revoked's. */
+        private void begin(ReconnectDelay told) {
+            if (listsToCome == 0) {
+                owner.onAttached(AgentAttachStream.this, told);
+            }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof CircuitClose close) {
+                end(ctx, close.toString());
+            } else if (event == ChannelInputShutdownEvent.INSTANCE) {
+                end(ctx, "the relay ended the attach stream");
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            end(ctx, "the connection is lost");
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            Throwable why = cause.getCause() instanceof IOException ? cause.getCause() : cause;
+            end(ctx, String.valueOf(why.getMessage()));
+        }
+
+        private void end(ChannelHandlerContext ctx, String why) {
+            if (!over) {
+                over = true;
+                ctx.close();
+                owner.onClosed(AgentAttachStream.this, why);
+            }
+        }
+    }
+}

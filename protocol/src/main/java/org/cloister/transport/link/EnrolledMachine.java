@@ -1,0 +1,69 @@
+package org.cloister.transport.link;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
+import org.cloister.protocol.identity.CertificateChain;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.identity.TrustAnchors;
+import org.cloister.transport.tls.PemCredentialFile;
+import org.cloister.transport.tls.TlsCredential;
+
+/**
+ * An enrolled host or relay, as its files say who it is.
+ *
+ * @param site keys of the site's authority
+ * @param file of its certificate, which is replaced when that is renewed
+ */
+public record EnrolledMachine(CertificateName name, TlsCredential credential, Set<VerificationKey> site, Path file) {
+    public EnrolledMachine {
+        site = Set.copyOf(site);
+    }
+
+    /**
+     * @param key PKCS #8 in PEM
+     * @param authority the site's certificates in PEM
+     * @throws IOException also if it is not of that role, or not of that site
+     */
+    public static EnrolledMachine read(Path certificate, Path key, Path authority, CertificateRole role)
+            throws IOException {
+        Set<VerificationKey> site = new LinkedHashSet<>();
+        for (X509Certificate each : PemCredentialFile.certificates(authority)) {
+            site.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
+        }
+        TlsCredential own = PemCredentialFile.read(certificate, key);
+        try {
+            CertificateName name = CertificateChain.of(own.chain())
+                    .verifyUnlisted(Set.of(role), TrustAnchors.none().withSite(site), Instant.now())
+                    .name();
+            return new EnrolledMachine(name, own, site, certificate);
+        } catch (IdentityRefusedException e) {
+            throw new IOException(certificate + ": " + e.getMessage(), e);
+        }
+    }
+
+    public TrustAnchors anchors() {
+        return TrustAnchors.none().withSite(site);
+    }
+
+    /** Its key stays when its certificate is renewed. */
+    public SigningKey key() throws IOException {
+        return SigningKey.of(new KeyPair(credential.chain().get(0).getPublicKey(), credential.key()));
+    }
+
+    /** Keeps what comes in the certificate's file. */
+    public RenewalClient renewal(RandomGenerator random) throws IOException {
+        return new RenewalClient(
+                credential, anchors(), fresh -> PemCredentialFile.replace(file, List.of(fresh)), random);
+    }
+}

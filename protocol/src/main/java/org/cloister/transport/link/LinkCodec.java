@@ -1,0 +1,131 @@
+package org.cloister.transport.link;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameCodec;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2LocalFlowController;
+import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
+import org.cloister.protocol.link.ProtocolLimits;
+
+/**
+ * HTTP/2 as links and channels want it: docs/protocol.md, sections 7 and 13. Each stream is a channel of its own on its
+ * connection's event loop.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // ends of connections come as their own events
+public final class LinkCodec {
+    private LinkCodec() {}
+
+    /** The side that is dialled. */
+    public static void server(ChannelPipeline pipeline, ChannelHandler streams) {
+        server(pipeline, streams, () -> {});
+    }
+
+    /** @param broken called once or more when the connection ends because the other side breaks a rule of HTTP/2 */
+    public static void server(ChannelPipeline pipeline, ChannelHandler streams, Runnable broken) {
+        Http2Connection connection = install(
+                pipeline,
+                Http2FrameCodecBuilder.forServer()
+                        .initialSettings(settings().maxConcurrentStreams(ProtocolLimits.STREAMS))
+                        .decoderEnforceMaxRstFramesPerWindow(
+                                ProtocolLimits.RESETS, (int) ProtocolLimits.RESETS_WITHIN.toSeconds()),
+                streams,
+                false);
+        connection.addListener(new Http2ConnectionAdapter() {
+            @Override
+            public void onGoAwaySent(int lastStreamId, long error, ByteBuf why) {
+                if (error != Http2Error.NO_ERROR.code()) {
+                    broken.run();
+                }
+            }
+        });
+    }
+
+    /** The side that dials and opens every stream. */
+    public static void client(ChannelPipeline pipeline) {
+        install(
+                pipeline,
+                // Resets cost no more than the streams it opened itself: refusals must not end a host's link for all
+                // its VMs.
+                Http2FrameCodecBuilder.forClient()
+                        .initialSettings(settings().pushEnabled(false).maxConcurrentStreams(0))
+                        .decoderEnforceMaxRstFramesPerWindow(0, 1),
+                new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.close();
+                    }
+                },
+                true);
+    }
+
+    private static Http2Connection install(
+            ChannelPipeline pipeline, Http2FrameCodecBuilder codec, ChannelHandler streams, boolean dialled) {
+        pipeline.addLast(new LinkKeepAlive(dialled, ProtocolLimits.PING.toNanos(), ProtocolLimits.DEAD.toNanos()));
+        Http2FrameCodec http2 =
+                codec.validateHeaders(true).gracefulShutdownTimeoutMillis(0).build();
+        pipeline.addLast(http2);
+        pipeline.addLast(new ConnectionWindow(http2.connection()));
+        pipeline.addLast(new Http2MultiplexHandler(streams));
+        return http2.connection();
+    }
+
+    private static Http2Settings settings() {
+        return new Http2Settings()
+                .initialWindowSize(ProtocolLimits.STREAM_WINDOW_BYTES)
+                .maxFrameSize(ProtocolLimits.FRAME_BYTES)
+                .maxHeaderListSize(ProtocolLimits.HEADER_LIST_BYTES);
+    }
+
+    /**
+     * Big enough for every stream's window, so that streams that are not read take nothing from the others. Opened by
+     * hand: SETTINGS say nothing of it (RFC 9113, section 6.9.2), and of Netty's codec only the client's tells when it has
+     * sent them.
+     */
+    private static final class ConnectionWindow extends ChannelInboundHandlerAdapter {
+        /** Told anew when so little of it has been read: with all other streams unread, the last one has its own window. */
+        private static final float TOLD_AT =
+                1 - ProtocolLimits.STREAM_WINDOW_BYTES / (2f * ProtocolLimits.CONNECTION_WINDOW_BYTES);
+
+        private final Http2Connection connection;
+
+        ConnectionWindow(Http2Connection connection) {
+            this.connection = connection;
+        }
+
+        /** The codec, which stands in front, has sent its SETTINGS: now, or as soon as the channel is active. */
+        @Override
+        public void handlerAdded(ChannelHandlerContext ctx) throws Http2Exception {
+            if (ctx.channel().isActive()) {
+                open(ctx);
+            }
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) throws Http2Exception {
+            open(ctx);
+            ctx.fireChannelActive();
+        }
+
+        private void open(ChannelHandlerContext ctx) throws Http2Exception {
+            Http2LocalFlowController window = connection.local().flowController();
+            Http2Stream all = connection.connectionStream();
+            ((DefaultHttp2LocalFlowController) window).windowUpdateRatio(all, TOLD_AT);
+            // Netty has widened it a little of its own accord.
+            window.incrementWindowSize(all, ProtocolLimits.CONNECTION_WINDOW_BYTES - window.initialWindowSize(all));
+            ctx.flush();
+        }
+    }
+}

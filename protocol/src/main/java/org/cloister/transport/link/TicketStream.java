@@ -1,0 +1,154 @@
+package org.cloister.transport.link;
+
+import com.google.protobuf.ByteString;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.util.List;
+import java.util.Optional;
+import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.circuit.CircuitClose;
+import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.protocol.link.ProtocolVersions;
+import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.RelayTicketMessage;
+import org.cloister.protocol.ticket.TicketStreamProof;
+
+/** A party's end of a stream of tickets; docs/protocol.md, section 13. What is said waits for the stream's flow control. */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+public final class TicketStream {
+    private final Channel stream;
+
+    /**
+     * Who a controlling VM is. Prints without its key.
+     *
+     * @param chain in DER, the leaf first
+     */
+    public record ControllerSigner(CertificateName name, List<byte[]> chain, SigningKey key) {
+        public ControllerSigner {
+            chain = List.copyOf(chain);
+        }
+
+        @Override
+        public String toString() {
+            return "speaker " + name;
+        }
+    }
+
+    /** Hears of the stream's life on its event loop, which it must not block. */
+    public interface Events {
+        /** The first is a {@link RelayTicketMessage.Welcome}. */
+        void onMessage(TicketStream stream, RelayTicketMessage message);
+
+        /**
+         * At most once, and nothing after it.
+         *
+         * @param why for the log
+         */
+        void onClosed(String why);
+    }
+
+    private TicketStream(Channel stream) {
+        this.stream = stream;
+    }
+
+    /** @param speaker of a controlling VM; empty if the link itself says who asks */
+    public static void open(ClientLink link, Optional<ControllerSigner> speaker, Events events) {
+        link.open(new StreamRequest.Tickets(ProtocolVersions.OURS, speaker.map(ControllerSigner::name)), stream -> {
+                    TicketStream own = new TicketStream(stream);
+                    stream.pipeline()
+                            .addLast(
+                                    new MessageFraming(
+                                            ProtocolLimits.RELAY_TICKET_MESSAGE_BYTES, RelayTicketMessage::read),
+                                    own.new Reader(speaker, events));
+                })
+                .addListener((Future<Http2StreamChannel> opened) -> {
+                    if (!opened.isSuccess()) {
+                        events.onClosed(String.valueOf(opened.cause().getMessage()));
+                    }
+                });
+    }
+
+    public void send(AgentTicketMessage message) {
+        stream.writeAndFlush(MessageFraming.frame(message.wire()));
+    }
+
+    public void close() {
+        stream.close();
+    }
+
+    private final class Reader extends ChannelInboundHandlerAdapter {
+        private final Optional<ControllerSigner> speaker;
+        private final Events events;
+        private boolean proved;
+        private boolean over;
+
+        Reader(Optional<ControllerSigner> speaker, Events events) {
+            this.speaker = speaker;
+            this.events = events;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) throws IOException {
+            if (message instanceof RelayTicketMessage.Challenge challenge) {
+                if (proved || speaker.isEmpty()) {
+                    throw new MalformedException("ticket stream: want one challenge, of a controlling VM alone");
+                }
+                proved = true;
+                prove(speaker.get(), challenge);
+            } else if (message instanceof RelayTicketMessage heard && proved == speaker.isPresent()) {
+                events.onMessage(TicketStream.this, heard);
+            } else {
+                throw new MalformedException("ticket stream: want a challenge first");
+            }
+        }
+
+        private void prove(ControllerSigner who, RelayTicketMessage.Challenge challenge) throws IOException {
+            try {
+                byte[] signed = TicketStreamProof.of(
+                                challenge.relay(), challenge.nonce().toByteArray())
+                        .sign(who.key)
+                        .bytes();
+                send(new AgentTicketMessage.Proof(
+                        who.chain.stream().map(ByteString::copyFrom).toList(), ByteString.copyFrom(signed)));
+            } catch (GeneralSecurityException e) {
+                throw new IOException("ticket stream: the challenge cannot be signed: " + e.getMessage(), e);
+            }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof CircuitClose close) {
+                end(ctx, close.toString());
+            } else if (event == ChannelInputShutdownEvent.INSTANCE) {
+                end(ctx, "the relay ended the stream");
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            end(ctx, "the connection is lost");
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            Throwable why = cause.getCause() instanceof IOException ? cause.getCause() : cause;
+            end(ctx, String.valueOf(why.getMessage()));
+        }
+
+        private void end(ChannelHandlerContext ctx, String why) {
+            if (!over) {
+                over = true;
+                ctx.close();
+                events.onClosed(why);
+            }
+        }
+    }
+}

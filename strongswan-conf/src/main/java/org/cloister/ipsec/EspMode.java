@@ -1,0 +1,23 @@
+package org.cloister.ipsec;
+
+/** Who encrypts packets: the kernel, or charon itself where the kernel has no ESP. */
+public enum EspMode {
+    /** XFRM of the kernel; traps work, so a tunnel can wait for its first packet. */
+    KERNEL("the kernel's ESP"),
+    /** charon's {@code kernel-libipsec}: always in UDP, always tunnel mode, through the device {@link #DEVICE}; no traps. */
+    USERSPACE("charon's own ESP in user space (kernel-libipsec)");
+
+    /** The device that {@code kernel-libipsec} makes. */
+    public static final String DEVICE = "ipsec0";
+
+    private final String words;
+
+    EspMode(String words) {
+        this.words = words;
+    }
+
+    @Override
+    public String toString() {
+        return words;
+    }
+}

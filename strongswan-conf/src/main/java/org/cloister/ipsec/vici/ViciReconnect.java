@@ -1,0 +1,72 @@
+package org.cloister.ipsec.vici;
+
+import java.time.Duration;
+
+/**
+ * When to connect to charon. No I/O, no clock: every method takes the time, in nanoseconds of any clock that only grows.
+ * The pause doubles from its minimum to its maximum, and starts over once a connection has been of use.
+ */
+public final class ViciReconnect {
+    private enum State {
+        PAUSED,
+        CONNECTING,
+        ACTIVE,
+        CLOSED
+    }
+
+    private final long shortest;
+    private final long longest;
+    private final long patience;
+    private State state = State.PAUSED;
+    private long until;
+    private long pause;
+
+    /** @param patience for a connection being made, and then for its registrations */
+    public ViciReconnect(Duration shortest, Duration longest, Duration patience, long nowNs) {
+        if (shortest.isNegative() || shortest.isZero() || longest.compareTo(shortest) < 0) {
+            throw new IllegalArgumentException(
+                    "pause: want 0 < shortest <= longest, have " + shortest + " and " + longest);
+        }
+        this.shortest = shortest.toNanos();
+        this.longest = longest.toNanos();
+        this.patience = patience.toNanos();
+        this.pause = this.shortest;
+        this.until = nowNs;
+    }
+
+    /** Whether to connect now; asks once an attempt. An attempt that takes too long is a failed one. */
+    public boolean due(long nowNs) {
+        if (state == State.CONNECTING && nowNs - until >= 0) {
+            onLost(nowNs);
+        }
+        if (state != State.PAUSED || nowNs - until < 0) {
+            return false;
+        }
+        state = State.CONNECTING;
+        until = nowNs + patience;
+        return true;
+    }
+
+    /** Connected and told all it needs. */
+    public void onUseful() {
+        state = State.ACTIVE;
+        pause = shortest;
+    }
+
+    public void onLost(long nowNs) {
+        if (state != State.CLOSED && state != State.PAUSED) {
+            state = State.PAUSED;
+            until = nowNs + pause;
+            pause = Math.min(2 * pause, longest);
+        }
+    }
+
+    public void onClose() {
+        state = State.CLOSED;
+    }
+
+    /** Until {@link #due} has something to say, or a negative number when it has not. */
+    public long untilDue(long nowNs) {
+        return state == State.ACTIVE || state == State.CLOSED ? -1 : Math.max(0, until - nowNs);
+    }
+}
