@@ -1,4 +1,4 @@
-/** A compute host's daemon. */
+/** The configuration of agent-host. */
 @NullMarked
 package org.cloister.host;
 

@@ -1,4 +1,4 @@
-/** The slim central relay: serves the links that agents dial, and splices circuits that it cannot read. */
+/** The main class and the configuration of agent-relay. */
 @NullMarked
 package org.cloister.relay;
 

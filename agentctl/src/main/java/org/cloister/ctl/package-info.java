@@ -1,4 +1,4 @@
-/** {@code agentctl}: the one command for operators, owners, members and the daemons' own hooks. */
+/** The root command, exit codes and error output. */
 @NullMarked
 package org.cloister.ctl;
 

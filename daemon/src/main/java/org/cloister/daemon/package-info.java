@@ -1,4 +1,4 @@
-/** What every daemon has: a configuration that is read strictly, systemd, and an orderly stop. */
+/** What each daemon needs: command line, configuration file, lock, stop signal and notification of systemd. */
 @NullMarked
 package org.cloister.daemon;
 

@@ -1,7 +1,4 @@
-/**
- * A whole cluster on one machine: a site with a Global Slurm and compute hosts with Open vSwitch and libvirt, each a
- * bundle of namespaces. Start with {@link org.cloister.lab.Lab}; scenarios are JUnit tests on it.
- */
+/** The lab's cluster of namespaces: machines, networks, daemons and VMs. */
 @NullMarked
 package org.cloister.lab;
 

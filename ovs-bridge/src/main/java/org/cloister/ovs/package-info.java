@@ -1,4 +1,4 @@
-/** {@code br-secure} as desired state: {@link org.cloister.ovs.SecureBridge} is where to begin. */
+/** Port plans, the flow pipeline and the bridge reconciler. */
 @NullMarked
 package org.cloister.ovs;
 

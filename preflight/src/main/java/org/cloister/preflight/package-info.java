@@ -1,4 +1,4 @@
-/** What a host or a VM needs, one check a need, each with the way to mend it. Looks and changes nothing. */
+/** Checks of a host, a VM or a relay. */
 @NullMarked
 package org.cloister.preflight;
 

@@ -1,4 +1,4 @@
-/** Slurm through its own commands, for whoever drives one: runs them bounded, and reads what is the same in all of them. */
+/** Runs Slurm's commands with limits and reads their output. */
 @NullMarked
 package org.cloister.slurm;
 

@@ -1,4 +1,4 @@
-/** Tunnels of a project as desired state, the guard around them, and what they are doing in plain words. */
+/** Plans and reconciles tunnels; the tunnel guard. */
 @NullMarked
 package org.cloister.ipsec;
 

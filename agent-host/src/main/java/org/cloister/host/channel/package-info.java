@@ -1,4 +1,4 @@
-/** The channels of a host's VMs: what they may send through it, what it vouches for, and that they spoke at all. */
+/** The channels of a host's VMs and the evidence that the host signs for them. */
 @NullMarked
 package org.cloister.host.channel;
 

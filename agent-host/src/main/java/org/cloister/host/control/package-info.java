@@ -1,7 +1,4 @@
-/**
- * How this host is asked: by job steps that want their VM, and by operators. A Unix socket whose callers the kernel names,
- * lines of JSON, and a seam to whoever does the work.
- */
+/** The control socket: callers, requests and responses. */
 @NullMarked
 package org.cloister.host.control;
 

@@ -1,4 +1,4 @@
-/** The part of this host that runs as root, as the daemon asks it. */
+/** The daemon: its main class, its parts put together, and the run of each VM. */
 @NullMarked
 package org.cloister.host.daemon;
 

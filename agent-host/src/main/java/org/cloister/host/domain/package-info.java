@@ -1,4 +1,4 @@
-/** A VM as libvirt is told of it and as libvirt tells of it: values and XML, without libvirt. */
+/** Domains of libvirt: specification, XML, CPUs and memory protection. */
 @NullMarked
 package org.cloister.host.domain;
 

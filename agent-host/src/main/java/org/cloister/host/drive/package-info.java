@@ -1,4 +1,4 @@
-/** Drives of controlling VMs on storage that several hosts share: who may write to one, and since which epoch. */
+/** Drives on shared storage and their leases. */
 @NullMarked
 package org.cloister.host.drive;
 

@@ -1,4 +1,4 @@
-/** Whether this node takes jobs: drained in Global Slurm when the host is at fault, and resumed when it is clean again. */
+/** Drains and resumes the host's Slurm node. */
 @NullMarked
 package org.cloister.host.health;
 

@@ -1,4 +1,4 @@
-/** The host's libvirtd: our domains in it, and nobody else's. The binding is used here alone. */
+/** The connection to libvirtd, its events and bounded calls. */
 @NullMarked
 package org.cloister.host.libvirt;
 

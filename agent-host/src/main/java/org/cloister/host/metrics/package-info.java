@@ -1,4 +1,4 @@
-/** A compute host's daemon. */
+/** Metrics and the HTTP endpoint of agent-host. */
 @NullMarked
 package org.cloister.host.metrics;
 

@@ -1,4 +1,4 @@
-/** What a VM of a ticket or an opening is to be on this host: decided whole, from what was signed and what Slurm gave, before any of it is made. */
+/** Plans a VM from its ticket or opening, its allocation and the host's images. */
 @NullMarked
 package org.cloister.host.plan;
 

@@ -1,4 +1,4 @@
-/** The host's parts of receipts, and its record of how scratch disks were erased: kept until a relay has them. */
+/** Histories of VMs and host statements for receipts. */
 @NullMarked
 package org.cloister.host.receipts;
 

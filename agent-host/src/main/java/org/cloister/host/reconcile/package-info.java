@@ -1,4 +1,4 @@
-/** What VMs this host has or had: written down before each act, held against what is there, and put right. */
+/** The VM ledger, the VM reconciler and its loop. */
 @NullMarked
 package org.cloister.host.reconcile;
 

@@ -1,4 +1,4 @@
-/** The host itself, as the ledger sees and changes it: what is made of a VM, what is found of it, and what is taken away. */
+/** Creates, finds and deletes a VM's folder, tap device, bridge port and domain. */
 @NullMarked
 package org.cloister.host.resources;
 

@@ -1,4 +1,4 @@
-/** What a VM has on the host's disks: its scratch file, made empty and taken away erased. */
+/** Scratch files and their erasure. */
 @NullMarked
 package org.cloister.host.scratch;
 

@@ -1,4 +1,4 @@
-/** The Slurm job step that a VM belongs to: whose call it is, what was allocated, and QEMU's place in it. */
+/** Job steps of Slurm: their jobs, cgroups and allocated CPUs and memory. */
 @NullMarked
 package org.cloister.host.slurmstep;
 

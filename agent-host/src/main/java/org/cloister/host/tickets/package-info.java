@@ -1,4 +1,4 @@
-/** The host's side of tickets: what the relay gives for one, held against what the host knows itself. */
+/** Claims tickets from a relay and verifies them. */
 @NullMarked
 package org.cloister.host.tickets;
 

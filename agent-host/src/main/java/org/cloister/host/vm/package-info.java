@@ -1,4 +1,4 @@
-/** What every part of the host says of a VM: its names and its owner. */
+/** The owner and the names of a VM's resources on its host. */
 @NullMarked
 package org.cloister.host.vm;
 

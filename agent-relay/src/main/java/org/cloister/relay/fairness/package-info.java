@@ -1,4 +1,4 @@
-/** Shares the relay's threads, rates and memory between projects. Deciders without threads or clocks, and threads that ask them. */
+/** Fair queues, token buckets and limits per project. */
 @NullMarked
 package org.cloister.relay.fairness;
 

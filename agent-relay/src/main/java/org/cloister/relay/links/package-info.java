@@ -1,4 +1,4 @@
-/** The slim central relay: serves the links that agents dial, and splices circuits that it cannot read. */
+/** Links of agents, attach streams, metrics and certificate renewal. */
 @NullMarked
 package org.cloister.relay.links;
 

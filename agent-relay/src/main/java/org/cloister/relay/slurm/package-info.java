@@ -1,4 +1,4 @@
-/** Global Slurm as the relay uses it: resources and ticket ids go there, states and nodes come back. */
+/** The Global Slurm: submission, states and allocated nodes of global jobs. */
 @NullMarked
 package org.cloister.relay.slurm;
 

@@ -1,9 +1,4 @@
-/**
- * What the relay must not forget: tickets, VLANs and addresses, and audit records still to be written, in SQL.
- *
- * <p>{@link org.cloister.relay.state.RelayDatabase#transact} is the way in. The statements are those that SQLite and
- * PostgreSQL both take; what differs is in {@code SqlDialect}.
- */
+/** The relay database: tickets, slots, networks, delivered documents and the audit outbox. */
 @NullMarked
 package org.cloister.relay.state;
 

@@ -1,4 +1,4 @@
-/** Tickets in the relay: taken, given numbers and nodes, followed to their end; docs/protocol.md, section 13. */
+/** The ticket lifecycle: admission, allocation, tracking of jobs, and messages. */
 @NullMarked
 package org.cloister.relay.tickets;
 

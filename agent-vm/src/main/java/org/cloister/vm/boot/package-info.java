@@ -1,7 +1,4 @@
-/**
- * What agent-vm does before it knows what its VM is for: keys of the boot, the channel to the host, and saying how far it is; and
- * what conversations in circuits have in common, whatever it then is for.
- */
+/** From boot to assignment: configuration, boot keys, host channel and trust store. */
 @NullMarked
 package org.cloister.vm.boot;
 

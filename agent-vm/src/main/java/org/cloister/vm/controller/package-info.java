@@ -1,4 +1,4 @@
-/** The daemon: its parts joined. */
+/** A controlling VM's role: the opened and the running project. */
 @NullMarked
 package org.cloister.vm.controller;
 

@@ -1,4 +1,4 @@
-/** The daemon: its parts joined. */
+/** The main class of agent-vm and the role that its assignment gives it. */
 @NullMarked
 package org.cloister.vm.daemon;
 

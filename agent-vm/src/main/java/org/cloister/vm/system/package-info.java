@@ -1,4 +1,4 @@
-/** The VM's own programs, daemons and mounts, found again whatever became of the agent that began them. */
+/** The VM's clock, power-off and job processes. */
 @NullMarked
 package org.cloister.vm.system;
 

@@ -1,4 +1,4 @@
-/** A worker's life: shows what it is, takes what it is handed over, becomes a node of its job, and leaves nothing. */
+/** A worker VM's role: its identity, its controlling VM's session and the hand-over's verification. */
 @NullMarked
 package org.cloister.vm.worker;
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -104,7 +103,7 @@ class HandoverRefusedTest extends WorkerSessionHarness {
 
     @Test
     void a_hand_over_of_another_project_is_refused_by_its_name() throws Exception {
-        WorkerFixture other = new WorkerFixture(Files.createDirectory(folder.resolve("other")));
+        WorkerFixture other = new WorkerFixture();
         other.mungeKey.close();
         other.newKey.close();
         change(given -> by(

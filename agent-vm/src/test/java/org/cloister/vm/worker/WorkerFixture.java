@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.math.BigInteger;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.SecureRandom;
@@ -21,7 +20,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.cloister.base.encoding.Digest;
-import org.cloister.host.channel.EvidenceFileStore;
 import org.cloister.luks.key.Hpke;
 import org.cloister.luks.key.LibCryptoCalls;
 import org.cloister.luks.key.SealingPublicKey;
@@ -34,6 +32,7 @@ import org.cloister.protocol.evidence.AttestationClaims;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.evidence.EvidenceStatement;
 import org.cloister.protocol.evidence.EvidenceStatementSigner;
+import org.cloister.protocol.evidence.MemoryEvidenceStore;
 import org.cloister.protocol.evidence.IssuanceRefusedException;
 import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.evidence.VmFacts;
@@ -120,7 +119,7 @@ final class WorkerFixture implements Provisioner {
     private final byte[] own;
     private final EvidenceStatementSigner issuer;
 
-    WorkerFixture(Path folder) throws IOException, GeneralSecurityException {
+    WorkerFixture() throws IOException, GeneralSecurityException {
         Instant now = Instant.now();
         BootFixture.Project made = BootFixture.project(2);
         project = made.history();
@@ -158,7 +157,7 @@ final class WorkerFixture implements Provisioner {
                 authority.issue(controller, SubjectPublicKey.of(key.verificationKey()), now, Duration.ofHours(24));
         controllers = TlsCredential.of(pair.getPrivate(), List.of(leaf, own, above));
         reopened = openedBy(owner, "eve", now);
-        issuer = new EvidenceStatementSigner("node17", hostKey, new EvidenceFileStore(folder));
+        issuer = new EvidenceStatementSigner("node17", hostKey, new MemoryEvidenceStore());
         ResourceRequest request =
                 new ResourceRequest(1, OptionalInt.of(1), 1, OptionalInt.empty(), 1024, 0, false, 10, List.of());
         ticket = new Ticket(TICKET, project.id(), 1, 1, now, now.plusSeconds(600), request);

@@ -8,7 +8,6 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -127,7 +126,7 @@ abstract class WorkerSessionHarness {
 
     @BeforeEach
     void start() throws Exception {
-        world = new WorkerFixture(Files.createDirectory(folder.resolve("statements")));
+        world = new WorkerFixture();
         relay = new InProcessRelay(loops);
         relay.lists.add(ByteString.copyFrom(world.revocations));
         relay.assignment = asked -> world.told();

@@ -1,4 +1,4 @@
-/** {@code agentctl audit}: a relay's audit log, offline. */
+/** agentctl audit: prints and verifies audit logs. */
 @NullMarked
 package org.cloister.ctl.audit;
 

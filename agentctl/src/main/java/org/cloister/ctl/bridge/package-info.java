@@ -1,4 +1,4 @@
-/** {@code agentctl}: the one command for operators, owners, members and the daemons' own hooks. */
+/** agentctl bridge: shows, checks and traces a host's bridge. */
 @NullMarked
 package org.cloister.ctl.bridge;
 

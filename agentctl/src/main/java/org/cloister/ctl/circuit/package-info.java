@@ -1,4 +1,4 @@
-/** {@code agentctl project circuit}: standard input and output through a circuit. */
+/** Links, ticket streams and circuits of a person's device. */
 @NullMarked
 package org.cloister.ctl.circuit;
 

@@ -1,4 +1,4 @@
-/** {@code agentctl}: the one command for operators, owners, members and the daemons' own hooks. */
+/** agentctl doctor: prints the preflight report. */
 @NullMarked
 package org.cloister.ctl.doctor;
 

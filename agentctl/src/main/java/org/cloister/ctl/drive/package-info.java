@@ -1,4 +1,4 @@
-/** Keys of projects' drives, as an opener's device keeps and uses them: in locked memory, never on the Java heap. */
+/** Drive keys: options, sealing and locked memory. */
 @NullMarked
 package org.cloister.ctl.drive;
 

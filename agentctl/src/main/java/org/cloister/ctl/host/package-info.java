@@ -1,4 +1,4 @@
-/** {@code agentctl host}: what the compute host's daemon says of itself, and the job step that waits for its VM. */
+/** agentctl host: the client of agent-host's control socket. */
 @NullMarked
 package org.cloister.ctl.host;
 

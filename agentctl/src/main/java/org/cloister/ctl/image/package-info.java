@@ -1,4 +1,4 @@
-/** Guest images as {@code agentctl image} shows them. */
+/** agentctl image: manifests, files of images, and the running image's layers. */
 @NullMarked
 package org.cloister.ctl.image;
 

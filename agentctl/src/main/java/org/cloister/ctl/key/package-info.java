@@ -1,4 +1,4 @@
-/** Private keys of people and of the site's CA, on a token or under a passphrase, and the public halves as files. */
+/** Private keys, passphrases and login folders. */
 @NullMarked
 package org.cloister.ctl.key;
 

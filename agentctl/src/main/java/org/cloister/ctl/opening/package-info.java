@@ -1,4 +1,4 @@
-/** {@code agentctl project open} and {@code close}: a project's controlling VM, as its openers ask for it. */
+/** Opens, unlocks, closes and queries a project's controlling VM. */
 @NullMarked
 package org.cloister.ctl.opening;
 

@@ -1,4 +1,4 @@
-/** How an answer is printed: a table for people, JSON and YAML for programs, with the same content. */
+/** Tables, key-value lists and JSON of all commands. */
 @NullMarked
 package org.cloister.ctl.output;
 

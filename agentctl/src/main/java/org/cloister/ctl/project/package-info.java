@@ -1,4 +1,4 @@
-/** {@code agentctl project}: on owners' devices, a project's documents, persons and policy. */
+/** A project's documents, certificates, policy and quota. */
 @NullMarked
 package org.cloister.ctl.project;
 

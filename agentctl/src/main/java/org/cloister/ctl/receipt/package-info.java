@@ -1,4 +1,4 @@
-/** Receipts, looked at and verified without anybody's help. */
+/** agentctl receipt: prints and verifies receipts. */
 @NullMarked
 package org.cloister.ctl.receipt;
 

@@ -1,4 +1,4 @@
-/** {@code agentctl relay}: what the relay on this machine says of itself. */
+/** agentctl relay: the client of the relay's control socket. */
 @NullMarked
 package org.cloister.ctl.relay;
 

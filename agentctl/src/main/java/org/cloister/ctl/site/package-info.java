@@ -1,4 +1,4 @@
-/** {@code agentctl site}: a site's CA, which hosts, relays and projects it knows. */
+/** agentctl site: the site's CA, enrolment, approval and revocation. */
 @NullMarked
 package org.cloister.ctl.site;
 

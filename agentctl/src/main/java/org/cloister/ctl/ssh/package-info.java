@@ -1,4 +1,4 @@
-/** {@code agentctl project connect|ssh-config|put|get}: a person in the controlling VM, by the device's own OpenSSH. */
+/** Logins and file transfer through OpenSSH. */
 @NullMarked
 package org.cloister.ctl.ssh;
 

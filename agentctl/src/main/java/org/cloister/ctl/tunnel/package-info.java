@@ -1,4 +1,4 @@
-/** {@code agentctl tunnel}: a VM's tunnels, as charon and the kernel have them. */
+/** agentctl tunnel: lists and explains a VM's tunnels. */
 @NullMarked
 package org.cloister.ctl.tunnel;
 

@@ -1,4 +1,4 @@
-/** {@code agentctl vm}: what a project's VMs tell of themselves and of jobs. */
+/** agentctl vm: boot phases, volumes and job statuses inside a VM. */
 @NullMarked
 package org.cloister.ctl.vm;
 

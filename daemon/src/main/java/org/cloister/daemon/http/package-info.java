@@ -1,4 +1,4 @@
-/** What a daemon says to operators and to Prometheus over HTTP/1.1. */
+/** The HTTP server for health and metrics. */
 @NullMarked
 package org.cloister.daemon.http;
 

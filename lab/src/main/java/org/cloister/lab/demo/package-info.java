@@ -1,4 +1,4 @@
-/** The main job, from sbatch to its output, and what shows that it was as claimed. */
+/** The demonstration and its result page. */
 @NullMarked
 package org.cloister.lab.demo;
 

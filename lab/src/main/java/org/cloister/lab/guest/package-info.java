@@ -1,4 +1,4 @@
-/** Programs that the lab puts into a guest and runs there. */
+/** Programs that run in guests. */
 @NullMarked
 package org.cloister.lab.guest;
 

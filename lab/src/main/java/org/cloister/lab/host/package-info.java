@@ -1,4 +1,4 @@
-/** agent-host in the lab: its parts without a relay, its steps without a Slurm, and what it is measured beside. */
+/** Programs and fixtures on the lab's hosts. */
 @NullMarked
 package org.cloister.lab.host;
 

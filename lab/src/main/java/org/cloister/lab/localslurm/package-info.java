@@ -1,4 +1,4 @@
-/** A project's Local Slurm in the lab, with namespaces for VMs, and a plain Slurm of the same shape to compare it with. */
+/** A Local Slurm whose workers are namespaces, and a plain Slurm for comparison. */
 @NullMarked
 package org.cloister.lab.localslurm;
 

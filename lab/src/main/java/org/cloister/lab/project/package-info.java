@@ -1,4 +1,4 @@
-/** A project at a site of the lab, as its people have it: their devices, its controlling VM and its jobs. */
+/** People's devices and a project with real VMs. */
 @NullMarked
 package org.cloister.lab.project;
 

@@ -1,4 +1,4 @@
-/** A relay with its peers for the bench: what is started beside it, and the programs that load it. */
+/** Relays, agents and loads as processes. */
 @NullMarked
 package org.cloister.lab.relay;
 

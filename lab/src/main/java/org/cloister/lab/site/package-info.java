@@ -1,4 +1,4 @@
-/** A site at work in the lab: the relay before Global Slurm, agent-host on each host, and what can be seen of them from outside. */
+/** A site with agent-host and the relay on the lab's machines. */
 @NullMarked
 package org.cloister.lab.site;
 

@@ -1,4 +1,4 @@
-/** One job from its submission until nothing is left of it, of a project of ours and of a bare twin, which does the same by hand. */
+/** The bare twin of a project. */
 @NullMarked
 package org.cloister.lab.twin;
 

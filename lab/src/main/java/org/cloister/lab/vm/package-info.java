@@ -1,4 +1,4 @@
-/** Whole guests for the benches: what agent-vm makes of one, beside the same image without anything of ours. */
+/** Guests for benches. */
 @NullMarked
 package org.cloister.lab.vm;
 

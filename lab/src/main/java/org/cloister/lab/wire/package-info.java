@@ -1,4 +1,4 @@
-/** Cables of the lab, listened to frame by frame. */
+/** Captures, sends and searches Ethernet frames. */
 @NullMarked
 package org.cloister.lab.wire;
 

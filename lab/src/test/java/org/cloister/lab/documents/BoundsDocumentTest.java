@@ -25,12 +25,15 @@ class BoundsDocumentTest {
             "agent-host",
             "agent-relay",
             "agent-vm",
+            "audit-log",
+            "base",
             "daemon",
             "luks-keyops",
             "ovs-bridge",
             "protocol",
             "slurm-commands",
-            "strongswan-conf");
+            "strongswan-conf",
+            "transport");
     private static final Pattern ROW =
             Pattern.compile("^\\| `(\\w+#\\w+)` \\| ([^|]+) \\| ([^|]+) \\|$", Pattern.MULTILINE);
 

@@ -30,7 +30,16 @@ class BuildRulesTest {
     @BeforeEach
     void copyTheTree() throws IOException {
         List<String> modules = List.of(
-                "protocol", "ovs-bridge", "strongswan-conf", "daemon", "slurm-commands", "agent-relay", "agentctl");
+                "base",
+                "protocol",
+                "transport",
+                "audit-log",
+                "ovs-bridge",
+                "strongswan-conf",
+                "daemon",
+                "slurm-commands",
+                "agent-relay",
+                "agentctl");
         for (String part : List.of("pom.xml", ".mvn", "build")) {
             copy(part);
         }
@@ -64,7 +73,7 @@ class BuildRulesTest {
     @Test
     void refuses_an_import_that_is_no_arrow() throws IOException {
         edit(
-                "protocol/src/main/java/org/cloister/base/encoding/Digest.java",
+                "base/src/main/java/org/cloister/base/encoding/Digest.java",
                 "import java.util.HexFormat;",
                 "import java.util.HexFormat;\nimport picocli.CommandLine;");
         LabCommand.Output build = build();
@@ -75,7 +84,7 @@ class BuildRulesTest {
     @Test
     void refuses_code_that_the_formatter_would_change() throws IOException {
         edit(
-                "protocol/src/main/java/org/cloister/base/encoding/Digest.java",
+                "base/src/main/java/org/cloister/base/encoding/Digest.java",
                 "import java.util.HexFormat;",
                 "import   java.util.HexFormat;");
         LabCommand.Output build = build();

@@ -29,7 +29,7 @@ class ImageProgramsTest {
             Path.of(System.getProperty("cloister.root")).resolve("agent-vm/src/main/java");
     /** The first word of a command, in each of the ways in which agent-vm runs one. */
     private static final Pattern CALL =
-            Pattern.compile("(?:(?:succeed|run)\\(\\s*\\(?(?:\"[^\"]*\",\\s*(?=List))?(?:List\\.of\\(\\s*)?"
+            Pattern.compile("(?:(?:runChecked|succeed|run)\\(\\s*\\(?(?:\"[^\"]*\",\\s*(?=List))?(?:List\\.of\\(\\s*)?"
                     + "|List\\.of\\(\\s*|await\\([A-Z]+, \"[^\"]*\", )\"([a-z/][a-z0-9./-]*)(?=[\" ])");
     /** What begins a list or an argument and is no program. */
     private static final Set<String> WORDS =

@@ -33,7 +33,7 @@ record VmShutdownResult(Duration took, boolean cutOff) {
         assertThat(end.find()).isTrue();
         VmShutdownResult found = new VmShutdownResult(
                 Duration.ofMillis(Long.parseLong(end.group(1))),
-                said.lines().anyMatch(line -> line.contains("done CutOff[") && line.contains(owner.uuid())));
+                said.lines().anyMatch(line -> line.contains("done DestroyDomain[") && line.contains(owner.uuid())));
         System.out.println("VM of " + owner.names().domain() + ": " + found);
         return found;
     }

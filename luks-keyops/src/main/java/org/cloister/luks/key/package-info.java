@@ -1,4 +1,4 @@
-/** Keys sealed to a receiver and opened again: HPKE (RFC 9180) in libcrypto, on secret memory from end to end. */
+/** HPKE, drive envelopes and key files with libcrypto and libargon2. */
 @NullMarked
 package org.cloister.luks.key;
 

@@ -1,4 +1,4 @@
-/** Memory for keys that the garbage collector, a dump, a fork and swap cannot get at. */
+/** Locked memory for secrets. */
 @NullMarked
 package org.cloister.luks.secret;
 

@@ -1,4 +1,4 @@
-/** LUKS2 volumes: libcryptsetup's functions, and volumes made, opened, closed and erased with them. */
+/** LUKS2 volumes through libcryptsetup, and their erasure. */
 @NullMarked
 package org.cloister.luks.volume;
 

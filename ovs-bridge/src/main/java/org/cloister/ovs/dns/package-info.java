@@ -1,4 +1,4 @@
-/** Ways out by name: what a gateway looks up becomes addresses that plans permit, and entries of hosts(5) for machines. */
+/** Names and addresses of services that a gateway permits. */
 @NullMarked
 package org.cloister.ovs.dns;
 

@@ -1,4 +1,4 @@
-/** What both protocols of Open vSwitch have in common here: a local socket, when to try again, and typed errors. */
+/** Reconnecting sockets, the call of nft, and errors. */
 @NullMarked
 package org.cloister.ovs.io;
 

@@ -1,4 +1,4 @@
-/** As much of OpenFlow 1.4 as a switch of ours needs: flows in atomic bundles, meters, ports, and reading them back. */
+/** The OpenFlow 1.4 client. */
 @NullMarked
 package org.cloister.ovs.openflow;
 

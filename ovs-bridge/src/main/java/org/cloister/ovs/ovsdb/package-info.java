@@ -1,4 +1,4 @@
-/** An OVSDB client (RFC 7047): transactions, and a copy of the rows that the server keeps current. */
+/** The OVSDB client (RFC 7047). */
 @NullMarked
 package org.cloister.ovs.ovsdb;
 

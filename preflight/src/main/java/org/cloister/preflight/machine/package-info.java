@@ -1,4 +1,4 @@
-/** The machine that this runs on, as far as it is looked at: files, programs, environment. Changes nothing. */
+/** What checks read of a machine: files and programs. */
 @NullMarked
 package org.cloister.preflight.machine;
 

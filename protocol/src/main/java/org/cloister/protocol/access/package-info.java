@@ -1,4 +1,4 @@
-/** How persons come to their controlling VM; docs/protocol.md, section 9, "Persons". */
+/** The controlling VM's first message to a person: the SSH host key or a refusal. */
 @NullMarked
 package org.cloister.protocol.access;
 

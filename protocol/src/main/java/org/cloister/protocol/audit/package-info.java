@@ -1,3 +1,3 @@
-/** The audit chain: records, signed heads, segments, and how anybody finds what was changed. docs/protocol.md, section 14. */
+/** The format of audit logs and their verification. */
 @org.jspecify.annotations.NullMarked
 package org.cloister.protocol.audit;

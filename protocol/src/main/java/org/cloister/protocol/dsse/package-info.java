@@ -1,4 +1,4 @@
-/** Signed objects: DSSE envelopes, version 1, and the keys that sign them. */
+/** DSSE envelopes, signing and verification keys. */
 @NullMarked
 package org.cloister.protocol.dsse;
 

@@ -1,4 +1,4 @@
-/** What a VM is, on whose word, and why it is not believed (docs/protocol.md, section 11). */
+/** Evidence statements: claims, signing and appraisal. */
 @NullMarked
 package org.cloister.protocol.evidence;
 

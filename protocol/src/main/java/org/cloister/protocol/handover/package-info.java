@@ -1,4 +1,4 @@
-/** How a VM that has just booted becomes somebody: what its host says of it, and what it is told and handed in its first circuit. */
+/** Messages between a VM and its verifier: assignment, hand-over, unlock and readmission. */
 @NullMarked
 package org.cloister.protocol.handover;
 

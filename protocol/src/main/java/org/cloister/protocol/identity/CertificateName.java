@@ -36,6 +36,21 @@ public record CertificateName(String id, String role, String project) {
         throw new MalformedException("name: want ID.ROLE.PROJECT" + DOMAIN + ", have " + StrictJson.quoted(dnsName));
     }
 
+    /**
+     * Parses a name that a peer sent.
+     *
+     * @param field for the error's text, which has nothing of what the peer sent, since it is logged
+     */
+    public static CertificateName parseReceived(String field, String text) throws MalformedException {
+        try {
+            return parse(text);
+        } catch (MalformedException e) {
+            throw new MalformedException(
+                    field + ": want ID.ROLE.PROJECT.cloister.internal, labels of a-z, 0-9 and -, have " + text.length()
+                            + " characters of another form");
+        }
+    }
+
     public static boolean isLabel(String label) {
         return LABEL.matcher(label).matches();
     }

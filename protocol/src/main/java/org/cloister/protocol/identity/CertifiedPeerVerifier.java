@@ -5,7 +5,6 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.cloister.transport.link.AgentLink;
 
 /** Decides whose chain of certificates this is: somebody's who was certified. */
 @FunctionalInterface
@@ -24,7 +23,7 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
         };
     }
 
-    /** Relays. They bring the list with them that could deny them, so it is asked after the handshake: {@link AgentLink}. */
+    /** Relays. They bring the list with them that could deny them, so it is asked after the handshake: {@code AgentLink}. */
     static CertifiedPeerVerifier forRelays(TrustStore beliefs) {
         return chain -> {
             try {

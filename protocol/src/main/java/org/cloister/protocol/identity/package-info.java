@@ -1,4 +1,4 @@
-/** Who is who: names, and the small authorities that certify them (RFC 5280). */
+/** Certificates, trust anchors, revocation lists, enrolment and project documents. */
 @NullMarked
 package org.cloister.protocol.identity;
 

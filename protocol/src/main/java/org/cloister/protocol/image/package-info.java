@@ -1,4 +1,4 @@
-/** What the parts of Cloister say to each other and the formats they sign; no daemon code, no I/O beyond reading a file. */
+/** The manifest of a guest image. */
 @NullMarked
 package org.cloister.protocol.image;
 

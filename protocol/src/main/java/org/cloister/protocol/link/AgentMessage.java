@@ -8,7 +8,6 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.wire.FromAgent;
-import org.cloister.transport.link.StreamRequest;
 
 /** What an agent says on its attach stream; docs/protocol.md, section 8. */
 public sealed interface AgentMessage {
@@ -56,9 +55,11 @@ public sealed interface AgentMessage {
         return switch (message.getKindCase()) {
             case ATTACH -> new Attach(software(message.getAttach().getSoftware()));
             case SERVE ->
-                new Serve(StreamRequest.name("serve", message.getServe().getName()));
+                new Serve(CertificateName.parseReceived(
+                        "serve", message.getServe().getName()));
             case UNSERVE ->
-                new Unserve(StreamRequest.name("unserve", message.getUnserve().getName()));
+                new Unserve(CertificateName.parseReceived(
+                        "unserve", message.getUnserve().getName()));
             case DIAL_REFUSED ->
                 new DialRefused(
                         DialBackToken.of(message.getDialRefused().getToken().toByteArray()),

@@ -10,7 +10,6 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.wire.FromRelay;
-import org.cloister.transport.link.StreamRequest;
 
 /** What the relay says on an attach stream; docs/protocol.md, section 8. */
 public sealed interface RelayMessage {
@@ -99,7 +98,8 @@ public sealed interface RelayMessage {
             case RENEWAL_ASKED ->
                 new RenewalRequested(
                         message.getRenewalAsked().getId(),
-                        StreamRequest.name("from", message.getRenewalAsked().getFrom()),
+                        CertificateName.parseReceived(
+                                "from", message.getRenewalAsked().getFrom()),
                         RenewalResult.requireRequest(message.getRenewalAsked().getRequest()));
             case LEAVE -> ShutdownRequest.of(message.getLeave().getWithinMs());
             case KIND_NOT_SET -> new UnknownMessage();
@@ -157,13 +157,13 @@ public sealed interface RelayMessage {
     private static Dial dial(org.cloister.protocol.link.wire.Dial dial) throws MalformedException {
         return new Dial(
                 DialBackToken.of(dial.getToken().toByteArray()),
-                StreamRequest.name("from", dial.getFrom()),
-                StreamRequest.name("to", dial.getTo()),
+                CertificateName.parseReceived("from", dial.getFrom()),
+                CertificateName.parseReceived("to", dial.getTo()),
                 policy(dial.getPolicy()));
     }
 
     private static Served served(org.cloister.protocol.link.wire.Served served) throws MalformedException {
-        CertificateName name = StreamRequest.name("served", served.getName());
+        CertificateName name = CertificateName.parseReceived("served", served.getName());
         return new Served(
                 name,
                 served.getRefused().isEmpty() ? Optional.empty() : Optional.of(CloseReason.parse(served.getRefused())));

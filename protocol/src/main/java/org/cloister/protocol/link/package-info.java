@@ -1,4 +1,4 @@
-/** Links between agents and the relay: HTTP/2 over TLS 1.3 with both sides authenticated; docs/protocol.md, sections 7 and 8. */
+/** Messages of the attach stream, limits and versions. */
 @NullMarked
 package org.cloister.protocol.link;
 

@@ -1,4 +1,4 @@
-/** What a project's owners accept: their signed policy, and when another takes its place (docs/protocol.md, section 12). */
+/** The project policy and its succession. */
 @NullMarked
 package org.cloister.protocol.policy;
 

@@ -1,4 +1,4 @@
-/** What became of a ticket, for who asks later, without anybody's help (docs/protocol.md, section 15). */
+/** The format of receipts and their verification. */
 @NullMarked
 package org.cloister.protocol.receipt;
 

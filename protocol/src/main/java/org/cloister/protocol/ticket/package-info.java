@@ -1,4 +1,4 @@
-/** What a project asks of a site's nodes, and what it is given (docs/protocol.md, section 13). */
+/** Tickets, openings, allocations, and the messages of ticket streams. */
 @NullMarked
 package org.cloister.protocol.ticket;
 

@@ -3,7 +3,6 @@ package org.cloister.protocol.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,11 +17,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.TestFrames;
 import org.cloister.protocol.access.wire.Granted;
 import org.cloister.protocol.access.wire.Refused;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.link.ProtocolLimits;
-import org.cloister.transport.link.MessageFraming;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,8 +50,7 @@ class AccessResponseTest {
         AccessResponse refused = new AccessResponse.Refused(AccessResponse.Refused.MEMBER, "no member");
         for (var each :
                 Map.of("access-granted", granted, "access-refused", refused).entrySet()) {
-            byte[] frame =
-                    ByteBufUtil.getBytes(MessageFraming.frame(each.getValue().wire()));
+            byte[] frame = TestFrames.frame(each.getValue().wire());
             assertThat(HexFormat.of().formatHex(frame)).isEqualTo(HexFormat.of().formatHex(vector(each.getKey())));
             assertThat(AccessResponse.read(Arrays.copyOfRange(frame, Integer.BYTES, frame.length)))
                     .isEqualTo(each.getValue());

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.MessageLite;
-import io.netty.buffer.ByteBufUtil;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.protocol.TestFrames;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.BootCertificate;
 import org.cloister.protocol.identity.BootIdentity;
@@ -27,7 +27,6 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.ticket.Opening;
-import org.cloister.transport.link.MessageFraming;
 import org.junit.jupiter.api.Test;
 
 /** What docs/protocol.md says of booting VMs in sections 3, 10 and 11 is what the code does. */
@@ -156,7 +155,7 @@ class HandoverDocumentTest {
     }
 
     private static byte[] framed(MessageLite message) {
-        return ByteBufUtil.getBytes(MessageFraming.frame(message));
+        return TestFrames.frame(message);
     }
 
     private byte[] block(String name) {

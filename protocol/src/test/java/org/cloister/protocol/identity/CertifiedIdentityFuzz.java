@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
-import org.cloister.ctl.authority.EnrolmentFileStore;
 
 /** Whatever bytes come from outside: a value, or a refusal that an operator can read. The first byte says to which parser. */
 class CertifiedIdentityFuzz {
@@ -23,7 +22,6 @@ class CertifiedIdentityFuzz {
             CertificateRequest::parse,
             EnrolmentRequest::parse,
             EnrolmentToken::parse,
-            EnrolmentFileStore::parse,
             SigningKeyFile::parse,
             AuthorityCertificate::parse,
             bytes -> CertificateChain.parse(List.of(bytes)),

@@ -7,9 +7,7 @@ import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.cloister.base.encoding.Digest;
@@ -20,7 +18,7 @@ import org.cloister.protocol.evidence.AttestationClaims;
 import org.cloister.protocol.evidence.BootPublicKeys;
 import org.cloister.protocol.evidence.CircuitBinding;
 import org.cloister.protocol.evidence.EvidenceStatementSigner;
-import org.cloister.protocol.evidence.EvidenceStore;
+import org.cloister.protocol.evidence.MemoryEvidenceStore;
 import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.handover.WorkerName;
@@ -77,7 +75,7 @@ public final class ReceiptFixture {
                             SignedTicketFixture.key(SignatureCurve.P384).verificationKey()),
                     nonce,
                     CircuitBinding.of(new byte[1], new byte[2]));
-            evidence = new EvidenceStatementSigner(host.name().id(), host.key(), new StatementRecord())
+            evidence = new EvidenceStatementSigner(host.name().id(), host.key(), new MemoryEvidenceStore())
                     .issue(facts, claim, List.of(), at(60))
                     .bytes();
             handOver = HandoverRecord.of(at(61), workerChain(boot, slot), nonce);
@@ -118,20 +116,6 @@ public final class ReceiptFixture {
     }
 
     /** A host's record of what it signed, while the test lasts. */
-    private static final class StatementRecord implements EvidenceStore {
-        private final Map<String, byte[]> kept = new HashMap<>();
-
-        @Override
-        public Optional<byte[]> find(String vm) {
-            return Optional.ofNullable(kept.get(vm));
-        }
-
-        @Override
-        public void store(String vm, byte[] payload) {
-            kept.put(vm, payload);
-        }
-    }
-
     public ReceiptFixture(int nodes) throws IOException, GeneralSecurityException {
         this(new SignedTicketFixture(), nodes);
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
-import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,11 +14,11 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.protocol.TestFrames;
 import org.cloister.protocol.ticket.wire.FromOffice;
 import org.cloister.protocol.ticket.wire.FromParty;
 import org.cloister.protocol.ticket.wire.Refused;
 import org.cloister.protocol.ticket.wire.Welcome;
-import org.cloister.transport.link.MessageFraming;
 import org.junit.jupiter.api.Test;
 
 /** What is said on streams of tickets, against docs/protocol.md, section 13. */
@@ -71,30 +70,28 @@ class TicketMessagesTest {
     @Test
     void messages_travel_as_the_examples_show() throws Exception {
         AgentTicketMessage claim = new AgentTicketMessage.Claim(ID, 7);
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(claim.wire()))).isEqualTo(vector("from-party-claim"));
+        assertThat(TestFrames.frame(claim.wire())).isEqualTo(vector("from-party-claim"));
         AgentTicketMessage open = new AgentTicketMessage.Open(List.of(text("c")), text("o"));
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(open.wire()))).isEqualTo(vector("from-party-open"));
+        assertThat(TestFrames.frame(open.wire())).isEqualTo(vector("from-party-open"));
         AgentTicketMessage close = new AgentTicketMessage.Close(List.of(text("c")), text("w"));
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(close.wire()))).isEqualTo(vector("from-party-close"));
+        assertThat(TestFrames.frame(close.wire())).isEqualTo(vector("from-party-close"));
         AgentTicketMessage askOpenings = new AgentTicketMessage.QueryOpenings();
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(askOpenings.wire())))
-                .isEqualTo(vector("from-party-ask-openings"));
+        assertThat(TestFrames.frame(askOpenings.wire())).isEqualTo(vector("from-party-ask-openings"));
         RelayTicketMessage part = new RelayTicketMessage.ForwardedStatement("t", 1, text("s"), List.of(text("c")));
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(part.wire()))).isEqualTo(vector("from-office-part"));
+        assertThat(TestFrames.frame(part.wire())).isEqualTo(vector("from-office-part"));
         RelayTicketMessage welcome = new RelayTicketMessage.Welcome(text("h"), List.of(text("c")));
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(welcome.wire()))).isEqualTo(vector("from-office-welcome"));
+        assertThat(TestFrames.frame(welcome.wire())).isEqualTo(vector("from-office-welcome"));
         RelayTicketMessage refused = new RelayTicketMessage.Refused(ID, TicketClause.QUOTA, "x");
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(refused.wire()))).isEqualTo(vector("from-office-refused"));
+        assertThat(TestFrames.frame(refused.wire())).isEqualTo(vector("from-office-refused"));
         RelayTicketMessage usedEpoch = new RelayTicketMessage.Refused(ID, TicketClause.SEQUENCE, "x", 41);
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(usedEpoch.wire())))
-                .isEqualTo(vector("from-office-used-epoch"));
+        assertThat(TestFrames.frame(usedEpoch.wire())).isEqualTo(vector("from-office-used-epoch"));
         RelayTicketMessage claimed = new RelayTicketMessage.Claimed(
                 text("t"),
                 List.of(text("c")),
                 text("a"),
                 text("h"),
                 new ProjectTrustBundle(List.of(text("g"), text("s")), text("p"), text("l")));
-        assertThat(ByteBufUtil.getBytes(MessageFraming.frame(claimed.wire()))).isEqualTo(vector("from-office-claimed"));
+        assertThat(TestFrames.frame(claimed.wire())).isEqualTo(vector("from-office-claimed"));
     }
 
     private static ByteString text(String text) {

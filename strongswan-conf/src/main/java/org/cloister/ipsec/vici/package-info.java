@@ -1,4 +1,4 @@
-/** The protocol of strongSwan's vici plugin: packets, messages, and a client that keeps one connection to charon. */
+/** The vici client for charon. */
 @NullMarked
 package org.cloister.ipsec.vici;
 

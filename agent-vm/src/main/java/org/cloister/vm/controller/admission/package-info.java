@@ -1,4 +1,4 @@
-/** The controlling VM towards its workers: evidence, what is handed over once a slot, and the circuit that lives on after that. */
+/** Verifies workers, hands credentials over to them, and readmits them. */
 @NullMarked
 package org.cloister.vm.controller.admission;
 

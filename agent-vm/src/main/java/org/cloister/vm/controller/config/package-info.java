@@ -1,4 +1,4 @@
-/** The daemon of a project's VMs. As controller it drives the project's Local Slurm and has worker VMs asked for. */
+/** Settings of a project, its machine and its folders. */
 @NullMarked
 package org.cloister.vm.controller.config;
 

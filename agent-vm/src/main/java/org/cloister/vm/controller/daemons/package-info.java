@@ -1,4 +1,4 @@
-/** The daemons of a project's Local Slurm in its controlling VM: their files, and the order in which they run. */
+/** The Local Slurm's daemons: slurmctld, slurmdbd, their configuration and units. */
 @NullMarked
 package org.cloister.vm.controller.daemons;
 

@@ -1,4 +1,4 @@
-/** The project's drive in its controlling VM: a LUKS2 volume under the key that an opener brings, and the folders on it. */
+/** Opens the project's drive and creates its folders. */
 @NullMarked
 package org.cloister.vm.controller.drive;
 

@@ -1,4 +1,4 @@
-/** The plugin in slurmctld that lets jobs wait for their nodes and refuses what cannot be: its data and its installation. */
+/** The submit plugin and its data. */
 @NullMarked
 package org.cloister.vm.controller.jobsubmit;
 

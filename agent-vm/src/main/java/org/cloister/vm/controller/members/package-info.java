@@ -1,4 +1,4 @@
-/** A project's members, as the VM's system, its Slurm and its storage know them. */
+/** Members' accounts, homes, UIDs and Slurm associations. */
 @NullMarked
 package org.cloister.vm.controller.members;
 

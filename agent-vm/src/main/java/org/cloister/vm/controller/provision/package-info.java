@@ -1,4 +1,4 @@
-/** What a controlling VM gives each worker: a way in, its job's part of the storage, a certificate and the cluster's key. */
+/** A worker's network access, storage export and certificate. */
 @NullMarked
 package org.cloister.vm.controller.provision;
 

@@ -1,4 +1,4 @@
-/** The Local Slurm's queue becomes tickets, and nodes that come become running jobs. */
+/** Turns pending jobs into tickets and starts them on their nodes. */
 @NullMarked
 package org.cloister.vm.controller.queue;
 

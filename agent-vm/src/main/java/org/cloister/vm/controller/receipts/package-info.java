@@ -1,4 +1,4 @@
-/** Receipts of a project's tickets, from the parts of all who have one. */
+/** Collects the parts of receipts and issues receipts. */
 @NullMarked
 package org.cloister.vm.controller.receipts;
 

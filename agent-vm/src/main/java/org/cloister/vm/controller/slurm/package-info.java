@@ -1,4 +1,4 @@
-/** The project's Local Slurm as the controlling VM uses it: jobs, nodes, and the few changes that are made to them. */
+/** The Local Slurm's commands, jobs, nodes and slurm.conf. */
 @NullMarked
 package org.cloister.vm.controller.slurm;
 

@@ -1,4 +1,4 @@
-/** Persons in their controlling VM: OpenSSH through circuits, and what of it takes data out. */
+/** The SSH gateway, sessions and the export log. */
 @NullMarked
 package org.cloister.vm.controller.ssh;
 

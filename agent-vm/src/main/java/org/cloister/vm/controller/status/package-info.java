@@ -1,4 +1,4 @@
-/** What users are told of jobs that wait. */
+/** Statuses of pending jobs for their owners. */
 @NullMarked
 package org.cloister.vm.controller.status;
 

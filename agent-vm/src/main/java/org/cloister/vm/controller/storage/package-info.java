@@ -1,4 +1,4 @@
-/** The project's files: mounted by workers, exported by the controlling VM to each of them alone. */
+/** The NFS server and its exports. */
 @NullMarked
 package org.cloister.vm.controller.storage;
 

@@ -1,4 +1,4 @@
-/** Workers from the site: tickets to the relay and what becomes of them. */
+/** Requests worker VMs from the relay and stores their tickets. */
 @NullMarked
 package org.cloister.vm.controller.tickets;
 

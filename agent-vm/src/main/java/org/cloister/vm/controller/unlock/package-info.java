@@ -1,4 +1,4 @@
-/** A controlling VM towards its opener: what it shows, what it is brought, and whether it takes that. */
+/** The unlock server, the unlock's verification and the project documents. */
 @NullMarked
 package org.cloister.vm.controller.unlock;
 

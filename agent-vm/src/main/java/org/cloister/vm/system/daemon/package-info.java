@@ -1,4 +1,4 @@
-/** The VM's own programs, daemons and mounts, found again whatever became of the agent that began them. */
+/** Daemons that agent-vm starts itself or through systemd, their accounts, logs and secret files. */
 @NullMarked
 package org.cloister.vm.system.daemon;
 

@@ -1,4 +1,4 @@
-/** The VM's own programs, daemons and mounts, found again whatever became of the agent that began them. */
+/** Mounts, their holders, and unmounting. */
 @NullMarked
 package org.cloister.vm.system.mount;
 

@@ -1,4 +1,4 @@
-/** Who is who among a job's nodes. */
+/** The VM's host name and its table of nodes' addresses. */
 @NullMarked
 package org.cloister.vm.system.names;
 

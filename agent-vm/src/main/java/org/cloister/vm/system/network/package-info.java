@@ -1,4 +1,4 @@
-/** The guard, and behind it the VM's one address in the project's network. */
+/** The project interface and its nftables tables. */
 @NullMarked
 package org.cloister.vm.system.network;
 

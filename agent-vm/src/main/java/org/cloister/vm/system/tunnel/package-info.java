@@ -1,4 +1,4 @@
-/** A VM's tunnels to the machines of its project, and the charon that makes them. */
+/** The charon daemon, the VM's tunnels and its locked private key. */
 @NullMarked
 package org.cloister.vm.system.tunnel;
 

@@ -1,4 +1,4 @@
-/** A project's members, as the VM's system, its Slurm and its storage know them. */
+/** Accounts of a project's members in a VM. */
 @NullMarked
 package org.cloister.vm.system.users;
 

@@ -1,4 +1,4 @@
-/** What volumes this VM has, for whoever looks from within: no keys, and nothing of what is on them. */
+/** A VM's disks and volumes, and the volume status file. */
 @NullMarked
 package org.cloister.vm.system.volume;
 

@@ -1,4 +1,4 @@
-/** A worker's scratch disk: encrypted for one job, and erased after it. */
+/** The scratch volume and its erasure. */
 @NullMarked
 package org.cloister.vm.worker.scratch;
 

@@ -1,4 +1,4 @@
-/** A worker's life: shows what it is, takes what it is handed over, becomes a node of its job, and leaves nothing. */
+/** The setup steps that turn a worker VM into a Slurm node. */
 @NullMarked
 package org.cloister.vm.worker.steps;
 

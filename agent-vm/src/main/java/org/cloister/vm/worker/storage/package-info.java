@@ -1,4 +1,4 @@
-/** The project's files: mounted by workers, exported by the controlling VM to each of them alone. */
+/** Mounts of the project's storage. */
 @NullMarked
 package org.cloister.vm.worker.storage;
 

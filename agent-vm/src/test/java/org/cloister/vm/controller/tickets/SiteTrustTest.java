@@ -7,23 +7,18 @@ import com.google.protobuf.ByteString;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.math.BigInteger;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.cloister.ctl.authority.EnrolmentFileStore;
-import org.cloister.ctl.authority.RegistrationAuthority;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.CertificateAuthority;
 import org.cloister.protocol.identity.CertificateName;
-import org.cloister.protocol.identity.CertificateRequest;
-import org.cloister.protocol.identity.EnrolmentRequest;
-import org.cloister.protocol.identity.EnrolmentToken;
+import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.SubjectPublicKey;
 import org.cloister.protocol.identity.TrustAnchors;
@@ -33,7 +28,6 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.SignedTicketFixture;
 import org.cloister.protocol.ticket.SignedTicketFixture.Signer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Whose nodes a controlling VM takes, and until when. */
 class SiteTrustTest {
@@ -47,10 +41,6 @@ class SiteTrustTest {
             () -> now);
     private final SiteTrust site = new SiteTrust(beliefs);
     private final VerificationKey host = world.hosts.get(0).key().verificationKey();
-
-    @TempDir
-    @SuppressWarnings("NullAway.Init") // JUnit sets it
-    private Path folder;
 
     SiteTrustTest() throws Exception {}
 
@@ -99,19 +89,12 @@ class SiteTrustTest {
         refuses(allocation(world.relay.key()), "revoked");
     }
 
-    private void takeBackHost(int number) throws Exception {
-        RegistrationAuthority desk = new RegistrationAuthority(world.site, new EnrolmentFileStore(folder));
-        CertificateName name = world.hosts.get(0).name();
-        EnrolmentToken.NewToken token = EnrolmentToken.make(new SecureRandom());
-        desk.open(name, token.publicHalf(), now, Duration.ofHours(1));
-        desk.answer(
-                EnrolmentRequest.first(
-                        CertificateRequest.make(name, world.hosts.get(0).key()), token.token()),
-                now);
-        desk.revoke(name, "stolen", now);
-        // All its certificates have ended since.
+    private void revokeHostKey(int number) throws Exception {
+        // All certificates of that key have ended since.
         now = NOW.plus(Duration.ofDays(20));
-        beliefs.addRevocationList(desk.list(BigInteger.valueOf(number), now, Duration.ofHours(24)));
+        CertificateAuthority.Revocation key = new CertificateAuthority.Revocation(RevocationList.numberOf(host), NOW);
+        beliefs.addRevocationList(
+                world.site.revoke(List.of(key), BigInteger.valueOf(number), now, Duration.ofHours(24)));
     }
 
     @Test
@@ -120,7 +103,7 @@ class SiteTrustTest {
         site.onWelcome(welcome(world.relay));
         site.verifyAllocation(allocation(world.relay.key()));
         assertThat(site.isKeyRevoked(host)).isFalse();
-        takeBackHost(2);
+        revokeHostKey(2);
         assertThat(site.isKeyRevoked(host)).isTrue();
         assertThat(site.isUntrusted(host)).isTrue();
         assertThat(site.isKeyRevoked(world.hosts.get(1).key().verificationKey()))

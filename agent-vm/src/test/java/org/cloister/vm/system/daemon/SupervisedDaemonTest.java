@@ -140,4 +140,34 @@ class SupervisedDaemonTest {
             }
         }
     }
+
+    @Test
+    void a_daemon_is_started_once_found_by_another_and_started_again(@TempDir Path folder) throws Exception {
+        SupervisedDaemon first = sleeper(folder);
+        SupervisedDaemon second = sleeper(folder);
+        try {
+            first.start();
+            List<ProcessHandle> running = first.processes();
+            assertThat(running).hasSize(1);
+            first.detach();
+            second.start();
+            assertThat(second.processes()).isEqualTo(running);
+            running.get(0).destroyForcibly();
+            running.get(0).onExit().get();
+            long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+            while (second.processes().isEmpty() && System.nanoTime() < deadline) {
+                Thread.sleep(20);
+            }
+            assertThat(second.processes()).hasSize(1).doesNotContainAnyElementsOf(running);
+        } finally {
+            first.stop();
+            second.stop();
+        }
+        assertThat(first.processes()).isEmpty();
+    }
+
+    private static SupervisedDaemon sleeper(Path folder) {
+        return new SupervisedDaemon(
+                ProcessRunner.local(), "test " + folder, List.of("sleep", "600"), Map.of(), folder.resolve("log"));
+    }
 }

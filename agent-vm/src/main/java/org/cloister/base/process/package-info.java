@@ -1,5 +1,0 @@
-/** The VM's own programs, daemons and mounts, found again whatever became of the agent that began them. */
-@NullMarked
-package org.cloister.base.process;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Bytes as base64, base32 and hex text, digests, and the error for malformed input. */
+@NullMarked
+package org.cloister.base.encoding;
+
+import org.jspecify.annotations.NullMarked;
