@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.ByteString;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -125,6 +126,15 @@ class VmForwardingTest {
 
     private static void same(byte[] got, byte[] sent) {
         assertThat(Arrays.equals(got, sent)).isTrue();
+    }
+
+    @Test
+    void what_becomes_of_the_hosts_own_certificate_is_for_the_host_to_hear() throws Exception {
+        Instant until = Instant.now().plusSeconds(3600);
+        forwarding.onRenewed(until);
+        forwarding.onRenewalFailed("no desk");
+        assertThat(own.renewals.poll(0, TimeUnit.SECONDS)).isEqualTo(until);
+        assertThat(own.refusals.poll(0, TimeUnit.SECONDS)).isEqualTo("no desk");
     }
 
     @Test

@@ -112,6 +112,7 @@ class BoundsDocumentTest {
             @SuppressWarnings("x") Set<String> it = ConcurrentHashMap.newKeySet();      | true
             private final ExecutorService it = Executors.newCachedThreadPool();         | true
             private final StringBuilder it = new StringBuilder();                       | true
+            private @Nullable ByteBuf it;                                               | true
             class B { private final Deque<String> it = new ArrayDeque<>(); }            | true
             private final List<String> it; A(List<String> its) { it = List.copyOf(its); } | false
             private final Map<Level, String> it = new EnumMap<>(Level.class);           | false

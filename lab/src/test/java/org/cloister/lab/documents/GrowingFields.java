@@ -78,6 +78,7 @@ final class GrowingFields {
             "StringBuilder",
             "StringBuffer",
             "ByteArrayOutputStream",
+            "ByteBuf",
             "BitSet");
     private static final Set<String> THREADS = Set.of(
             "Executor",

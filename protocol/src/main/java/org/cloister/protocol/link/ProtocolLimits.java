@@ -61,6 +61,7 @@ public final class ProtocolLimits {
     public static final int VM_MESSAGES = 2000;
     public static final int EVIDENCE_BYTES = 262144;
     public static final Duration EVIDENCE_PAUSE = Duration.ofSeconds(1);
+    public static final Duration ANSWER_TIME = Duration.ofSeconds(20);
     public static final int ASSIGNMENT_BYTES = 1056768;
     public static final int BOOTING_VM_MESSAGE_BYTES = 262144;
     public static final int BOOT_MESSAGES = 100;
@@ -113,6 +114,7 @@ public final class ProtocolLimits {
         table.put("vm-words", (long) VM_MESSAGES);
         table.put("evidence", (long) EVIDENCE_BYTES);
         table.put("evidence-pause", EVIDENCE_PAUSE.toSeconds());
+        table.put("answer-time", ANSWER_TIME.toSeconds());
         table.put("assignment", (long) ASSIGNMENT_BYTES);
         table.put("from-booting", (long) BOOTING_VM_MESSAGE_BYTES);
         table.put("boot-words", (long) BOOT_MESSAGES);

@@ -7,13 +7,16 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamBytes;
 import org.cloister.transport.link.StreamRequest;
 
-/** A VM's end of a question to its host: a stream with one message each way. */
+/** A VM's end of a question to its host: a stream with one message each way, the answer within {@code answer-time}. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
 final class SingleRequestStream<T> extends ChannelInboundHandlerAdapter {
     private final String subject;
@@ -44,6 +47,13 @@ final class SingleRequestStream<T> extends ChannelInboundHandlerAdapter {
             MessageFraming framing,
             ResponseReader<T> reading) {
         Promise<T> answer = channel.loop().newPromise();
+        ScheduledFuture<?> patience = channel.loop()
+                .schedule(
+                        () -> answer.tryFailure(new IOException(subject + ": want an answer of the host within "
+                                + ProtocolLimits.ANSWER_TIME.toSeconds() + " s, have none")),
+                        ProtocolLimits.ANSWER_TIME.toMillis(),
+                        TimeUnit.MILLISECONDS);
+        answer.addListener(done -> patience.cancel(false));
         channel.open(request, stream -> {
                     stream.pipeline().addLast(framing, new SingleRequestStream<>(subject, reading, answer));
                     stream.write(MessageFraming.frame(question));
@@ -55,6 +65,16 @@ final class SingleRequestStream<T> extends ChannelInboundHandlerAdapter {
                     }
                 });
         return answer;
+    }
+
+    /** With the time for the answer its stream is over, too. */
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        answer.addListener(done -> {
+            if (!done.isSuccess()) {
+                ctx.close();
+            }
+        });
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.concurrent.Future;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,7 @@ import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.circuit.CircuitException;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.link.DialBackToken;
 import org.cloister.protocol.link.ProtocolLimits;
@@ -30,6 +32,7 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.StreamBytes;
 import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.link.StreamResponse;
+import org.cloister.transport.link.UnreadStreamBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -209,7 +212,7 @@ public final class VmForwarder implements AgentLinkListener {
     /** On the upstream's event loop, when its response has come. */
     private static void splice(CircuitSplice.End vm, int version, Channel upstream, StreamRequest request) {
         upstream.config().setAutoRead(false);
-        upstream.pipeline().addLast(new StreamBuffer());
+        UnreadStreamBuffer.last(upstream);
         upstream.pipeline().remove(StreamBytes.class);
         CircuitSplice.End relay = new CircuitSplice.End(upstream, CircuitClose.Side.RELAY);
         // Of a circuit the opener speaks first, of a stream of tickets the relay: it asks who the VM is.
@@ -220,12 +223,8 @@ public final class VmForwarder implements AgentLinkListener {
     }
 
     private static void respond(Channel side, CircuitSplice.End vm, int version) {
-        if (side == vm.stream()) {
-            if (side.isActive()) {
-                ChannelRequestReader.accept(side, version);
-            }
-        } else {
-            side.pipeline().remove(StreamBuffer.class);
+        if (side == vm.stream() && side.isActive()) {
+            ChannelRequestReader.accept(side, version);
         }
     }
 
@@ -294,5 +293,20 @@ public final class VmForwarder implements AgentLinkListener {
         attached.forEach(session -> session.send(list));
         own.onRevocationList(signed);
         return true;
+    }
+
+    @Override
+    public void onListRefused(IdentityRefusedException list) {
+        own.onListRefused(list);
+    }
+
+    @Override
+    public void onRenewed(Instant until) {
+        own.onRenewed(until);
+    }
+
+    @Override
+    public void onRenewalFailed(String why) {
+        own.onRenewalFailed(why);
     }
 }

@@ -10,6 +10,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.security.cert.Certificate;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.cloister.protocol.circuit.CircuitClose;
@@ -203,13 +204,18 @@ public final class Circuit {
 
     private ChannelFuture unlessOver(Consumer<ChannelPromise> words) {
         ChannelPromise promise = channel.newPromise();
-        channel.eventLoop().execute(() -> {
-            if (channel.isActive()) {
-                words.accept(promise);
-            } else {
-                promise.trySuccess();
-            }
-        });
+        try {
+            channel.eventLoop().execute(() -> {
+                if (channel.isActive()) {
+                    words.accept(promise);
+                } else {
+                    promise.trySuccess();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // Its loop has ended, and it with that.
+            promise.trySuccess();
+        }
         return promise;
     }
 

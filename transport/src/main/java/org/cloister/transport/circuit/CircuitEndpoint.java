@@ -22,6 +22,7 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.ProtocolVersions;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamBytes;
+import org.cloister.transport.link.UnreadStreamBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +68,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
             ProtocolVersions ours,
             Promise<Circuit> promise,
             Circuit.Application application) {
+        UnreadStreamBuffer.first(pipeline.channel());
         SslHandler tls = new SslHandler(half.engine);
         tls.setHandshakeTimeoutMillis(ProtocolLimits.TLS_HANDSHAKE.toMillis());
         // The order matters: TLS begins its handshake when it is added.

@@ -1,7 +1,6 @@
 package org.cloister.transport.circuit;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
@@ -20,6 +19,7 @@ import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.transport.link.StreamBytes;
 import org.cloister.transport.link.StreamRequest;
+import org.cloister.transport.link.UnreadStreamBuffer;
 
 /**
  * Two streams made one circuit. Passes each DATA frame's buffer on as it came and reads from a side only while the other
@@ -108,6 +108,7 @@ public final class CircuitSplice {
         Channel side = end.stream;
         side.eventLoop().execute(() -> {
             side.config().setAutoRead(over.get());
+            UnreadStreamBuffer.last(side);
             side.pipeline().addLast(new Half(end.who, other));
             respond.accept(side);
             if (side.isActive()) {
@@ -178,19 +179,13 @@ public final class CircuitSplice {
             this.other = otherSide.stream;
         }
 
-        /** A stream that holds bytes unread is open after its connection has ended, until they are read. */
         @Override
         public void handlerAdded(ChannelHandlerContext ctx) {
-            ChannelFutureListener gone = closed -> {
+            other.closeFuture().addListener(closed -> {
                 if (!ctx.executor().isShuttingDown()) {
                     ctx.executor().execute(this::onOtherGone);
                 }
-            };
-            other.closeFuture().addListener(gone);
-            other.parent().closeFuture().addListener(gone);
-            ctx.channel()
-                    .closeFuture()
-                    .addListener(closed -> other.parent().closeFuture().removeListener(gone));
+            });
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
 import io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
@@ -14,6 +15,7 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameCodec;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2GoAwayFrame;
 import io.netty.handler.codec.http2.Http2LocalFlowController;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -78,6 +80,7 @@ public final class LinkCodec {
                 codec.validateHeaders(true).gracefulShutdownTimeoutMillis(0).build();
         pipeline.addLast(http2);
         pipeline.addLast(new ConnectionWindow(http2.connection()));
+        pipeline.addLast(new PlainGoAway());
         pipeline.addLast(new Http2MultiplexHandler(streams));
         return http2.connection();
     }
@@ -87,6 +90,23 @@ public final class LinkCodec {
                 .initialWindowSize(ProtocolLimits.STREAM_WINDOW_BYTES)
                 .maxFrameSize(ProtocolLimits.FRAME_BYTES)
                 .maxHeaderListSize(ProtocolLimits.HEADER_LIST_BYTES);
+    }
+
+    /**
+     * Takes the debug data from a GOAWAY. Netty sends each open stream an event with a reference of its own to it, and with it to
+     * all that was read at once; whoever passes on no events of others would never let go of it.
+     */
+    private static final class PlainGoAway extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            if (message instanceof Http2GoAwayFrame goAway) {
+                long error = goAway.errorCode();
+                goAway.release();
+                ctx.fireChannelRead(new DefaultHttp2GoAwayFrame(error));
+            } else {
+                ctx.fireChannelRead(message);
+            }
+        }
     }
 
     /**

@@ -11,6 +11,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,12 +25,14 @@ public final class PtyPort implements AutoCloseable {
     private final Path device;
     private final Path socket;
     private final ServerSocketChannel server;
+    private final PortWire wire;
     private @Nullable SocketChannel opener;
 
-    private PtyPort(Process script, Path device, Path socket) throws IOException {
+    private PtyPort(Process script, Path device, Path socket, PortWire wire) throws IOException {
         this.script = script;
         this.device = device;
         this.socket = socket;
+        this.wire = wire;
         this.server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         server.bind(UnixDomainSocketAddress.of(socket));
         start(this::fromHost);
@@ -37,6 +40,11 @@ public final class PtyPort implements AutoCloseable {
     }
 
     public static PtyPort open(Path folder) throws IOException, InterruptedException {
+        return open(folder, PortWire.plain());
+    }
+
+    /** @param wire through which all goes */
+    public static PtyPort open(Path folder, PortWire wire) throws IOException, InterruptedException {
         Process script = new ProcessBuilder("script", "-q", "-c", MAKE, "/dev/null")
                 .directory(folder.toFile())
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -45,7 +53,7 @@ public final class PtyPort implements AutoCloseable {
         for (int i = 0; i < 1000 && !Files.exists(name); i++) {
             Thread.sleep(10);
         }
-        return new PtyPort(script, Path.of(Files.readString(name).strip()), folder.resolve("port"));
+        return new PtyPort(script, Path.of(Files.readString(name).strip()), folder.resolve("port"), wire);
     }
 
     public Path device() {
@@ -79,15 +87,17 @@ public final class PtyPort implements AutoCloseable {
         thread.start();
     }
 
-    private void fromHost() throws IOException {
+    private void fromHost() throws IOException, InterruptedException {
         OutputStream out = script.getOutputStream();
         ByteBuffer buffer = ByteBuffer.allocate(1 << 16);
         while (true) {
             try (SocketChannel next = server.accept()) {
                 become(next);
                 while (next.read(buffer.clear()) >= 0) {
-                    out.write(buffer.array(), 0, buffer.position());
-                    out.flush();
+                    wire.pass(PortFault.From.HOST, Arrays.copyOf(buffer.array(), buffer.position()), bytes -> {
+                        out.write(bytes);
+                        out.flush();
+                    });
                 }
             } catch (IOException e) {
                 if (!server.isOpen() || !script.isAlive()) {
@@ -102,15 +112,26 @@ public final class PtyPort implements AutoCloseable {
         InputStream in = script.getInputStream();
         byte[] bytes = new byte[1 << 16];
         for (int n = in.read(bytes); n >= 0; n = in.read(bytes)) {
-            ByteBuffer left = ByteBuffer.wrap(bytes, 0, n);
-            while (left.hasRemaining()) {
-                SocketChannel to = awaitOpener();
-                try {
-                    to.write(left);
-                } catch (IOException e) {
-                    become(null);
-                }
+            wire.pass(PortFault.From.VM, Arrays.copyOf(bytes, n), this::give);
+        }
+    }
+
+    private void give(byte[] bytes) throws InterruptedException {
+        ByteBuffer left = ByteBuffer.wrap(bytes);
+        while (left.hasRemaining()) {
+            SocketChannel to = awaitOpener();
+            try {
+                to.write(left);
+            } catch (IOException e) {
+                leave(to);
             }
+        }
+    }
+
+    /** The next one may be there already. */
+    private synchronized void leave(SocketChannel gone) {
+        if (opener == gone) {
+            opener = null;
         }
     }
 

@@ -75,6 +75,13 @@ class CircuitTest {
     }
 
     @Test
+    void one_whose_loop_has_ended_is_over() throws Exception {
+        circuits.close();
+        assertThat(ends.target().shutdownOutput().await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(ends.target().close(CloseReason.LOST).isSuccess()).isTrue();
+    }
+
+    @Test
     void who_was_at_the_other_end_is_known_when_it_is_over() throws Exception {
         Circuit over = ends.target();
         over.channel().close().sync();
