@@ -3,6 +3,7 @@ package org.cloister.ctl.circuit;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
@@ -14,9 +15,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.transport.circuit.Circuit;
 
 /** The two streams of a process at one end of a circuit. Neither side is read faster than the other one takes. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
 public final class StandardStreams extends ChannelInboundHandlerAdapter implements Circuit.Application {
     private static final int PIECE_BYTES = 64 * 1024;
 
@@ -55,11 +58,16 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
         byte[] piece = new byte[PIECE_BYTES];
         try {
             for (int n = in.read(piece); n >= 0; n = in.read(piece)) {
-                circuit.channel()
+                ChannelFuture passed = circuit.channel()
                         .writeAndFlush(Unpooled.copiedBuffer(piece, 0, n))
-                        .sync();
+                        .await();
+                if (!passed.isSuccess()) {
+                    // If it is over already, it says itself why.
+                    circuit.close(CloseReason.LOST);
+                    return;
+                }
             }
-            circuit.shutdownOutput().sync();
+            circuit.shutdownOutput();
         } catch (IOException e) {
             heardAll.completeExceptionally(new IOException("standard input: " + e.getMessage(), e));
         } catch (InterruptedException e) {

@@ -14,6 +14,9 @@ import org.cloister.protocol.identity.CertificateName;
  * @param proxy a command's words
  */
 record SshHostBlock(CertificateName vm, String login, Path identity, Path knownHosts, List<String> proxy) {
+    /** As sshd asks: no connection of TCP's tells either that a relay passes nothing on any more. Three are lost before it ends. */
+    private static final int ALIVE_S = 300;
+
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@:,./=+-]+");
 
     String render(String alias) {
@@ -29,6 +32,7 @@ record SshHostBlock(CertificateName vm, String login, Path identity, Path knownH
                 + line("UpdateHostKeys", "no")
                 + line("PasswordAuthentication", "no")
                 + line("ForwardAgent", "no")
+                + line("ServerAliveInterval", String.valueOf(ALIVE_S))
                 + line("ProxyCommand", command());
     }
 

@@ -51,6 +51,8 @@ class SshHostBlockTest {
                         "userknownhostsfile " + folder.resolve("known_hosts-main"),
                         "stricthostkeychecking true",
                         "updatehostkeys false",
+                        "serveraliveinterval 300",
+                        "serveralivecountmax 3",
                         "proxycommand agentctl project connect --site '/it'\\''s 100%%/site.pem'");
     }
 

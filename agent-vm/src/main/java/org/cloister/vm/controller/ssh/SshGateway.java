@@ -48,6 +48,8 @@ public final class SshGateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SshGateway.class);
     private static final Set<CertificateRole> ROLES = Set.of(CertificateRole.MEMBER, CertificateRole.EXPORTER);
     private static final Duration ENDING = Duration.ofSeconds(20);
+    /** For the words of a refusal to arrive. */
+    private static final Duration REFUSED = Duration.ofSeconds(5);
 
     private final Context terms;
     private final SessionEnvironment place;
@@ -227,6 +229,10 @@ public final class SshGateway implements AutoCloseable {
         LOG.warn("{}: refused: {}", circuit.terms().from(), word);
         circuit.channel().writeAndFlush(MessageFraming.frame(new AccessResponse.Refused(word, text).wire()));
         circuit.shutdownOutput();
+        // A circuit of the VM's is not to be had by whoever is refused and stays.
+        circuit.channel()
+                .eventLoop()
+                .schedule(() -> circuit.channel().close(), REFUSED.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private void end(SshSession session, SshCircuitPipe splice) {

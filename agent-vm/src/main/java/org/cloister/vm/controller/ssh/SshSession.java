@@ -2,12 +2,14 @@ package org.cloister.vm.controller.ssh;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -32,6 +34,9 @@ final class SshSession {
     static final int LOG_GID = LoginRules.MOST_ID + 1;
 
     private static final List<String> PIPES = List.of(REQUEST_PIPE, RESPONSE_PIPE);
+    private static final String CONFIG = "sshd_config";
+    private static final String PID = "pid";
+    private static final Duration REMOVING = Duration.ofSeconds(5);
 
     private final SessionEnvironment place;
     private final Identity who;
@@ -100,8 +105,7 @@ final class SshSession {
         SshdConfig settings =
                 new SshdConfig(place.hostKey().file(), who.member().login(), who.key(), who.role(), command);
         Files.write(
-                Files.createFile(folder.resolve("sshd_config"), OURS),
-                settings.text().getBytes(StandardCharsets.US_ASCII));
+                Files.createFile(folder.resolve(CONFIG), OURS), settings.text().getBytes(StandardCharsets.US_ASCII));
         if (who.role() == CertificateRole.EXPORTER) {
             for (String name : PIPES) {
                 place.programs().runChecked("mkfifo", "-m", "600", pipe(name).toString());
@@ -118,7 +122,9 @@ final class SshSession {
      * @param release tells sshd that no more comes
      */
     void stop(Runnable release) throws IOException {
-        Optional<SshSessionProcesses> processes = SshSessionProcesses.of(place.programs(), folder.resolve("pid"));
+        // A session's process that has not written its number by now finds nothing to start sshd with.
+        Files.deleteIfExists(folder.resolve(CONFIG));
+        Optional<SshSessionProcesses> processes = processes();
         release.run();
         if (export.isPresent()) {
             export.get().stop();
@@ -126,9 +132,33 @@ final class SshSession {
         if (processes.isPresent()) {
             processes.get().stop();
         }
-        for (String name : List.of(REQUEST_PIPE, RESPONSE_PIPE, LOG_PIPE, "pid", "sshd_config")) {
-            Files.deleteIfExists(folder.resolve(name));
+        remove();
+    }
+
+    private Optional<SshSessionProcesses> processes() throws IOException {
+        return SshSessionProcesses.of(place.programs(), folder.resolve(PID));
+    }
+
+    /** As long as the folder is there, the session's process may come to write its number. */
+    private void remove() throws IOException {
+        long endNs = System.nanoTime() + REMOVING.toNanos();
+        while (true) {
+            for (String name : List.of(REQUEST_PIPE, RESPONSE_PIPE, LOG_PIPE)) {
+                Files.deleteIfExists(folder.resolve(name));
+            }
+            Optional<SshSessionProcesses> late = processes();
+            if (late.isPresent()) {
+                late.get().stop();
+            }
+            Files.deleteIfExists(folder.resolve(PID));
+            try {
+                Files.deleteIfExists(folder);
+                return;
+            } catch (DirectoryNotEmptyException e) {
+                if (System.nanoTime() - endNs > 0) {
+                    throw e;
+                }
+            }
         }
-        Files.deleteIfExists(folder);
     }
 }

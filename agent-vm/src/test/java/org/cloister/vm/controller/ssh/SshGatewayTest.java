@@ -33,11 +33,11 @@ class SshGatewayTest extends SingleLoginFixture {
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             assertThat(call.answer)
                     .isEqualTo(new AccessResponse.Granted(world.place.hostKey().key(), "ada"));
+            assertThat(world.counted("sessions")).isEqualTo(1);
             var ended = call.ssh("id -un; pwd; echo wrong >&2; exit 42");
             assertThat(ended.out()).isEqualTo("ada\n" + world.home + "\n");
             assertThat(ended.errors()).isEqualTo("wrong\n");
             assertThat(ended.status()).isEqualTo(42);
-            assertThat(world.counted("sessions")).isEqualTo(1);
         }
         eventually(() -> world.desk.sessionCount() == 0 && isEmpty(world.place.folder()));
         assertThat(world.counted("sessions")).isZero();
@@ -99,6 +99,9 @@ class SshGatewayTest extends SingleLoginFixture {
                 assertThat(refused.word()).isEqualTo(Refused.MEMBER);
                 assertThat(refused.text()).contains("eve9");
             });
+            assertThat(call.circuit.channel().closeFuture().await(20, TimeUnit.SECONDS))
+                    .as("it ends though its opener stays")
+                    .isTrue();
         }
         assertThat(world.counted("refused_member_total")).isEqualTo(1);
         assertThatThrownBy(() -> world.new Person("cat5", CertificateRole.OPENER).calls(CertificateRole.OPENER))
