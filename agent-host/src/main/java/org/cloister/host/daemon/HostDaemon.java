@@ -311,7 +311,7 @@ final class HostDaemon implements AutoCloseable {
     }
 
     /** Those that run, or are about to, each have their channel; who is asked to end, until the time for that is over. */
-    private static void listen(
+    static void listen(
             List<VmLedgerEntry> entries, VmFolders folders, GuestShutdownNotifier leaving, VmChannels channels) {
         List<ChannelPlan> plans = new ArrayList<>();
         for (VmLedgerEntry entry : entries) {

@@ -1,6 +1,7 @@
 package org.cloister.host.resources;
 
 import com.google.protobuf.ByteString;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -113,30 +114,48 @@ public final class VmPlanSamples {
 
     /** A controlling VM with its drive. */
     public static VmPlan withDrive(ResourceOwner owner) {
-        VmPlan plain = plain(owner);
-        DriveName name = new DriveName(owner.project(), "main");
-        DomainSpec domain = plain.domain();
+        return on(FOLDER.resolve("channel"), owner, IDENTITY, Optional.of("main"));
+    }
+
+    /**
+     * A VM of its project alone.
+     *
+     * @param channel the socket of its port
+     * @param drive a controlling VM's; empty for a worker
+     */
+    public static VmPlan on(Path channel, ResourceOwner owner, Digest image, Optional<String> drive) {
+        DomainSpec plain = plain(owner).domain();
+        Optional<DriveName> its = drive.map(name -> new DriveName(owner.project(), name));
+        List<DomainDisk> disks = its.stream()
+                .map(name -> new DomainDisk(
+                        Path.of("/drives").resolve(name.file()), VmPlan.DRIVE_SERIAL, DomainDisk.Use.WRITABLE))
+                .toList();
+        DomainSpec domain = new DomainSpec(
+                owner,
+                plain.accelerator(),
+                plain.boot(),
+                plain.cpus(),
+                plain.memoryMib(),
+                plain.backing(),
+                disks,
+                plain.mac(),
+                channel,
+                plain.tpm(),
+                plain.launchSecurity(),
+                plain.debugConsole());
         return new VmPlan(
-                new DomainSpec(
-                        owner,
-                        domain.accelerator(),
-                        domain.boot(),
-                        domain.cpus(),
-                        domain.memoryMib(),
-                        domain.backing(),
-                        List.of(new DomainDisk(
-                                Path.of("/drives").resolve(name.file()), VmPlan.DRIVE_SERIAL, DomainDisk.Use.WRITABLE)),
-                        domain.mac(),
-                        domain.channel(),
-                        domain.tpm(),
-                        domain.launchSecurity(),
-                        domain.debugConsole()),
-                plain.port(),
-                plain.mtu(),
-                plain.scratchBytes(),
-                plain.image(),
-                plain.sharing(),
-                Optional.of(new DriveClaim(name, 9)));
+                domain,
+                port(owner, PortOwnerLabels.owner(owner), its.isPresent() ? PortRole.CONTROLLER : PortRole.WORKER),
+                MTU,
+                OptionalLong.empty(),
+                image,
+                HostSharing.PROJECT,
+                its.map(name -> new DriveClaim(name, 9)));
+    }
+
+    /** As its maker does it. */
+    public static void make(VmFolders folders, VmPlan plan, AssignmentMessage.Assigned assignment) throws IOException {
+        folders.make(plan, assignment);
     }
 
     static AssignmentMessage.Assigned assignment(ResourceOwner owner) {
@@ -149,12 +168,16 @@ public final class VmPlanSamples {
     }
 
     static PortPlan port(ResourceOwner owner, String label) {
+        return port(owner, label, PortRole.CONTROLLER);
+    }
+
+    private static PortPlan port(ResourceOwner owner, String label, PortRole role) {
         return new PortPlan(
                 owner.names().tap(),
                 1,
                 Endpoint.of(MAC, new Ipv4Address("10.7.0.3")),
                 PortOwnerLabels.job(owner),
-                PortRole.CONTROLLER,
+                role,
                 Set.of(),
                 null,
                 null,

@@ -95,6 +95,25 @@ public final class LoopbackRelay implements AutoCloseable {
         return cast.credential(of);
     }
 
+    /** Serves another project of the site from now on. */
+    public void serve(ProjectHistory project, byte[] revocations) throws IOException, GeneralSecurityException {
+        for (byte[] document : project.envelopes()) {
+            deliver(document);
+        }
+        deliver(cast.site.approval(project.id(), 1, TestSite.QUOTA));
+        deliver(revocations);
+    }
+
+    /** Takes a document, an approval, or a list of revocations, which all who are attached hear then. */
+    public void deliver(byte[] signed) throws IOException {
+        cast.relay.deliver(signed);
+    }
+
+    /** The second of {@link #project}, which revokes nobody either. */
+    public byte[] laterRevocations() throws IOException {
+        return TestSite.list(cast.site.a.authority, 2);
+    }
+
     /** As of who has heard no list yet. */
     public TrustStore beliefs() {
         return cast.freshBeliefs();

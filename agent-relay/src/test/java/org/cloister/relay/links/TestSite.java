@@ -107,9 +107,13 @@ public final class TestSite {
     }
 
     public byte[] approval(Project project, long number, ProjectApproval.Quota quota) throws GeneralSecurityException {
+        return approval(project.id(), number, quota);
+    }
+
+    byte[] approval(String project, long number, ProjectApproval.Quota quota) throws GeneralSecurityException {
         Instant now = Instant.now();
         ProjectApproval approval = new ProjectApproval(
-                project.id(), number, "chem", now.minusSeconds(60), now.plus(DAY.multipliedBy(30)), quota);
+                project, number, "chem", now.minusSeconds(60), now.plus(DAY.multipliedBy(30)), quota);
         return sign(ProjectApproval.TYPE, approval.payload(), key);
     }
 

@@ -17,7 +17,7 @@ import org.cloister.vm.system.daemon.UnitControl;
  * @param run agent-vm's folder on tmpfs
  * @param etc {@code /etc}, which lies in memory
  */
-record ControllerEnvironment(
+public record ControllerEnvironment(
         ProcessRunner programs,
         LibCryptoCalls crypto,
         Cryptsetup cryptsetup,

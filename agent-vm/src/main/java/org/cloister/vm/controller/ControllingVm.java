@@ -80,7 +80,7 @@ public final class ControllingVm implements AgentLinkListener {
      * @param begun nothing yet
      * @param ending hears once that this VM is over, when all that it had is closed
      */
-    ControllingVm(
+    public ControllingVm(
             VmAssignment assignment,
             BootKeyPairs keys,
             VmTrustStore believed,

@@ -8,18 +8,25 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.cloister.luks.secret.SecretMemory;
+import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.transport.circuit.FaultyPath;
 import org.cloister.transport.circuit.PathFault;
 import org.cloister.transport.circuit.PathFault.Direction;
+import org.cloister.transport.circuit.PathFault.Kind;
 import org.cloister.vm.controller.admission.RetainedObjectCounter;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.junit.jupiter.api.Test;
@@ -40,16 +47,18 @@ class BrokenCircuitTest {
     /** A worker and its controlling VM, of which one circuit meets one fault. */
     private static final class CircuitFaultCase extends WorkerSessionHarness {
         private final FaultyPath path;
-        private final AtomicBoolean met = new AtomicBoolean();
+        private final Queue<FaultyPath> paths = new ConcurrentLinkedQueue<>();
 
-        CircuitFaultCase(Path folder, Optional<PathFault> fault) {
+        CircuitFaultCase(Path folder, Optional<PathFault> before, Optional<PathFault> fault) {
             this.folder = folder;
             this.path = new FaultyPath(fault);
+            before.ifPresent(each -> paths.add(new FaultyPath(before)));
+            paths.add(path);
         }
 
-        /** The next circuit alone has the fault. */
+        /** The next circuit alone has the fault, or the one after it. */
         void arm() {
-            relay.paths = () -> met.getAndSet(true) ? FaultyPath.sound() : path;
+            relay.paths = () -> Optional.ofNullable(paths.poll()).orElseGet(FaultyPath::sound);
         }
 
         /** @return whether it came up; else it went off without */
@@ -119,8 +128,9 @@ class BrokenCircuitTest {
         void of(CircuitFaultCase world) throws Exception;
     }
 
-    private CircuitFaultCase run(Optional<PathFault> fault, Scenario course) throws IOException {
-        CircuitFaultCase world = new CircuitFaultCase(Files.createTempDirectory(folders, "case"), fault);
+    private CircuitFaultCase run(Optional<PathFault> before, Optional<PathFault> fault, Scenario course)
+            throws IOException {
+        CircuitFaultCase world = new CircuitFaultCase(Files.createTempDirectory(folders, "case"), before, fault);
         try {
             world.start();
             try {
@@ -134,27 +144,49 @@ class BrokenCircuitTest {
         }
     }
 
-    /** @return how many cases there were */
     private int withEachFault(Scenario course) throws Exception {
-        CircuitFaultCase sound = run(Optional.empty(), course);
+        return withEachFault(Optional.empty(), Set.of(Kind.values()), course);
+    }
+
+    /**
+     * With each of these kinds.
+     *
+     * @param before the fault of the circuit before, if there is such a one
+     * @return how many of them happened
+     */
+    private int withEachFault(Optional<PathFault> before, Set<Kind> kinds, Scenario course) throws Exception {
+        CircuitFaultCase sound = run(before, Optional.empty(), course);
         int toTarget = sound.path.records(Direction.TO_TARGET);
         int toOpener = sound.path.records(Direction.TO_OPENER);
-        List<Callable<CircuitFaultCase>> cases = new ArrayList<>();
-        for (PathFault fault : PathFault.all(toTarget, toOpener)) {
-            // The last each way is TLS's farewell, which an end that has gone does not wait for.
-            boolean last = fault.record() == (fault.direction() == Direction.TO_TARGET ? toTarget : toOpener) - 1;
+        List<PathFault> faults = new ArrayList<>(PathFault.all(toTarget, toOpener));
+        faults.removeIf(each -> !kinds.contains(each.kind()));
+        Set<PathFault> happened = ConcurrentHashMap.newKeySet();
+        List<Callable<Void>> cases = new ArrayList<>();
+        for (PathFault fault : faults) {
             cases.add(() -> {
-                CircuitFaultCase each = run(Optional.of(fault), course);
-                assertThat(each.path.happened() || last)
-                        .as("%s happened", fault)
-                        .isTrue();
-                return each;
+                if (run(before, Optional.of(fault), course).path.happened()) {
+                    happened.add(fault);
+                }
+                return null;
             });
         }
+        assertThat(failures(cases)).isEmpty();
+        // Messages that are written at once are one record. The last each way is TLS's farewell, which an end that has
+        // gone
+        // does not wait for.
+        faults.removeIf(each -> each.record() == (each.direction() == Direction.TO_TARGET ? toTarget : toOpener) - 1);
+        assertThat(faults)
+                .as("places at which something happened")
+                .allMatch(each -> happened.stream()
+                        .anyMatch(other -> other.direction() == each.direction() && other.record() == each.record()));
+        return happened.size();
+    }
+
+    private static List<String> failures(List<Callable<Void>> cases) throws InterruptedException {
         ExecutorService some = Executors.newFixedThreadPool(AT_ONCE);
         List<String> failures = new ArrayList<>();
         try {
-            for (Future<CircuitFaultCase> each : some.invokeAll(cases)) {
+            for (Future<Void> each : some.invokeAll(cases)) {
                 try {
                     each.get();
                 } catch (ExecutionException e) {
@@ -164,34 +196,70 @@ class BrokenCircuitTest {
         } finally {
             some.shutdownNow();
         }
-        assertThat(failures).isEmpty();
-        return cases.size();
+        return failures;
+    }
+
+    private static void handOver(CircuitFaultCase world) throws Exception {
+        world.arm();
+        world.boot();
+        if (world.joins()) {
+            world.has(world.world.mungeKey);
+            assertThat(world.gone()).isEmpty();
+            world.isReleased();
+        } else {
+            assertThat(world.machine.given).as("keys of a worker that went off").isEmpty();
+            WorkerEvent.EndReason trouble =
+                    world.next(WorkerEvent.NodeGone.class).reason();
+            assertThat(trouble.code()).isEqualTo("denied-spent");
+            assertThat(trouble.text()).as("blames no host").endsWith("broke during its hand-over");
+            assertThat(world.gone()).isEmpty();
+        }
+        world.leavesNothing();
     }
 
     @Test
     void a_hand_over_ends_in_one_worker_with_its_keys_or_in_a_spent_slot_whatever_is_lost() throws Exception {
-        int cases = withEachFault(world -> {
-            world.arm();
-            world.boot();
-            if (world.joins()) {
-                world.has(world.world.mungeKey);
-                assertThat(world.gone()).isEmpty();
-                world.isReleased();
-            } else {
-                assertThat(world.machine.given)
-                        .as("keys of a worker that went off")
-                        .isEmpty();
-                WorkerEvent.EndReason trouble =
-                        world.next(WorkerEvent.NodeGone.class).reason();
-                assertThat(trouble.code()).isEqualTo("denied-spent");
-                assertThat(trouble.text()).as("blames no host").endsWith("broke during its hand-over");
-                assertThat(world.gone()).isEmpty();
-            }
-            world.leavesNothing();
-        });
+        int cases = withEachFault(BrokenCircuitTest::handOver);
         // Of the worker the hello, the evidence, six phases, ready and its part; of the desk the hello, question,
         // hand-over and release.
-        assertThat(cases).isGreaterThanOrEqualTo((10 + 4) * PathFault.Kind.values().length);
+        assertThat(cases).isGreaterThanOrEqualTo((10 + 4) * Kind.values().length);
+    }
+
+    @Test
+    void a_hand_over_whose_second_circuit_breaks_too_ends_likewise() throws Exception {
+        AtomicInteger question = new AtomicInteger();
+        run(Optional.empty(), Optional.empty(), world -> {
+            Function<EvidenceMessage.Request, EvidenceMessage.Response> host = world.relay.host;
+            world.relay.host = asked -> {
+                question.set(world.path.records(Direction.TO_OPENER) - 1);
+                return host.apply(asked);
+            };
+            handOver(world);
+        });
+        int cases = withEachFault(
+                Optional.of(new PathFault(Direction.TO_OPENER, question.get(), Kind.CUT_AFTER)),
+                Set.of(Kind.CUT_AFTER),
+                BrokenCircuitTest::handOver);
+        assertThat(cases).isGreaterThanOrEqualTo(10 + 4);
+    }
+
+    @Test
+    void a_worker_that_comes_back_goes_on_with_what_it_has_whatever_is_lost() throws Exception {
+        int cases = withEachFault(world -> {
+            world.ready();
+            world.machine.log.clear();
+            world.news.clear();
+            world.arm();
+            world.relay.cut();
+            assertThat(world.joins()).as("the worker lives on").isTrue();
+            world.has(world.world.mungeKey);
+            assertThat(world.gone()).isEmpty();
+            assertThat(world.machine.log).isEmpty();
+            world.isReleased();
+            world.leavesNothing();
+        });
+        // Of the worker the hello, resume, beat, ready, a phase and its part; of the desk the hello, beat, release.
+        assertThat(cases).isGreaterThanOrEqualTo((6 + 3) * Kind.values().length);
     }
 
     @Test
@@ -210,6 +278,6 @@ class BrokenCircuitTest {
         });
         // Of the worker the hello, resume, beat, ready, readmitted, a phase and its part; of the desk the hello, beat,
         // readmission, release.
-        assertThat(cases).isGreaterThanOrEqualTo((7 + 4) * PathFault.Kind.values().length);
+        assertThat(cases).isGreaterThanOrEqualTo((7 + 4) * Kind.values().length);
     }
 }

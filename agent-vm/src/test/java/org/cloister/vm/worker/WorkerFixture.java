@@ -32,8 +32,8 @@ import org.cloister.protocol.evidence.AttestationClaims;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.evidence.EvidenceStatement;
 import org.cloister.protocol.evidence.EvidenceStatementSigner;
-import org.cloister.protocol.evidence.MemoryEvidenceStore;
 import org.cloister.protocol.evidence.IssuanceRefusedException;
+import org.cloister.protocol.evidence.MemoryEvidenceStore;
 import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.handover.AssignmentMessage;
@@ -102,11 +102,13 @@ final class WorkerFixture implements Provisioner {
     /** Of the same name, after another opener has opened it anew. */
     final ControllerBoot reopened;
 
-    final SigningKey hostKey = SigningKey.of(BootFixture.pair(SignatureCurve.P256));
+    final SigningKey hostKey;
     final Ticket ticket;
     final ProjectPolicy policy;
     final byte[] revocations;
-    /** The one after it: who certified the controlling VM is nobody any more. */
+    /** The one after it, which revokes nobody either. */
+    final byte[] laterRevocations;
+    /** Another one after it: who certified the controlling VM is nobody any more. */
     final byte[] revocation;
     /** How often something was handed over. */
     final AtomicInteger gives = new AtomicInteger();
@@ -120,6 +122,11 @@ final class WorkerFixture implements Provisioner {
     private final EvidenceStatementSigner issuer;
 
     WorkerFixture() throws IOException, GeneralSecurityException {
+        this(SigningKey.of(BootFixture.pair(SignatureCurve.P256)));
+    }
+
+    WorkerFixture(SigningKey hostKey) throws IOException, GeneralSecurityException {
+        this.hostKey = hostKey;
         Instant now = Instant.now();
         BootFixture.Project made = BootFixture.project(2);
         project = made.history();
@@ -133,6 +140,7 @@ final class WorkerFixture implements Provisioner {
                 Duration.ofDays(300),
                 random);
         revocations = owner.revoke(List.of(), BigInteger.ONE, now, Duration.ofHours(24));
+        laterRevocations = owner.revoke(List.of(), BigInteger.TWO, now, Duration.ofHours(24));
         SigningKey cat = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
         above = owner.certifyPerson(
                 "cat",

@@ -4,6 +4,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
@@ -36,6 +37,7 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.relay.links.LoopbackRelay;
 import org.cloister.transport.channel.HostPortDialler;
+import org.cloister.transport.channel.PortWire;
 import org.cloister.transport.channel.PtyPort;
 import org.cloister.transport.channel.VmForwarder;
 import org.cloister.transport.channel.VmPort;
@@ -81,6 +83,11 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
     private final AgentLink vmLink;
 
     TicketConversation(Path folder) throws Exception {
+        this(folder, PortWire.plain());
+    }
+
+    /** @param channel what passes between the VM and its host; its fault can do no more than hang up */
+    TicketConversation(Path folder, PortWire channel) throws Exception {
         relay = new LoopbackRelay(Files.createDirectory(folder.resolve("relay")));
         wire = new RecordCuttingProxy(relay.address());
         TlsCredential host = relay.credential(relay.host());
@@ -97,7 +104,8 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
                 new AgentLink.Settings(List.of(wire.address()), () -> host, each -> each, ofHost, "a test's host"),
                 forwarding,
                 new Random(1));
-        pipe = PtyPort.open(Files.createDirectory(folder.resolve("port")));
+        pipe = PtyPort.open(Files.createDirectory(folder.resolve("port")), channel);
+        channel.endBy(kind -> hangUp());
         port = forwarding.open(loops.next(), pipe.socket(), Set.of(relay.controller()), new VmPortListener() {});
 
         TlsCredential controller = relay.credential(relay.controller());
@@ -115,6 +123,10 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
                 decisions,
                 InstantSource.system());
         workers.start(events::add);
+        // Else whether the VM's first stream is refused is a matter of luck.
+        while (!claims.isConnected()) {
+            Thread.sleep(10);
+        }
         RelayTicketConnection line =
                 new RelayTicketConnection(() -> speaker(controller), site::onWelcome, new StreamListener());
         vmLink = new AgentLink(
@@ -124,6 +136,19 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
                 ofVm,
                 new Attaching(line::attach),
                 new Random(2));
+    }
+
+    private void hangUp() {
+        try {
+            pipe.hangUp();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Whether both streams of tickets are there. */
+    boolean isWhole() {
+        return isOpen && claims.isConnected();
     }
 
     private static SigningKey key(TlsCredential own) throws IOException {
@@ -146,8 +171,9 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
     private final class StreamListener implements RelayTicketConnection.Listener {
         @Override
         public void onOpen(RelayTicketConnection.Sender to) {
-            isOpen = true;
             workers.onOpen(to);
+            // Behind that, which asks for what is awaited: of what is ordered later it must not.
+            decisions.execute(() -> isOpen = true);
         }
 
         @Override

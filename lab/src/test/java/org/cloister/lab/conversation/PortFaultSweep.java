@@ -1,0 +1,134 @@
+package org.cloister.lab.conversation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.cloister.transport.channel.PortFault;
+import org.cloister.transport.channel.PortFault.Kind;
+import org.cloister.transport.channel.PortFault.Position;
+import org.cloister.transport.channel.PortWire;
+
+/**
+ * Lives of VMs and their hosts, each with a sound pipe once, and then anew with each fault that its frames can meet, some at a
+ * time. {@code -Dcloister.sweep.all=true} leaves none out; otherwise some of each life are drawn, and {@code -Dcloister.seed}
+ * repeats.
+ */
+@SuppressWarnings("NullAway") // what is missing shows as a failed test
+final class PortFaultSweep {
+    private static final int AT_ONCE = 10;
+    private static final int SAMPLE = 8;
+
+    private final Path folder;
+    private final Random random;
+    private final boolean whole;
+    private final AtomicInteger runs = new AtomicInteger();
+    private final List<String> failures = new ArrayList<>();
+
+    /** From the VM's start to its end, in a folder of its own; fails unless both ends agree. */
+    interface Scenario {
+        void live(Path folder, PortWire wire) throws Exception;
+    }
+
+    /**
+     * A life, and what can go wrong in it.
+     *
+     * @param kinds of each frame
+     * @param alone frames that a sound life has, of which each is lost besides and nothing else happens
+     */
+    record FaultPlan(String name, Scenario life, List<Kind> kinds, List<Position> alone) {
+        private List<PortFault> faults(List<Position> places) {
+            assertThat(places).as(name).containsAll(alone);
+            return PortFault.all(places, kinds);
+        }
+    }
+
+    PortFaultSweep(Path folder) {
+        this.folder = folder;
+        this.whole = Boolean.getBoolean("cloister.sweep.all");
+        String given = System.getProperty("cloister.seed", "");
+        long seed = given.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(given);
+        this.random = new Random(seed);
+        System.out.println("channels: CLOISTER_SEED=" + seed);
+    }
+
+    void run(List<FaultPlan> courses) throws Exception {
+        ExecutorService some = Executors.newFixedThreadPool(AT_ONCE);
+        try {
+            Map<FaultPlan, Future<PortWire>> sound = new LinkedHashMap<>();
+            Map<FaultPlan, List<Future<PortWire>>> broken = new LinkedHashMap<>();
+            for (FaultPlan each : courses) {
+                sound.put(each, some.submit(() -> run(each, Optional.empty())));
+                // These wait longest.
+                broken.put(
+                        each,
+                        new ArrayList<>(each.alone.stream()
+                                .map(place ->
+                                        some.submit(() -> run(each, Optional.of(new PortFault(place, Kind.LOST)))))
+                                .toList()));
+            }
+            for (FaultPlan each : courses) {
+                List<PortFault> all = each.faults(sound.get(each).get().places());
+                List<PortFault> drawn = drawn(all);
+                System.out.println("channel of a " + each.name + ": " + drawn.size() + " of " + all.size() + " faults");
+                drawn.forEach(fault -> broken.get(each).add(some.submit(() -> run(each, Optional.of(fault)))));
+            }
+            for (Map.Entry<FaultPlan, List<Future<PortWire>>> each : broken.entrySet()) {
+                int happened = happened(each.getValue());
+                // The last frames of a sound life may not come in another, and two that came may come as one.
+                assertThat(happened)
+                        .as("faults of a %s that happened", each.getKey().name)
+                        .isGreaterThanOrEqualTo(each.getValue().size() * 3 / 4);
+            }
+        } finally {
+            some.shutdownNow();
+        }
+        assertThat(failures).isEmpty();
+    }
+
+    private int happened(List<Future<PortWire>> cases) throws InterruptedException {
+        int happened = 0;
+        for (Future<PortWire> each : cases) {
+            try {
+                happened += each.get().happened() ? 1 : 0;
+            } catch (ExecutionException e) {
+                failures.add(String.valueOf(e.getCause()));
+                happened++;
+            }
+        }
+        return happened;
+    }
+
+    private List<PortFault> drawn(List<PortFault> all) {
+        if (whole || all.size() <= SAMPLE) {
+            return all;
+        }
+        List<PortFault> drawn = new ArrayList<>(all);
+        Collections.shuffle(drawn, random);
+        return drawn.subList(0, SAMPLE);
+    }
+
+    private PortWire run(FaultPlan course, Optional<PortFault> fault) throws Exception {
+        PortWire wire = new PortWire(fault);
+        try {
+            course.life.live(Files.createDirectory(folder.resolve(Integer.toString(runs.getAndIncrement()))), wire);
+            return wire;
+        } catch (Exception | AssertionError e) {
+            throw new AssertionError(
+                    course.name + ": " + fault.map(PortFault::toString).orElse("no fault") + ": " + e, e);
+        }
+    }
+}
