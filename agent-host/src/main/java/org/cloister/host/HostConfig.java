@@ -20,15 +20,15 @@ import org.cloister.protocol.ticket.ResourceRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code /etc/cloister/agent-host.toml} says.
+ * Configuration of agent-host, as read from {@code /etc/cloister/agent-host.toml}.
  *
  * @param folders of the host's own files
- * @param scratchMib what all scratch disks may have together; empty for what the file system has
- * @param credentials how the host shows who it is
- * @param relays to dial, in turn; names are looked up at each try
- * @param relayNames whom of the site's relays it takes; each of them if empty
- * @param group whose members may ask for everything but to run a VM
- * @param metrics where Prometheus asks, on loopback; none if null
+ * @param scratchMib MiB that all scratch disks may use together; empty for the size of their file system
+ * @param credentials with which the host proves its identity
+ * @param relays addresses to connect to, tried in turn; names are resolved at each attempt
+ * @param relayNames the site's relays that the host accepts; empty to accept each of them
+ * @param group whose members may make every request except to run a VM
+ * @param metrics loopback address that Prometheus scrapes; null for no endpoint
  */
 public record HostConfig(
         Folders folders,
@@ -47,25 +47,29 @@ public record HostConfig(
     private static final Pattern RELAY = Pattern.compile("(\\[[0-9a-fA-F:.]{2,45}]|[0-9A-Za-z.-]{1,253}):([0-9]{1,5})");
     private static final Pattern RELAY_NAME = Pattern.compile("[a-z0-9.-]{1,253}");
     private static final Pattern GROUP = Pattern.compile("[a-z_][a-z0-9_-]{0,31}");
-    /** Of an interface or a bridge, in 15 characters. */
+    /** Name of an interface or a bridge, of at most 15 characters. */
     private static final Pattern DEVICE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,14}");
-    /** What no part between here and QEMU's own options takes for something else. */
+    /** Characters that no layer between here and QEMU's options interprets. */
     private static final Pattern FILE = Pattern.compile("/[A-Za-z0-9_.+~@:/-]{1,254}");
-    /** A VM's folder and a socket in it are 44 characters more, and a socket's path has at most 107. */
+    /** A VM's folder and a socket in it add 44 characters, and a socket's path has at most 107. */
     private static final int MAX_STATE = 63;
 
     /**
-     * @param state ledger, VMs' folders, statements; not on the file system of {@code scratch}
-     * @param images the guest images, a folder each
-     * @param socket for agentctl
-     * @param root the socket of the part that runs as root, asked by who is not root
+     * Folders and sockets of agent-host.
+     *
+     * @param state ledger, VM folders and statements; not on the file system of {@code scratch}
+     * @param images the guest images, one folder for each
+     * @param socket control socket for agentctl
+     * @param root socket of agent-host-root, used when agent-host does not run as root
      */
     public record Folders(Path state, Path scratch, Path images, Path socket, Path root) {}
 
     /**
-     * @param certificate the host's chain in PEM
+     * Files with the host's key and certificates.
+     *
+     * @param certificate the host's certificate chain in PEM
      * @param key its private key, PKCS #8 in PEM
-     * @param site certificates of the site's authority in PEM
+     * @param site certificates of the site CA in PEM
      */
     public record Credentials(Path certificate, Path key, Path site) {}
 
@@ -75,8 +79,10 @@ public record HostConfig(
     }
 
     /**
-     * @param node what this host is called in Global Slurm unless the file says it
-     * @throws org.cloister.daemon.InvalidConfigException with all that is wrong
+     * Reads and validates a configuration file.
+     *
+     * @param node this host's name in the Global Slurm, unless the file sets it
+     * @throws org.cloister.daemon.InvalidConfigException listing every error of the file
      */
     public static HostConfig load(Path file, String node) throws IOException {
         TomlReader toml = TomlReader.open(file);

@@ -6,14 +6,14 @@ import java.util.regex.Pattern;
 import org.cloister.daemon.TomlReader;
 
 /**
- * The table {@code libvirt} of the host's configuration.
+ * Table {@code libvirt} of the host's configuration.
  *
  * @param uri of the host's own libvirtd
- * @param pids where it has each domain's process number, in NAME.pid
- * @param limit of each call
+ * @param pids folder in which libvirt writes each domain's process id, to NAME.pid
+ * @param limit time limit of each call
  */
 public record HostLibvirtConfig(String uri, Path pids, Duration limit) {
-    /** Of this machine alone: the VMs of another are in no step here. */
+    /** URIs of this machine's libvirtd only: VMs of another machine are in no job step here. */
     private static final Pattern URI = Pattern.compile("qemu:///(system|session)(\\?socket=/[A-Za-z0-9_./-]{1,200})?");
 
     static HostLibvirtConfig read(TomlReader toml) {

@@ -7,13 +7,13 @@ import java.util.regex.Pattern;
 import org.cloister.daemon.TomlReader;
 
 /**
- * The table {@code slurm} of the host's configuration: Global Slurm as this host asks it.
+ * Table {@code slurm} of the host's configuration: how this host calls the Global Slurm.
  *
- * @param node what this host is called there
- * @param account the relay's user, whose jobs alone are tickets'
- * @param programs where squeue and scontrol lie; by PATH if empty
- * @param configuration a slurm.conf; the programs' own default if empty
- * @param limit of each program's run
+ * @param node this host's name in the Global Slurm
+ * @param account the relay's user; only jobs of this user carry tickets
+ * @param programs folder of squeue and scontrol; empty to use PATH
+ * @param configuration a slurm.conf; empty for the programs' default
+ * @param limit time limit of each program run
  */
 public record HostSlurmConfig(
         String node, String account, Optional<Path> programs, Optional<Path> configuration, Duration limit) {

@@ -19,16 +19,17 @@ import org.cloister.protocol.ticket.MemoryReserves;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
- * The tables {@code vm}, {@code memory} and {@code times} of the host's configuration: what is the same for all its
- * VMs.
+ * Tables {@code vm}, {@code memory} and {@code times} of the host's configuration: settings that all its VMs share.
  *
- * @param accelerator empty for what the host is found to have
- * @param tpm whether each has a software TPM
- * @param erasureMethod of scratch disks
- * @param debugConsole whether each has a serial console in a file; of no VM in production
- * @param passInterval the longest from one look at all to the next
- * @param drives of controlling VMs, on storage that other hosts share; none are opened here if empty
- * @param leaseAge how long a VM here may go on without a look at its drive's lease; who takes the drive waits as long
+ * @param accelerator empty to use what preflight finds on the host
+ * @param tpm whether each VM has a software TPM
+ * @param erasureMethod for scratch disks
+ * @param debugConsole whether each VM has a serial console in a file; never set in production
+ * @param passInterval the longest time between two reconcile passes
+ * @param drives folder of controlling VMs' drives, on storage that other hosts share; if empty, this host runs no
+ *     controlling VMs
+ * @param leaseAge how long a VM here may run without a check of its drive's lease; a later holder of the drive waits as
+ *     long
  */
 public record HostVmConfig(
         Optional<Accelerator> accelerator,
@@ -44,7 +45,7 @@ public record HostVmConfig(
         Duration leaseAge) {
     private static final int HOUR_S = 3600;
 
-    /** What the file says of {@link MemoryReserves}; what it does not say is as measured. */
+    /** Configured values of {@link MemoryReserves}; for an empty one the measured default applies. */
     public record Reserves(OptionalInt guestMib, OptionalInt guestOneIn, OptionalInt qemuMib, OptionalInt qemuOneIn) {
         public MemoryReserves of(Accelerator accelerator) {
             MemoryReserves usual = MemoryReserves.defaults(accelerator == Accelerator.TCG);

@@ -5,13 +5,13 @@ import java.util.Optional;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.handover.AssignmentMessage;
 
-/** What VMs were made for, as it was written down before they ran. */
+/** Reads the assignments of VMs, which were persisted before the VMs ran. */
 @FunctionalInterface
 public interface AssignmentSource {
     /**
-     * May block; one call at a time.
+     * Returns a VM's assignment. May block; the caller makes one call at a time.
      *
-     * @return empty of a VM of which that was not written down
+     * @return empty if no assignment was persisted for this VM
      */
     Optional<AssignmentMessage.Assigned> of(ResourceOwner owner) throws IOException;
 }

@@ -3,7 +3,7 @@ package org.cloister.host.channel;
 import com.codahale.metrics.Counter;
 import com.codahale.metrics.MetricRegistry;
 
-/** What is counted of channels and evidence; docs/metrics.md. */
+/** Counters of channels and evidence; docs/metrics.md. */
 public final class ChannelMetrics {
     final Counter sessions;
     final Counter openingsFailed;
@@ -13,7 +13,7 @@ public final class ChannelMetrics {
     final Counter statementsRefused;
     final Counter statementsFailed;
 
-    /** @param prefix of the host's own metrics, with a dot at its end */
+    /** @param prefix prefix of the host's own metrics, with a trailing dot */
     public ChannelMetrics(MetricRegistry registry, String prefix) {
         sessions = registry.counter(prefix + "channel.sessions");
         openingsFailed = registry.counter(prefix + "channel.openings.failed");

@@ -7,14 +7,14 @@ import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.identity.CertificateName;
 
 /**
- * What is needed for one VM's channel, all of it the host's own.
+ * Plan of one VM's channel; all values are the host's own.
  *
- * @param socket that QEMU made for the port {@code org.cloister.agent.0}
- * @param names whom the VM may speak for
- * @param facts that the host vouches for
+ * @param socket that QEMU created for the port {@code org.cloister.agent.0}
+ * @param names certificate names that only this VM may serve and connect from
+ * @param facts that the host states in evidence
  */
 public record ChannelPlan(ResourceOwner owner, Path socket, Set<CertificateName> names, VmFacts facts) {
-    /** @throws IllegalArgumentException if the facts are another VM's */
+    /** @throws IllegalArgumentException if the facts belong to another VM */
     public ChannelPlan {
         names = Set.copyOf(names);
         if (!facts.vm().equals(owner.vmId())

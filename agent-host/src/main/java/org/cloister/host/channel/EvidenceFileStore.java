@@ -16,13 +16,13 @@ import org.cloister.protocol.evidence.EvidenceStore;
 import org.cloister.protocol.evidence.VmFacts;
 
 /**
- * One file a VM life, {@code VM.json}, in a folder of its own. A file is written beside, flushed and then linked under its
- * name: it is there whole or not at all, and the first one wins.
+ * Stores one file per VM life, {@code VM.json}, in a folder of its own. It writes a temporary file, flushes it and
+ * links it under its name: the file exists complete or not at all, and the first one is kept.
  */
 public final class EvidenceFileStore implements EvidenceStore {
     private final Path folder;
 
-    /** @param folder exists, on a file system with hard links */
+    /** @param folder an existing folder, on a file system with hard links */
     public EvidenceFileStore(Path folder) {
         this.folder = folder;
     }
@@ -36,7 +36,7 @@ public final class EvidenceFileStore implements EvidenceStore {
                 throw new MalformedException(file + ": want at most " + EvidenceStatement.MAX_BYTES
                         + " bytes, have more; nobody but us writes here");
             }
-            // Who linked it may have been ended before this.
+            // The process that linked the file may have been killed before it flushed the folder.
             flushFolder();
             return Optional.of(payload);
         } catch (NoSuchFileException e) {
@@ -63,7 +63,10 @@ public final class EvidenceFileStore implements EvidenceStore {
         flushFolder();
     }
 
-    /** Forgets all but these lives, and what a crash left half written; call it when the VMs are gone for certain. */
+    /**
+     * Deletes all files except those of these lives, and unfinished files that a crash left; call it only when the VMs
+     * are known to be gone.
+     */
     public void retain(Set<String> lives) throws IOException {
         try (var files = Files.newDirectoryStream(folder)) {
             for (Path file : files) {

@@ -3,13 +3,16 @@ package org.cloister.host.channel;
 import java.io.IOException;
 import org.cloister.host.vm.ResourceOwner;
 
-/** Hears that a VM's agent spoke: once for each channel that was opened, so again after the host's daemon was restarted. */
+/**
+ * Receives the registration of a VM's agent: once for each channel that is opened, so again after a restart of
+ * agent-host.
+ */
 @FunctionalInterface
 public interface GuestRegistrationListener {
     /**
-     * May block; one call at a time.
+     * Handles the registration. May block; the caller makes one call at a time.
      *
-     * @throws IOException if that could not be written down; it is told again
+     * @throws IOException if it could not be persisted; the caller then retries
      */
     void onRegistered(ResourceOwner owner) throws IOException;
 }

@@ -1,6 +1,8 @@
 package org.cloister.host.channel;
 
-/** One question at a time, and the next one only some time after its answer. No clock: time is an argument. */
+/**
+ * Limits requests to one at a time, with a minimum pause after each response. It has no clock: the time is an argument.
+ */
 final class RequestThrottle {
     private final long pauseNs;
     private boolean taken;

@@ -18,16 +18,16 @@ import org.cloister.transport.channel.VmPortListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One VM's channel, from when its socket is there until its VM is no more. */
-@SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
+/** Channel of one VM, kept from the creation of its socket until the VM is gone. */
+@SuppressWarnings("FutureReturnValueIgnored") // Schedules on the event loop's own timer.
 final class VmChannel implements VmPortListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VmChannel.class);
     private static final Duration TELL_AGAIN = Duration.ofSeconds(1);
 
     /**
-     * What all channels of a host share.
+     * Objects that all channels of a host share.
      *
-     * @param writer for whatever blocks
+     * @param writer executes work that blocks
      */
     record Dependencies(
             Executor writer,
@@ -42,7 +42,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     private final VmPort port;
     private final RequestThrottle turn = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
     private final RequestThrottle whatTurn = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
-    /** On the loop. */
+    /** Set once the guest has registered; used on the event loop only. */
     private boolean spoke;
 
     private volatile boolean attached;
@@ -95,7 +95,10 @@ final class VmChannel implements VmPortListener, AutoCloseable {
         attached = false;
     }
 
-    /** Until it is written down: a VM that attaches does so once, and without this word its host ends it. */
+    /**
+     * Reports the guest's registration and retries until it is persisted: a VM attaches once, and the host stops a VM
+     * whose registration it does not have.
+     */
     private void tellFirstWord() {
         write(() -> {
             try {
@@ -172,7 +175,11 @@ final class VmChannel implements VmPortListener, AutoCloseable {
         }
     }
 
-    /** @return false if it will not be done: everything is closed */
+    /**
+     * Submits a task to the writer.
+     *
+     * @return false if the channel is closed and the task will not run
+     */
     private boolean write(Runnable task) {
         if (closed) {
             return false;
@@ -189,7 +196,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
         }
     }
 
-    /** The circuits and the session end at once; a statement that is being written is written. */
+    /** Closes the circuits and the session at once; an evidence statement that is being written is completed. */
     @Override
     public void close() {
         closed = true;

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The channels of this host's VMs, each kept open until it is closed: sessions that end begin again. From any thread. A VM has
- * no thread of its own here, and nothing that it does ends another's.
+ * Channels of this host's VMs; each is reopened after its session ends, until it is closed. Any thread may call. A VM
+ * has no thread of its own here, and nothing that it does closes the channel of another VM.
  */
 public final class VmChannels implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VmChannels.class);
@@ -26,10 +26,10 @@ public final class VmChannels implements AutoCloseable {
     private final VmForwarder forwarding;
     private final ThreadPoolExecutor writer;
     private final VmChannel.Dependencies shared;
-    /** By UUID. */
+    /** Open channels by UUID. */
     private final Map<String, VmChannel> open = new HashMap<>();
 
-    /** @param forwarding over the host's own link */
+    /** @param forwarding carries circuits over the host's own link */
     public VmChannels(
             EventLoopGroup loops,
             VmForwarder forwarding,
@@ -49,7 +49,7 @@ public final class VmChannels implements AutoCloseable {
     }
 
     /**
-     * For a VM that runs, or whose QEMU is there to be started. Again with the same plan is nothing.
+     * Opens the channel of a VM that runs, or whose paused QEMU exists. A second call with the same plan has no effect.
      *
      * @throws IllegalArgumentException if another VM's channel has one of the names, or this VM's has another plan
      */
@@ -64,9 +64,10 @@ public final class VmChannels implements AutoCloseable {
     }
 
     /**
-     * The VM is to end, and hears so as soon as its agent does. Of one without a channel it is nothing, as it is again.
+     * Asks the VM's agent to shut down, at once or as soon as it attaches. No effect if the VM has no channel or was
+     * asked before.
      *
-     * @param within after which it is ended as it is
+     * @param within time after which the host destroys the domain
      */
     public synchronized void requestShutdown(String uuid, Duration within) {
         VmChannel channel = open.get(uuid);
@@ -75,7 +76,7 @@ public final class VmChannels implements AutoCloseable {
         }
     }
 
-    /** Of a VM that is no more, or never was. */
+    /** Closes a VM's channel; no error if there is none. */
     public synchronized void close(String uuid) {
         VmChannel channel = open.remove(uuid);
         if (channel != null) {
@@ -84,7 +85,7 @@ public final class VmChannels implements AutoCloseable {
     }
 
     /**
-     * As after a look at what is there.
+     * Opens and closes channels so that exactly these VMs have one, after a reconcile pass.
      *
      * @param plans of all VMs that live
      */
@@ -108,7 +109,7 @@ public final class VmChannels implements AutoCloseable {
         return open.size();
     }
 
-    /** Those whose agent is there now. */
+    /** Returns the number of VMs whose agent is attached now. */
     public synchronized int countAttached() {
         return (int) open.values().stream().filter(VmChannel::isAttached).count();
     }

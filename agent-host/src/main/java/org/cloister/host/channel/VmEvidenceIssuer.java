@@ -18,7 +18,7 @@ import org.cloister.protocol.evidence.VmFacts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What this host vouches for, one statement a VM life. Its calls write to disk and block for that. */
+/** Signs this host's evidence statements, one per VM life. Its calls write to disk and block meanwhile. */
 public final class VmEvidenceIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(VmEvidenceIssuer.class);
 
@@ -29,7 +29,7 @@ public final class VmEvidenceIssuer {
 
     /**
      * @param host its name, for people
-     * @param folder exists, and is of statements alone
+     * @param folder an existing folder that contains only statements
      */
     public VmEvidenceIssuer(
             String host, SigningKey key, EvidenceFileStore folder, InstantSource clock, ChannelMetrics metrics) {
@@ -39,7 +39,11 @@ public final class VmEvidenceIssuer {
         this.metrics = metrics;
     }
 
-    /** @param claim the VM's, who is told no more than that there is no statement */
+    /**
+     * Issues the statement for a VM. The VM learns of a refusal only that there is no statement; the host logs why.
+     *
+     * @param claim as the VM sent it
+     */
     synchronized EvidenceMessage.Response issue(VmFacts facts, AttestationClaims claim) {
         try {
             EvidenceMessage.Response answer =
@@ -58,9 +62,10 @@ public final class VmEvidenceIssuer {
     }
 
     /**
-     * Forgets the statements of VMs that are no more.
+     * Deletes the statements of VMs that are gone.
      *
-     * @param known those of the ledger, also those that end; asked while nothing is signed, so that no VM is new to it
+     * @param known owners of all ledger entries, also of ending VMs; called while nothing is signed, so that it misses
+     *     no new VM
      */
     public synchronized void retain(Supplier<? extends Collection<ResourceOwner>> known) throws IOException {
         folder.retain(known.get().stream().map(ResourceOwner::vmId).collect(Collectors.toSet()));

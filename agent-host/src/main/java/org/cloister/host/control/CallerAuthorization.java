@@ -4,20 +4,27 @@ import java.io.IOException;
 import java.util.OptionalInt;
 
 /**
- * Who may ask for what, by the kernel's word alone.
+ * Decides which caller may make which request, by the peer credentials from the kernel.
  *
- * @param group whose members may look and stop, as root may; empty for root alone
+ * @param group whose members may query and stop VMs, as root may; empty for root only
  * @param account the user whose job steps may run VMs
  */
 record CallerAuthorization(OptionalInt group, int account) {
     private static final int ROOT = 0;
 
-    /** @throws IOException if this host does not know one of them */
+    /**
+     * Resolves the group and the account.
+     *
+     * @throws IOException if this host does not know one of them
+     */
     static CallerAuthorization of(String group, String account) throws IOException {
         return new CallerAuthorization(OptionalInt.of(SystemAccounts.group(group)), SystemAccounts.user(account));
     }
 
-    /** Others are not even read: they could keep who may ask from asking. */
+    /**
+     * Requires one of the permitted callers. The server does not even read requests of others, who could otherwise keep
+     * permitted callers waiting.
+     */
     void requireEither(PeerCredentials peer) throws OperationRefused {
         if (peer.uid() != account) {
             requireOperator(peer);

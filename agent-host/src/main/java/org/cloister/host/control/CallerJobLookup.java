@@ -3,12 +3,16 @@ package org.cloister.host.control;
 import java.io.IOException;
 import org.cloister.host.slurmstep.StepCgroup;
 
-/** Which job a process belongs to, by the kernel's word. */
+/** Finds the job that a process belongs to, from the kernel. */
 @FunctionalInterface
 public interface CallerJobLookup {
-    /** On every host. */
+    /** Lookup that every host uses: the process's cgroups. */
     CallerJobLookup FROM_CGROUPS = pid -> StepCgroup.of(pid).job();
 
-    /** @throws IOException if it is in no step of Global Slurm's, or has ended */
+    /**
+     * Returns the number of the process's job.
+     *
+     * @throws IOException if the process is in no step of the Global Slurm, or has ended
+     */
     long jobOf(long pid) throws IOException;
 }

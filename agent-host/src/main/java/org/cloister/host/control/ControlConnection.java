@@ -13,12 +13,15 @@ import java.util.Optional;
 import java.util.Set;
 import org.cloister.base.encoding.MalformedException;
 
-/** One caller's connection, with lines both ways. One thread reads and closes it; any may send and hang up. */
+/**
+ * Connection of one caller, with lines in both directions. One thread reads and closes it; any thread may send and shut
+ * it down.
+ */
 final class ControlConnection implements AutoCloseable {
     static final int MAX_LINE = 4096;
 
     private static final Duration SEND_WITHIN = Duration.ofSeconds(5);
-    /** The kernel's own limit (NGROUPS_MAX), four bytes each. */
+    /** Bytes of the kernel's maximum of groups (NGROUPS_MAX), four for each. */
     private static final int MAX_GROUPS_BYTES = 4 * 65536;
 
     private static final int UCRED_BYTES = 12;
@@ -51,17 +54,21 @@ final class ControlConnection implements AutoCloseable {
         return new PeerCredentials(pid, uid, groups);
     }
 
-    /** @param limit of each read from now on; zero for none */
+    /**
+     * Sets the time limit of each following read.
+     *
+     * @param limit in whole seconds; zero for none
+     */
     void setReadTimeout(Duration limit) {
         limit(SocketLibC.SO_RCVTIMEO, limit);
     }
 
     /**
-     * Without its end.
+     * Reads one line, without its newline.
      *
-     * @return empty at the end of what the caller says, by its wish or its death
+     * @return empty when the caller has closed its end or has died
      * @throws MalformedException if a line is longer than {@link #MAX_LINE}
-     * @throws IOException if it takes too long
+     * @throws IOException if the read times out
      */
     Optional<byte[]> readLine() throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
@@ -96,14 +103,18 @@ final class ControlConnection implements AutoCloseable {
                     throw new IOException("caller: want a request, have none in time", e);
                 }
                 if (e.getErrorCode() != SocketLibC.EINTR) {
-                    // It is gone, and what it had not read with it.
+                    // The caller is gone; what it had not read is lost.
                     return false;
                 }
             }
         }
     }
 
-    /** @return false if the caller is gone, or does not read */
+    /**
+     * Sends one line.
+     *
+     * @return false if the caller is gone, or does not read
+     */
     synchronized boolean send(String line) {
         byte[] rest = (line + "\n").getBytes(StandardCharsets.UTF_8);
         while (!closed && rest.length > 0) {
@@ -120,13 +131,13 @@ final class ControlConnection implements AutoCloseable {
         return rest.length == 0;
     }
 
-    /** Who reads comes to the end; what was sent still arrives. */
+    /** Shuts the connection down: the reader sees its end, and data that was sent before still arrives. */
     synchronized void shutDown() {
         if (!closed) {
             try {
                 SocketLibC.shutdown(fd, SocketLibC.SHUT_RDWR);
             } catch (LastErrorException e) {
-                // The other side was faster.
+                // The caller closed its end first.
                 return;
             }
         }

@@ -5,12 +5,16 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.ticket.Ticket;
 
-/** What a caller says in its first line; after {@link Run}, {@code {"request":"stop"}} may follow. */
+/** First line that a caller sends; after {@link Run}, {@code {"request":"stop"}} may follow. */
 sealed interface ControlRequest {
-    /** A ticket's id, a VM's UUID or a domain's name. */
+    /** Form of a ticket's id, a VM's UUID or a domain's name. */
     Pattern NAME = Pattern.compile("[a-z0-9-]{1,64}");
 
-    /** @param reattach as in {@link HostOperations#run} */
+    /**
+     * Runs the VM of a ticket.
+     *
+     * @param reattach as in {@link HostOperations#run}
+     */
     record Run(String ticket, boolean reattach) implements ControlRequest {}
 
     record ShowStatus() implements ControlRequest {}
@@ -41,7 +45,7 @@ sealed interface ControlRequest {
         return request;
     }
 
-    /** What may follow {@link Run}. */
+    /** Requires the only line that may follow {@link Run}. */
     static void requireStop(byte[] line) throws MalformedException {
         StrictJson json = StrictJson.read(line, ControlConnection.MAX_LINE);
         String word = json.text("request");

@@ -11,7 +11,10 @@ import org.cloister.host.reconcile.ResourceKind;
 import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.vm.ResourceOwner;
 
-/** What the host says, a JSON object a line: {@code answer}, {@code refused}, or of a run {@code phase} and {@code end}. */
+/**
+ * Builds the host's responses, one JSON object per line: {@code answer}, {@code refused}, or for a run {@code phase}
+ * and {@code end}.
+ */
 final class ControlResponses {
     private ControlResponses() {}
 

@@ -12,16 +12,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers callers, each on a thread of its own. Closing it ends their connections, and none of the VMs. */
+/**
+ * Serves callers on the control socket, each on a thread of its own. Closing the server closes their connections and
+ * stops no VM.
+ */
 public final class ControlServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
     private static final Duration ASK_WITHIN = Duration.ofSeconds(10);
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
-    /** As many as VMs that a ledger may have, and some that only ask. */
+    /** Room for the most VMs that a ledger may have, and for some callers that only query. */
     private static final int MAX_CALLERS = 4096 + 64;
-    /** Of those that have not shown yet that they may ask. */
+    /** Maximum number of callers that are not authorized yet. */
     private static final int MAX_UNHEARD = 64;
-    /** After an accept that failed, as when this process has no more files. */
+    /** Pause after a failed accept, such as when this process has no more file descriptors. */
     private static final Duration ACCEPT_AGAIN = Duration.ofMillis(200);
 
     private final ControlSocket socket;
@@ -44,9 +47,11 @@ public final class ControlServer implements AutoCloseable {
     }
 
     /**
-     * @param group whose members may ask for everything but to run a VM, as root may
+     * Opens the control socket and starts to serve callers.
+     *
+     * @param group whose members may make every request except to run a VM, as root may
      * @param account the user whose job steps may run VMs
-     * @throws IOException if this host knows no such group or user, or the socket is another's
+     * @throws IOException if this host knows no such group or user, or another process has the socket
      */
     public static ControlServer open(
             Path socket, String group, String account, CallerJobLookup steps, HostOperations work) throws IOException {
@@ -78,7 +83,11 @@ public final class ControlServer implements AutoCloseable {
         }
     }
 
-    /** @return whether to end */
+    /**
+     * Pauses after a failed accept.
+     *
+     * @return whether the server should stop
+     */
     private boolean pause() {
         try {
             return closing.await(ACCEPT_AGAIN.toMillis(), TimeUnit.MILLISECONDS);

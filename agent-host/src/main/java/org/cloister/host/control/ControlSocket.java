@@ -11,11 +11,14 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 import org.cloister.daemon.StaleSocketFile;
 
-/** Where callers connect: a Unix socket that everybody reaches, for the kernel says of each who it is. One thread accepts. */
+/**
+ * Unix socket on which callers connect. Every user may connect, because the kernel reports each caller's credentials.
+ * One thread accepts.
+ */
 final class ControlSocket implements AutoCloseable {
     private static final int BACKLOG = 64;
     private static final int PATH_AT = 2;
-    /** Of struct sockaddr_un, with the byte that ends it. */
+    /** Path length in struct sockaddr_un, with the terminating byte. */
     private static final int MAX_PATH = 108;
 
     private final Path path;
@@ -27,7 +30,7 @@ final class ControlSocket implements AutoCloseable {
         this.fd = fd;
     }
 
-    /** A socket where nobody answers is of a process that is no more, and is replaced. */
+    /** Creates the socket. Replaces a socket that nothing answers on, since its process is gone. */
     static ControlSocket listen(Path path) throws IOException {
         byte[] address = address(path);
         StaleSocketFile.clear(path);
@@ -51,7 +54,11 @@ final class ControlSocket implements AutoCloseable {
         }
     }
 
-    /** @return empty once {@link #stop} was called */
+    /**
+     * Waits for the next connection.
+     *
+     * @return empty once {@link #stop} was called
+     */
     Optional<ControlConnection> accept() throws IOException {
         while (true) {
             try {
@@ -72,7 +79,7 @@ final class ControlSocket implements AutoCloseable {
         }
     }
 
-    /** Wakes who accepts; from any thread. */
+    /** Wakes the accepting thread; any thread may call. */
     synchronized void stop() {
         if (!over) {
             over = true;
@@ -84,7 +91,7 @@ final class ControlSocket implements AutoCloseable {
         return over;
     }
 
-    /** When nobody accepts any more. */
+    /** Closes the socket; call it when no thread accepts any longer. */
     @Override
     public void close() throws IOException {
         stop();

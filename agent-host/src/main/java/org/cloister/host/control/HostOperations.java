@@ -4,21 +4,22 @@ import java.io.IOException;
 import java.util.List;
 import org.cloister.host.reconcile.VmLedgerEntry;
 
-/** What a host does for its callers, who have shown that they may ask. Any thread may call. */
+/** Operations that a host performs for authorized callers. Any thread may call. */
 public interface HostOperations {
-    /** A VM that somebody waits for. */
+    /** VM run of a job step that waits for it. */
     interface Run {
-        /** The VM is to end; how it did comes as ever. May be called again. */
+        /** Stops the VM; its end is reported to the listener as usual. May be called repeatedly. */
         void stop();
     }
 
     /**
-     * Begins to make the ticket's VM, and returns: how it goes is told. A phase is told before anything of the VM is
-     * written down or made: a caller that has heard none asks for the ticket anew when the connection is lost.
+     * Starts to create the ticket's VM and returns; the listener receives the progress. It receives a phase before
+     * anything of the VM is persisted or created: a caller that received none requests the ticket again after it lost
+     * the connection.
      *
-     * @param again the caller waited for this VM when the connection was lost, as when the daemon was started anew. No
-     *     VM is made then: the caller waits on for the one that it has, or hears how that ended
-     * @throws OperationRefused with nothing begun, and nothing told
+     * @param again true if the caller was waiting for this VM when the connection was lost, such as at a restart of the
+     *     daemon. No VM is created then: the caller continues to wait for the VM that it has, or receives how it ended
+     * @throws OperationRefused if nothing was started; then the listener receives nothing
      */
     Run run(JobStepCaller caller, String ticket, boolean again, VmRunListener phases) throws OperationRefused;
 
@@ -29,12 +30,16 @@ public interface HostOperations {
     List<VmLedgerEntry> ledger();
 
     /**
-     * Returns when it is on disk that the VM is to end.
+     * Stops a VM. Returns when the decision is on disk.
      *
      * @param vm its UUID or its domain's name
      */
     void stop(String vm) throws OperationRefused, IOException;
 
-    /** @param what a ticket's id, or as in {@link #stop} */
+    /**
+     * Renders the plan of a VM.
+     *
+     * @param what a ticket's id, a VM's UUID or a domain's name
+     */
     VmRendering render(String what) throws OperationRefused, IOException;
 }

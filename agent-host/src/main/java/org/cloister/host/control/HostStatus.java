@@ -4,15 +4,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How this host is.
+ * Status of this host.
  *
- * @param host its name, as its certificate has it
- * @param unavailableReason why it takes no more work; empty if it takes some
- * @param components what it works with
- * @param starting VMs on their way up; and so on
- * @param orphans things named as ours that nobody's entry explains
- * @param problems what the last look at everything found wrong, or could not find out
- * @param secondsSincePass seconds since that look; empty if there was none yet
+ * @param host its name in its certificate
+ * @param unavailableReason why it accepts no work; empty if it does
+ * @param components that the host depends on
+ * @param starting number of VMs that are starting; the next two likewise
+ * @param orphans resources named as Cloister's that no ledger entry explains
+ * @param problems that the last reconcile pass found, or sources that did not answer it
+ * @param secondsSincePass seconds since that pass; empty before the first one
  */
 public record HostStatus(
         String host,
@@ -25,6 +25,8 @@ public record HostStatus(
         List<String> problems,
         Optional<Long> secondsSincePass) {
     /**
+     * Component that the host depends on.
+     *
      * @param name such as {@code relay}
      * @param text for people
      */

@@ -1,9 +1,9 @@
 package org.cloister.host.control;
 
 /**
- * A job step's process that wants its VM.
+ * Process of a job step that requests its VM.
  *
- * @param pid as the kernel named it when it connected
- * @param job Global Slurm's, from the process's cgroup
+ * @param pid as the kernel reported it when the process connected
+ * @param job number in the Global Slurm, from the process's cgroup
  */
 public record JobStepCaller(long pid, int uid, long job) {}

@@ -1,12 +1,12 @@
 package org.cloister.host.control;
 
-/** What was asked for is not done. */
+/** Thrown if a request is refused. */
 public final class OperationRefused extends Exception {
     private static final long serialVersionUID = 1;
 
     private final String hint;
 
-    /** @param hint what to do; empty if there is nothing */
+    /** @param hint what the caller can do; empty if there is nothing */
     public OperationRefused(String message, String hint) {
         super(message);
         this.hint = hint;

@@ -3,10 +3,10 @@ package org.cloister.host.control;
 import java.util.Set;
 
 /**
- * Who made a connection, as the kernel had it at that moment.
+ * Peer credentials of a connection, as the kernel recorded them when it was made.
  *
  * @param pid in this process's PID namespace
- * @param groups all of its groups' numbers, the first one included
+ * @param groups numbers of all the peer's groups, including the primary one
  */
 record PeerCredentials(long pid, int uid, Set<Integer> groups) {
     PeerCredentials {

@@ -7,7 +7,8 @@ import com.sun.jna.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link ControlSocket} and {@link SystemAccounts} call of the C library: the JDK does not say a peer's process.
+ * C library functions that {@link ControlSocket} and {@link SystemAccounts} call, since the JDK does not report a
+ * peer's process id.
  */
 final class SocketLibC {
     static final int AF_UNIX = 1;
@@ -19,7 +20,7 @@ final class SocketLibC {
     static final int SO_SNDTIMEO = 21;
     static final int SO_PEERGROUPS = 59;
     static final int SHUT_RDWR = 2;
-    /** A reader that has gone is an error, not a signal. */
+    /** Makes a send to a closed connection an error instead of a signal. */
     static final int MSG_NOSIGNAL = 0x4000;
 
     static final int EINTR = 4;
@@ -44,7 +45,7 @@ final class SocketLibC {
 
     static native int setsockopt(int fd, int level, int name, byte[] value, int length) throws LastErrorException;
 
-    /** On the platforms of this software, size_t and ssize_t are as long as Java's long. */
+    /** Receives bytes. On the supported platforms, size_t and ssize_t are as long as Java's long. */
     static native long recv(int fd, byte[] bytes, long length, int flags) throws LastErrorException;
 
     static native long send(int fd, byte[] bytes, long length, int flags) throws LastErrorException;

@@ -4,19 +4,27 @@ import com.sun.jna.Pointer;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** The system's users and groups, by whatever nsswitch.conf names. */
+/** Users and groups of the system, resolved through nsswitch.conf. */
 final class SystemAccounts {
-    /** In struct passwd and struct group the number follows two pointers. */
+    /** Offset of the numeric id in struct passwd and struct group: it follows two pointers. */
     private static final int NUMBER_AT = 2 * Long.BYTES;
 
     private SystemAccounts() {}
 
-    /** @throws IOException if there is no such user */
+    /**
+     * Returns a user's number.
+     *
+     * @throws IOException if there is no such user
+     */
     static synchronized int user(String name) throws IOException {
         return number("user", name, SocketLibC.getpwnam(name));
     }
 
-    /** @throws IOException if there is no such group */
+    /**
+     * Returns a group's number.
+     *
+     * @throws IOException if there is no such group
+     */
     static synchronized int group(String name) throws IOException {
         return number("group", name, SocketLibC.getgrnam(name));
     }

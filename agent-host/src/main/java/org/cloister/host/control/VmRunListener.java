@@ -2,11 +2,18 @@ package org.cloister.host.control;
 
 import java.time.Duration;
 
-/** Hears how a job step's VM goes; from any thread, and returns soon even if nobody listens any more. */
+/**
+ * Receives the progress of a job step's VM. Any thread may call; each call returns soon, even if the caller no longer
+ * reads.
+ */
 public interface VmRunListener {
-    /** @param took since the phase before */
+    /**
+     * Reports a phase that was reached.
+     *
+     * @param took time since the previous phase
+     */
     void onPhase(VmRunPhase phase, Duration took);
 
-    /** Once, and nothing after it. */
+    /** Reports the result; called once, as the last call. */
     void onResult(VmRunResult how);
 }

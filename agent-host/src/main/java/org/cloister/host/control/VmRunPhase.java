@@ -5,31 +5,35 @@ import java.util.Locale;
 import java.util.Optional;
 import org.cloister.host.reconcile.VmStartStep;
 
-/** How far a VM has come, in order, as whoever waits for it is told. A word stays what it is once it was in a release. */
+/** Phase of a VM's start, in order, as reported to the waiting job step. A released name never changes. */
 public enum VmRunPhase {
-    /** Global Slurm has the caller's job here, for the ticket. */
+    /** The Global Slurm has the caller's job on this host, for the ticket. */
     JOB,
-    /** The relay gave ticket and allocation, and both hold. */
+    /** The relay sent ticket and allocation, and both were verified. */
     TICKET,
-    /** The image is what its manifest says. */
+    /** The image's files match its manifest. */
     IMAGE,
-    /** A controlling VM's drive is its own: nobody else writes to it. Others have none. */
+    /** The controlling VM holds its drive's lease, and no other VM writes to the drive. Worker VMs skip this phase. */
     DRIVE,
     OVERLAY,
     SCRATCH,
     TAP,
     PORT,
-    /** The domain is there and its guest has not begun. */
+    /** The domain exists, and its guest has not started. */
     DOMAIN,
-    /** All of it is in the job's step. */
+    /** All of its process is in the job's step. */
     STEP,
     RUNNING,
-    /** Its guest has spoken. */
+    /** The guest has registered. */
     REGISTERED,
-    /** It is gone, and all that it had. */
+    /** The VM and all its resources are gone. */
     GONE;
 
-    /** @return empty of a step that is none to be told of */
+    /**
+     * Returns the phase that a start step completes.
+     *
+     * @return empty for a step that is not reported
+     */
     public static Optional<VmRunPhase> of(VmStartStep step) {
         return switch (step) {
             case CLAIMED -> Optional.empty();
@@ -50,7 +54,7 @@ public enum VmRunPhase {
                 .findFirst();
     }
 
-    /** As lines have it. */
+    /** Returns the name used in protocol lines. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -3,26 +3,26 @@ package org.cloister.host.control;
 import java.util.Locale;
 
 /**
- * How a job step's VM ended, or why it never began.
+ * Result of a job step's VM: how it ended, or why it did not start.
  *
- * @param phase the last that was reached, or the one that failed
+ * @param phase the last phase that was reached, or the one that failed
  * @param text for people
  * @param hint what to do; empty if there is nothing
  */
 public record VmRunResult(Code code, VmRunPhase phase, String text, String hint) {
-    /** What to branch on. A word stays what it is once it was in a release. */
+    /** Code that callers branch on. A released name never changes. */
     public enum Code {
-        /** The guest powered off of its own accord. */
+        /** The guest powered off by itself. */
         DONE,
-        /** Its job, or an operator, wanted it to end. */
+        /** The job or an operator stopped the VM. */
         STOPPED,
-        /** The ticket, the allocation or the caller is not what it must be. */
+        /** The ticket, the allocation or the caller failed a check. */
         REFUSED,
-        /** Relay, Slurm, libvirt or the bridge gave no answer: a new try may do. */
+        /** Relay, Slurm, libvirt or the bridge did not answer; a retry may succeed. */
         UNAVAILABLE,
-        /** The VM's own fault: it crashed, or never spoke. */
+        /** The VM failed: it crashed, or never registered. */
         GUEST,
-        /** This host's fault: it is to be looked at. */
+        /** This host failed and needs an operator's attention. */
         HOST;
 
         @Override

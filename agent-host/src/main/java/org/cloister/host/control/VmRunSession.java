@@ -6,21 +6,24 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.cloister.base.encoding.MalformedException;
 
-/** A job step that waits for its VM: what is told goes to the caller; its wish, or its going away, ends the VM. */
+/**
+ * Session of a job step that waits for its VM: forwards progress to the caller, and stops the VM when the caller
+ * requests it or disconnects.
+ */
 final class VmRunSession implements VmRunListener {
     private final ControlConnection caller;
     private final BooleanSupplier closing;
     private volatile boolean ended;
 
-    /** @param closing whether the daemon itself ends the connection, with the VM living on */
+    /** @param closing whether the daemon itself closes the connection; the VM then continues to run */
     VmRunSession(ControlConnection caller, BooleanSupplier closing) {
         this.caller = caller;
         this.closing = closing;
     }
 
-    /** Returns at the connection's end. */
+    /** Runs the VM and serves the caller until the connection ends. */
     void serve(HostOperations work, JobStepCaller who, ControlRequest.Run asked) throws OperationRefused {
-        // Before a word of the VM can come: the caller may say nothing for days.
+        // Set before the VM's first report: the caller may send nothing for days.
         caller.setReadTimeout(Duration.ZERO);
         HostOperations.Run run = work.run(who, asked.ticket(), asked.reattach(), this);
         try {
@@ -29,10 +32,10 @@ final class VmRunSession implements VmRunListener {
                 run.stop();
             }
         } catch (MalformedException e) {
-            // Not agentctl. Its VM ends as that of one that has gone.
+            // The caller is not agentctl. Its VM is stopped, as if the caller had disconnected.
             caller.send(ControlResponses.refusal(String.valueOf(e.getMessage()), ""));
         } catch (IOException e) {
-            // A connection that cannot be read is one whose other side has gone.
+            // A connection that cannot be read has lost its caller.
             caller.shutDown();
         }
         if (!ended && !closing.getAsBoolean()) {

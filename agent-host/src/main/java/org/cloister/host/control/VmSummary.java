@@ -7,11 +7,11 @@ import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * A VM as operators see it.
+ * Summary of a VM for operators.
  *
- * @param address its own in its project's network
- * @param since its ticket was claimed
- * @param end why it ends; empty if it goes on
+ * @param address its address in its project's network
+ * @param since when its ticket was claimed
+ * @param end why it ends; empty if it does not
  */
 public record VmSummary(
         ResourceOwner owner,

@@ -10,8 +10,8 @@ import org.cloister.daemon.SystemdNotifier;
 import org.cloister.host.HostConfig;
 
 /**
- * {@code agent-host [--check] [FILE]}: opens its ledger, looks what is here, attaches to a relay, answers job steps and
- * operators, tells systemd, and waits for SIGTERM. VMs go on without it.
+ * Main class: {@code agent-host [--check] [FILE]}. Opens the ledger, observes this host's state, attaches to a relay,
+ * serves job steps and operators, notifies systemd, and waits for SIGTERM. VMs continue to run after it stops.
  */
 public final class AgentHostMain {
     private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
@@ -24,12 +24,12 @@ public final class AgentHostMain {
     }
 
     private static HostConfig load(Path file) throws IOException {
-        // The kernel's word: a name that resolves is not needed to have one.
+        // The host name from the kernel, which exists even where no name resolves.
         String machine = Files.readString(HOST_NAME, StandardCharsets.US_ASCII).strip();
         return HostConfig.load(file, machine.split("[.]", 2)[0]);
     }
 
-    @SuppressWarnings("try") // closed after the host
+    @SuppressWarnings("try") // Closed after the host.
     private static void run(HostConfig config) throws IOException, InterruptedException {
         try (StopSignal stop = new StopSignal();
                 HostDaemon host = HostDaemon.open(config)) {

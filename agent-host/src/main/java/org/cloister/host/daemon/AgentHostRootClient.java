@@ -18,8 +18,8 @@ import org.cloister.host.slurmstep.JobStepEnded;
 import org.cloister.slurm.LogText;
 
 /**
- * agent-host-root behind its socket: one connection, one line and one line's answer for each request. It is told no paths and no
- * processes but the caller's, and finds and checks the rest itself.
+ * Client of agent-host-root's socket: one connection, one request line and one response line for each request. A
+ * request contains no path and no process but the caller's; agent-host-root finds and checks the rest itself.
  */
 public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeCommands {
     private static final int MAX_ANSWER = 1024;
@@ -27,13 +27,13 @@ public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeComma
     private final Path socket;
     private final Duration limit;
 
-    /** @param limit of each request; longer than the script's own for Slurm's commands */
+    /** @param limit time limit of each request; longer than the script's own limit for Slurm's commands */
     public AgentHostRootClient(Path socket, Duration limit) {
         this.socket = socket;
         this.limit = limit;
     }
 
-    /** The script reads itself which process the domain has, and where the caller is. */
+    /** Requests the move of a domain's process. The script determines that process and the caller's cgroups itself. */
     @Override
     public void attach(String domain, long pid, long caller, List<Path> folders) throws IOException {
         ask("take " + domain + " " + caller);
@@ -68,7 +68,7 @@ public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeComma
             channel.configureBlocking(false);
             channel.connect(UnixDomainSocketAddress.of(socket));
             ByteBuffer line = ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.US_ASCII));
-            // A socket nobody has written to takes a line whole.
+            // A socket that nothing was written to accepts a whole line.
             if (channel.write(line) == 0 || line.hasRemaining()) {
                 throw new IOException("want it to take a request, have it take " + line.position() + " bytes");
             }

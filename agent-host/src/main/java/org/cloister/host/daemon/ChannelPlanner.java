@@ -8,11 +8,13 @@ import org.cloister.protocol.handover.WorkerName;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.ticket.Opening;
 
-/** The channel of a VM, from its plan alone: the same after a restart. */
+/** Plans a VM's channel from the VM's plan alone, so that the result is the same after a restart. */
 final class ChannelPlanner {
     private ChannelPlanner() {}
 
-    /** A VM speaks for one name: a worker for its slot's, a controlling VM for its drive's. */
+    /**
+     * Returns the channel's plan. A VM has one name: a worker VM that of its slot, a controlling VM that of its drive.
+     */
     static ChannelPlan of(VmPlan plan) {
         return new ChannelPlan(plan.owner(), plan.domain().channel(), Set.of(name(plan)), plan.facts());
     }

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after the drives of this host's controlling VMs: a VM whose drive is another's ends, and so does one of whose drive
- * nobody could tell for too long; a drive is let go when the ledger has forgotten its VM, and never before. One thread asks
- * the storage, which may hang; another one sees that time has passed.
+ * Monitors the drive leases of this host's controlling VMs. It stops a VM whose drive another holder has taken, and a
+ * VM whose lease could not be checked for half of the lease age. It releases a lease only after the ledger has
+ * forgotten the VM. One thread queries the storage, which may hang; another checks the deadlines.
  */
 final class DriveLeaseMonitor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DriveLeaseMonitor.class);
@@ -44,9 +44,9 @@ final class DriveLeaseMonitor implements AutoCloseable {
     private final LongSupplier nowNs;
     private final Duration look;
     private final Duration silence;
-    /** By UUID. */
+    /** Monitored drives by VM UUID. */
     private final Map<String, MonitoredDrive> kept = new ConcurrentHashMap<>();
-    /** UUIDs of the ledger's that have no plan: whether these have drives, their leases say. */
+    /** UUIDs of ledger entries whose plan could not be read; only the leases show whether these VMs have drives. */
     private final Set<String> unread = new HashSet<>();
 
     private final Semaphore bell = new Semaphore(0);
@@ -57,25 +57,29 @@ final class DriveLeaseMonitor implements AutoCloseable {
     private boolean swept;
     private String trouble = "";
 
-    /** As {@code VmFolders} has them. */
+    /** Reads plans, as {@code VmFolders} does. */
     @FunctionalInterface
     interface PlanLookup {
-        /** @throws IOException also if there is none */
+        /**
+         * Returns a VM's plan.
+         *
+         * @throws IOException also if there is none
+         */
         VmPlan plan(ResourceOwner owner) throws IOException;
     }
 
-    /** As {@link VmTerminator#fence} does it. */
+    /** Stops VMs, as {@link VmTerminator#fence} does. */
     @FunctionalInterface
     interface Fence {
         void fence(String uuid, VmTermination.Why why) throws IOException;
     }
 
     private enum State {
-        /** Its lease may be written, and earlier holders are waited for. */
+        /** The lease may be written, and the run waits for earlier holders. */
         TAKING,
-        /** The drive is its own, and the ledger does not have it yet. */
+        /** The VM holds the drive, and has no ledger entry yet. */
         TAKEN,
-        /** It has the drive for as long as the ledger has the VM. */
+        /** The VM holds the drive for as long as the ledger has the VM. */
         BUILT
     }
 
@@ -95,8 +99,8 @@ final class DriveLeaseMonitor implements AutoCloseable {
     }
 
     /**
-     * @param ledger what it has now
-     * @param age as the drives have it
+     * @param ledger supplies the current entries
+     * @param age time that a holder may go without a check of its lease, as in {@code SharedDrives}
      */
     DriveLeaseMonitor(
             SharedDrives drives,
@@ -131,7 +135,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
         return drives.image(use.drive());
     }
 
-    /** VMs with drives. */
+    /** Returns the number of VMs that hold drives. */
     int count() {
         return (int) kept.values().stream()
                 .filter(each -> each.state != State.TAKING)
@@ -139,10 +143,11 @@ final class DriveLeaseMonitor implements AutoCloseable {
     }
 
     /**
-     * Before anything is made of the VM, or written of it; {@link #onBuilt} has to follow.
+     * Acquires a VM's drive before anything of the VM is created or persisted; the caller must call {@link #onBuilt}
+     * afterwards.
      *
-     * @param mib as {@link SharedDrives#acquire} has it
-     * @return false if nobody waits any more
+     * @param mib as in {@link SharedDrives#acquire}
+     * @return false if the run was stopped while it waited
      */
     boolean acquire(ResourceOwner owner, DriveClaim use, int mib, LeaseWait patience)
             throws DriveLeaseRefused, StorageUnavailable, InterruptedException {
@@ -156,7 +161,10 @@ final class DriveLeaseMonitor implements AutoCloseable {
         return true;
     }
 
-    /** Drives ask for the time right before each question; the answer may be as old. */
+    /**
+     * Records the time at which {@code SharedDrives} reads the clock, right before each query: the answer may be as old
+     * as that.
+     */
     private record TimestampingWait(LeaseWait patience, MonitoredDrive mine, LongSupplier clock) implements LeaseWait {
         @Override
         public long nowNs() {
@@ -170,7 +178,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
         }
     }
 
-    /** From here on the ledger says whether there is a VM, also if none was made. */
+    /** Records that the VM was built or failed: from now on the ledger decides whether the VM exists. */
     void onBuilt(ResourceOwner owner) {
         MonitoredDrive mine = kept.get(owner.uuid());
         if (mine != null) {
@@ -179,7 +187,11 @@ final class DriveLeaseMonitor implements AutoCloseable {
         bell.release();
     }
 
-    /** @param heard whether everything here has been seen once: then what the ledger has not is not there */
+    /**
+     * Records the end of a reconcile pass.
+     *
+     * @param heard whether every source has answered since the start: then a VM without a ledger entry does not exist
+     */
     void onPass(boolean heard) {
         settled |= heard;
         bell.release();
@@ -191,7 +203,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
                 bell.drainPermits();
                 once(this::checkLeases);
                 if (bell.tryAcquire(look.toMillis(), TimeUnit.MILLISECONDS)) {
-                    // Rounds come in bursts.
+                    // Reconcile passes come in bursts.
                     TimeUnit.MILLISECONDS.sleep(JUDGED.toMillis() / 2);
                 }
             }
@@ -200,7 +212,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
         }
     }
 
-    /** A fault of ours in one of them is no reason for none to follow. */
+    /** Runs a task and logs its faults, so that the following runs still take place. */
     private static void once(Runnable work) {
         try {
             work.run();
@@ -209,7 +221,10 @@ final class DriveLeaseMonitor implements AutoCloseable {
         }
     }
 
-    /** Asks the storage of each drive here, lets go of what has no VM any more, and finds what an earlier process held. */
+    /**
+     * Checks the lease of each drive here, releases those whose VM is gone, and finds leases that an earlier process
+     * held.
+     */
     void checkLeases() {
         List<VmLedgerEntry> entries = ledger.get();
         entries.forEach(this::remember);
@@ -256,7 +271,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
     }
 
     private void hold(String uuid, MonitoredDrive each) throws IOException {
-        // An answer may be as old as its question.
+        // The answer may be as old as the question.
         long askedNs = nowNs.getAsLong();
         if (!drives.isHeld(each.use.drive(), each.holder)) {
             if (!each.isLost) {
@@ -281,7 +296,10 @@ final class DriveLeaseMonitor implements AutoCloseable {
         return entry(uuid).filter(entry -> entry.end().isEmpty()).isPresent();
     }
 
-    /** What the ledger does not explain, of a daemon that was killed between a lease and the ledger, or lost it. */
+    /**
+     * Releases leases of this host that the ledger does not explain: a daemon was killed between writing the lease and
+     * the ledger entry, or lost the ledger.
+     */
     private void sweep() {
         try {
             SharedDrives.Leases leases = drives.leases();
@@ -323,7 +341,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
         }
     }
 
-    /** Ends VMs whose drive's storage has been silent for too long. */
+    /** Stops VMs whose drive's storage has not answered for too long. */
     void checkDeadlines() {
         long now = nowNs.getAsLong();
         kept.forEach((uuid, each) -> {

@@ -8,9 +8,15 @@ import org.cloister.host.reconcile.VmLedger;
 import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmTimeouts;
 
-/** Tells VMs that are asked to end so on their channels, at once and after a restart; the ledger knows who they are. */
+/**
+ * Notifies guests that are asked to shut down through their channels, at once and again after a restart; the ledger
+ * records which VMs these are.
+ */
 record GuestShutdownNotifier(VmLedger ledger, VmTimeouts times, InstantSource clock, VmChannels channels) {
-    /** That it is to end has just been written down, whoever wished it: a round may be long. */
+    /**
+     * Notifies a guest right after its end was recorded, without waiting for the next reconcile pass, which may be
+     * long.
+     */
     void onEndRecorded(String uuid) {
         ledger.entry(uuid).ifPresent(this::notifyGuest);
     }
@@ -19,7 +25,9 @@ record GuestShutdownNotifier(VmLedger ledger, VmTimeouts times, InstantSource cl
         left(entry).ifPresent(time -> channels.requestShutdown(entry.owner().uuid(), time));
     }
 
-    /** Whether what it says is still somebody's business. */
+    /**
+     * Returns whether the VM's channel should stay open: also during its shutdown, until the time for that has passed.
+     */
     boolean mayUseChannel(VmLedgerEntry entry) {
         return entry.end().isEmpty() || left(entry).isPresent();
     }

@@ -70,17 +70,17 @@ import org.cloister.transport.link.EnrolledMachine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The daemon of a compute host, joined from its parts. Closing it leaves VMs as they are. */
+/** Daemon of a compute host, which creates and connects its components. Closing it stops no VM. */
 final class HostDaemon implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HostDaemon.class);
-    /** Of one question to files, kernel and bridge. */
+    /** Time limit of one query to files, kernel and bridge. */
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    /** After a VM's end, the time for its shutdown not counted: then what is left of it is a leak. */
+    /** Time after a VM's end, without its shutdown time, after which a remaining resource counts as leaked. */
     private static final Duration UNDO = Duration.ofSeconds(60);
 
-    /** Above what agent-host-root gives Slurm's commands. */
+    /** Longer than the limit that agent-host-root sets for Slurm's commands. */
     private static final Duration ROOT_LIMIT = Duration.ofSeconds(30);
-    /** To Slurm, while it gives no answer. */
+    /** Interval of retries while Slurm does not answer. */
     private static final Duration RETRY = Duration.ofSeconds(10);
 
     private static final Path IP = Path.of("/sbin/ip");
@@ -88,7 +88,7 @@ final class HostDaemon implements AutoCloseable {
 
     private final HostConfig config;
     private final CertificateName name;
-    /** In the order in which it was made. */
+    /** Components to close, the newest first. */
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
 
     private volatile boolean closing;
@@ -98,7 +98,7 @@ final class HostDaemon implements AutoCloseable {
         this.name = name;
     }
 
-    /** Returns when it answers callers; whether it takes work is another thing. */
+    /** Starts the daemon. Returns when it serves callers; it may not accept work yet. */
     static HostDaemon open(HostConfig config) throws IOException {
         EnrolledMachine self = EnrolledMachine.read(
                 config.credentials().certificate(),
@@ -119,7 +119,7 @@ final class HostDaemon implements AutoCloseable {
         return name.toString();
     }
 
-    /** What is on this host, and how it is looked at and changed. */
+    /** Local state of this host, and the components that observe and change it. */
     private record LocalState(
             VmLedger ledger,
             HostMetrics metrics,
@@ -216,7 +216,10 @@ final class HostDaemon implements AutoCloseable {
         return new LocalState(ledger, metrics, hypervisor, machine, receipts, building, rounds, ender);
     }
 
-    /** VMs live on. A stop of this process is under way to the same end, and interrupts who writes. */
+    /**
+     * Aborts the process; VMs continue to run. During a stop it does nothing: the process is ending anyway, and the
+     * stop interrupts writers.
+     */
     private void broken(String why) {
         if (!closing) {
             ProcessAbort.halting(SOFTWARE).abort(why);
@@ -234,7 +237,7 @@ final class HostDaemon implements AutoCloseable {
                 System::nanoTime);
     }
 
-    /** What VMs say, and what is heard of it in each round. */
+    /** Opens the VMs' channels and returns the action that updates them after each reconcile pass. */
     private Consumer<VmLedger> listening(
             Path state, SigningKey key, VmRunContext parts, VmRuns runs, VmForwarder forwarding, EventLoopGroup loops)
             throws IOException {
@@ -310,7 +313,10 @@ final class HostDaemon implements AutoCloseable {
         return config.relayNames().isEmpty() ? trust : trust.among(config.relayNames());
     }
 
-    /** Those that run, or are about to, each have their channel; who is asked to end, until the time for that is over. */
+    /**
+     * Gives each running or starting VM a channel; a VM that is asked to shut down keeps it until its time for that has
+     * passed.
+     */
     static void listen(
             List<VmLedgerEntry> entries, VmFolders folders, GuestShutdownNotifier leaving, VmChannels channels) {
         List<ChannelPlan> plans = new ArrayList<>();

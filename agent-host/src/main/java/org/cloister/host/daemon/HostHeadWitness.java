@@ -16,7 +16,10 @@ import org.cloister.protocol.identity.CertifiedIdentity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** This host as a witness of the relays' audit logs: keeps what heads it is shown, and says when a log is not what it was. */
+/**
+ * Audit witness of the relays' audit logs: stores the heads that relays send, and reports a log that was truncated or
+ * forked.
+ */
 final class HostHeadWitness implements TicketClaims.AuditHeadListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HostHeadWitness.class);
 
@@ -29,7 +32,7 @@ final class HostHeadWitness implements TicketClaims.AuditHeadListener, AutoClose
         return thread;
     });
 
-    /** @param folder exists; a file of each relay is in it */
+    /** @param folder an existing folder, with one file for each relay */
     HostHeadWitness(Path folder, SigningKey key) {
         this.folder = folder;
         this.key = key;

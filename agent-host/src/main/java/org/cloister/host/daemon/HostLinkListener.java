@@ -12,7 +12,7 @@ import org.cloister.transport.link.AgentLinkListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What this host hears of its link to a relay that is not for a VM of it. */
+/** Handles link events that do not concern a VM of this host. */
 final class HostLinkListener implements AgentLinkListener {
     private static final Logger LOG = LoggerFactory.getLogger(HostLinkListener.class);
 
@@ -33,7 +33,7 @@ final class HostLinkListener implements AgentLinkListener {
         claims.attached(attachment.link());
     }
 
-    /** A host serves no name of its own. */
+    /** Logs a warning: a host serves no name of its own. */
     @Override
     public void onServed(CertificateName name, Optional<CloseReason> refused) {
         LOG.warn("relay: want names of VMs here, have {}", name);

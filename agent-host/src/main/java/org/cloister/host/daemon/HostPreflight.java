@@ -28,18 +28,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether this host is as it has to be, by the checks of {@code agentctl doctor}, and what VMs can have here: found out at the
- * start on a thread of its own, which takes seconds, and again each minute until it passes.
+ * Preflight of this host: runs the checks of {@code agentctl doctor} and determines the defaults of its VMs. It runs at
+ * the start on a thread of its own, which takes seconds, and again each minute until it passes.
  */
 final class HostPreflight implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HostPreflight.class);
     private static final Duration AGAIN = Duration.ofSeconds(60);
-    /** Twice what all checks have together when nothing answers. */
+    /** Twice the time limit of all checks together. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
-    /** A relay's Slurm is looked at where the relay is. */
+    /** No relay settings: the relay's Slurm is checked on the relay's machine. */
     private static final RelaySlurmSettings NO_RELAY = new RelaySlurmSettings(
             RelaySlurmSettings.DEFAULT_USER, RelaySlurmSettings.DEFAULT_PARTITION, Optional.empty(), List.of());
-    /** Of Doctor's checks, the one that says whether guests run on the processor. */
+    /** The preflight check that reports whether guests run on the processor. */
     private static final String KVM = "kvm";
 
     private final HostConfig config;
@@ -49,7 +49,11 @@ final class HostPreflight implements AutoCloseable {
     private final CountDownLatch closing = new CountDownLatch(1);
     private volatile Verdict verdict = new Verdict(Optional.of("under way"), null);
 
-    /** @param terms null if it has not passed */
+    /**
+     * Result of a preflight run.
+     *
+     * @param terms null if it has not passed
+     */
     private record Verdict(
             Optional<String> failure, @Nullable HostVmDefaults terms) {}
 
@@ -64,12 +68,16 @@ final class HostPreflight implements AutoCloseable {
         thread.start();
     }
 
-    /** @return empty once it has passed */
+    /**
+     * Returns why preflight has not passed.
+     *
+     * @return empty once it has passed
+     */
     Optional<String> failure() {
         return verdict.failure;
     }
 
-    /** What VMs are given here, when it has looked for the first time. */
+    /** Returns the defaults of this host's VMs; waits for the first run to finish. */
     HostVmDefaults terms() throws IOException, InterruptedException {
         looked.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         Verdict now = verdict;
@@ -107,7 +115,7 @@ final class HostPreflight implements AutoCloseable {
         }
     }
 
-    /** Where this host's configuration has what programs look for by their own. */
+    /** Returns environment variables that point programs to the paths of this host's configuration. */
     private Map<String, String> variables() {
         Map<String, String> variables = new HashMap<>();
         variables.put("OVS_RUNDIR", config.bridge().runDirectory().toString());

@@ -10,8 +10,8 @@ import org.cloister.host.reconcile.ReconcilePass;
 import org.cloister.host.reconcile.ResourceKind;
 
 /**
- * Whether this host takes work: its parts are there, it can clean up, and it is as it has to be. Nothing is asked for it: it is
- * as the last look and the last event said.
+ * Decides whether this host accepts work: its components answer, it can clean up after VMs, and its preflight passed.
+ * It queries nothing and uses the last reconcile pass and the last event.
  */
 final class HostReadiness {
     private final Supplier<Optional<ReconcilePass.Outcome>> last;
@@ -20,9 +20,9 @@ final class HostReadiness {
     private volatile boolean libvirtLost;
 
     /**
-     * @param last look at all that is here
-     * @param relay whether one is attached
-     * @param preflight why it has not passed
+     * @param last outcome of the last reconcile pass
+     * @param relay whether a relay is attached
+     * @param preflight why it has not passed; empty once it has
      */
     HostReadiness(
             Supplier<Optional<ReconcilePass.Outcome>> last,
@@ -54,12 +54,16 @@ final class HostReadiness {
                 new HostStatus.Component("preflight", failure.isEmpty(), failure.orElse("passed")));
     }
 
-    /** @return why it takes none */
+    /**
+     * Returns why this host accepts no work.
+     *
+     * @return empty if it accepts work
+     */
     Optional<String> unready() {
         return first(components());
     }
 
-    /** The same for what no relay mends. */
+    /** Returns why this host accepts no work, whether a relay is attached or not. */
     Optional<String> unfit() {
         return first(components().stream()
                 .filter(part -> !part.name().equals("relay"))

@@ -19,7 +19,7 @@ import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.resources.VmPlan;
 
-/** What operators and job steps ask of this host. */
+/** Performs the requests of operators and job steps on this host. */
 final class LocalHostOperations implements HostOperations {
     private static final long MS = 1000;
 
@@ -60,7 +60,7 @@ final class LocalHostOperations implements HostOperations {
         return (int) entries.stream().filter(which).count();
     }
 
-    /** Of those whose plan is there: of the others the ledger has all there is. */
+    /** Lists the VMs whose plan can be read; of the others only the ledger entry is known. */
     @Override
     public List<VmSummary> vms() {
         return ledger().stream().flatMap(entry -> view(entry).stream()).toList();

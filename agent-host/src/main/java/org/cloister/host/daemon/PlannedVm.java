@@ -17,7 +17,10 @@ import org.cloister.host.tickets.VerifiedClaim;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.handover.AssignmentMessage;
 
-/** A VM before anything of it is made: what was signed, and what this host has for it. */
+/**
+ * Inputs of a VM's plan, collected before any of its resources exists: the verified claim and the host's image and
+ * defaults.
+ */
 record PlannedVm(
         VmRunContext context,
         VerifiedClaim claim,
@@ -46,7 +49,7 @@ record PlannedVm(
                 new ControllerVmPlanner.VmPaths(folder(), drive));
     }
 
-    /** What it is told that it is. */
+    /** Returns the assignment that the VM receives from its host. */
     private AssignmentMessage.Assigned assignment(VmPlan plan) {
         return new AssignmentMessage.Assigned(
                 ChannelPlanner.name(plan),
@@ -60,7 +63,10 @@ record PlannedVm(
         return context.resources().folders().folder(owner);
     }
 
-    /** Controlling VMs are in no receipt: {@link org.cloister.host.receipts.HostStatements} keeps nothing of them. */
+    /**
+     * Returns the runner that creates the VM. It also wraps controlling VMs, for which {@link
+     * org.cloister.host.receipts.HostStatements} records nothing, as they are in no receipt.
+     */
     VmStepRunner stepRunner(VmPlan plan) {
         return new StatementStepRunner(
                 new LocalVmStepRunner(context.resources(), plan, assignment(plan), step),

@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import org.cloister.ovs.BridgeConfig;
 import org.cloister.ovs.NetworkMtu;
 
-/** The VLAN trunk to the other hosts. */
+/** MTU of the VLAN trunk to the other hosts. */
 final class VlanTrunk {
-    /** RFC 894; of a host whose VMs meet on its own bridge alone. */
+    /** Ethernet's MTU (RFC 894), for a host whose VMs are connected by its own bridge only. */
     private static final int ETHERNET = 1500;
 
     private VlanTrunk() {}
 
-    /** What its frames carry, and hence VMs'; in bytes. */
+    /** Returns the MTU of VMs' frames on the trunk, in bytes. */
     static int mtu(BridgeConfig bridge) throws IOException {
         String device = bridge.uplink();
         if (device == null) {

@@ -40,10 +40,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One job step's VM: made on a thread of its own, ended by whoever wishes it, and told of to the step until it is gone. */
+/**
+ * VM run of one job step: creates the VM on a thread of its own. Any caller can stop it, and it reports progress to the
+ * job step until the VM is gone.
+ */
 final class VmRun implements HostOperations.Run {
     private static final Logger LOG = LoggerFactory.getLogger(VmRun.class);
-    /** After a step of its making failed: what a host then has not taken away, it may never. */
+    /**
+     * Time after a failed start step after which the failure is reported, even if the VM's resources are not all
+     * removed.
+     */
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
     private final VmRunContext parts;
@@ -58,7 +64,7 @@ final class VmRun implements HostOperations.Run {
     private long failedNs;
     private boolean over;
 
-    /** @param phase that was reached before, of a VM that is there */
+    /** @param phase the phase that a VM which already exists had reached */
     VmRun(VmRunContext parts, VmRuns runs, VmRunListener phases, VmRunPhase phase) {
         this.parts = parts;
         this.runs = runs;
@@ -66,7 +72,7 @@ final class VmRun implements HostOperations.Run {
         this.phase = phase;
     }
 
-    /** On a thread that it may keep. */
+    /** Creates the VM on the calling thread, for as long as that takes. */
     void make(JobStepCaller caller, String ticket) {
         long beganNs = System.nanoTime();
         try {
@@ -101,13 +107,16 @@ final class VmRun implements HostOperations.Run {
             Thread.currentThread().interrupt();
             refuse(VmRunResult.Code.UNAVAILABLE, e, "");
         } catch (RuntimeException e) {
-            // Somebody waits, and is told whatever it was.
+            // The job step waits for a result, whatever failed.
             LOG.error("ticket {}: a fault of agent-host", ticket, e);
             fault(e);
         }
     }
 
-    /** Of a VM that was begun, the next round takes away what there is, and says so. */
+    /**
+     * Reports a fault of agent-host. If the VM has a ledger entry, the next reconcile pass removes its resources and
+     * reports its end.
+     */
     private void fault(RuntimeException e) {
         String its;
         synchronized (this) {
@@ -155,7 +164,7 @@ final class VmRun implements HostOperations.Run {
         }
     }
 
-    /** The drive is its own before anything of the VM is made. */
+    /** Starts a controlling VM; acquires its drive before any of its resources is created. */
     private void open(PlannedVm planned, Opening opening)
             throws IOException, InterruptedException, SlotClaimRefused, VmBuildFailed, OperationRefused,
                     DriveLeaseRefused {
@@ -184,7 +193,7 @@ final class VmRun implements HostOperations.Run {
         }
     }
 
-    /** Until somebody wishes that the VM ends. */
+    /** Waits until the run is stopped. */
     private final class StoppableWait implements LeaseWait {
         @Override
         public long nowNs() {
@@ -209,18 +218,22 @@ final class VmRun implements HostOperations.Run {
                                 parts.metrics(),
                                 (made, took) -> VmRunPhase.of(made).ifPresent(this::enterPhase)),
                         this::claimed);
-        // Its channel is opened after a look that has seen it.
+        // The VM's channel is opened after a reconcile pass that has observed the VM.
         parts.reconcileLoop().wake();
     }
 
-    /** What wished before that it ends had nothing in the ledger to write it to. */
+    /** Stops the VM if the run was stopped before the ledger had an entry to record that in. */
     private void claimed() {
         if (stopped.getCount() == 0) {
             stop();
         }
     }
 
-    /** @return false if it was ended before anything was made */
+    /**
+     * Registers the run under its VM's UUID.
+     *
+     * @return false if the run was stopped before anything was created
+     */
     private boolean begin(ResourceOwner owner) {
         synchronized (this) {
             if (stopped.getCount() > 0) {
@@ -233,12 +246,15 @@ final class VmRun implements HostOperations.Run {
         return false;
     }
 
-    /** Of a VM that was there before. */
+    /** Sets the VM of a run that reattached to it. */
     synchronized void setVm(String its) {
         uuid = its;
     }
 
-    /** How it failed is told when nothing of it is left, or that takes too long. */
+    /**
+     * Records why the start failed. The failure is reported when nothing of the VM is left, or when its removal takes
+     * too long.
+     */
     private void failed(VmBuildFailed e) {
         String its;
         synchronized (this) {
@@ -275,7 +291,7 @@ final class VmRun implements HostOperations.Run {
         phases.onPhase(next, took);
     }
 
-    /** What is not written down now is when the step has gone. */
+    /** Stops the run. If this cannot be persisted now, the VM is stopped when its job step has ended. */
     @Override
     public void stop() {
         String its;
@@ -292,7 +308,10 @@ final class VmRun implements HostOperations.Run {
         }
     }
 
-    /** A round is over, and something of it is still there, as far as is known. Its job does not wait for the host to be mended. */
+    /**
+     * Reports a failed start after a pass that left resources of the VM, once {@link #PATIENCE} has passed: the job
+     * does not wait until the host is repaired.
+     */
     void onPass() {
         VmRunResult how;
         synchronized (this) {
@@ -304,7 +323,7 @@ final class VmRun implements HostOperations.Run {
         end(how);
     }
 
-    /** Nothing of it is there any more. */
+    /** Reports the result once nothing of the VM is left. */
     void onRemoved(VmTermination end) {
         VmRunResult how;
         synchronized (this) {

@@ -14,7 +14,7 @@ import org.cloister.host.slurmstep.GlobalJobQuery;
 import org.cloister.host.tickets.TicketClaims;
 
 /**
- * With what a VM is made, watched and ended.
+ * Components that create, monitor and stop VMs.
  *
  * @param drives empty on a host that runs no controlling VMs
  */

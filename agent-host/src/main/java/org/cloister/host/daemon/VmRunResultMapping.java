@@ -9,17 +9,17 @@ import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.scratch.ScratchSpaceExhausted;
 import org.cloister.host.slurmstep.JobStepEnded;
 
-/** What a job step is told of its VM's end, from what the ledger says. */
+/** Maps the end of a VM in the ledger to the result that its job step receives. */
 final class VmRunResultMapping {
-    /** As QEMU says it of a file that another QEMU has open. */
+    /** Text of QEMU's error for a file that another QEMU has open. */
     private static final String LOCKED = "Failed to get \"write\" lock";
 
     private VmRunResultMapping() {}
 
     /**
-     * Of a VM that was not built, by what kept it from that.
+     * Returns the result of a VM that was not built, by the cause of the failure.
      *
-     * @param reached the last phase that was
+     * @param reached the last phase that was reached
      */
     static VmRunResult of(VmBuildFailed failure, VmRunPhase reached) {
         Throwable cause = failure.getCause();
@@ -35,13 +35,17 @@ final class VmRunResultMapping {
             return new VmRunResult(Code.UNAVAILABLE, phase, text, "ask for less scratch, or wait for other VMs to end");
         }
         if (text.contains(LOCKED)) {
-            // The disk of a VM whose agent-host is dead, elsewhere as a rule.
+            // The disk is open in a VM whose agent-host is dead, usually on another host.
             return new VmRunResult(Code.UNAVAILABLE, phase, text, "end the VM that still writes to this drive");
         }
         return new VmRunResult(Code.HOST, phase, text, "see agent-host's log on this host");
     }
 
-    /** @param phase the last that the VM reached */
+    /**
+     * Returns the result of a VM that has ended.
+     *
+     * @param phase the last that the VM reached
+     */
     static VmRunResult of(VmTermination end, VmRunPhase phase) {
         boolean spoke = phase.compareTo(VmRunPhase.REGISTERED) >= 0;
         return switch (end.why()) {

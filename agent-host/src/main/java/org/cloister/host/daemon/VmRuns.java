@@ -24,7 +24,7 @@ import org.cloister.host.vm.ResourceOwner;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** All VMs that somebody waits for. From any thread. */
+/** VM runs that a job step waits for. Any thread may call. */
 final class VmRuns implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VmRuns.class);
 
@@ -36,21 +36,21 @@ final class VmRuns implements AutoCloseable {
         return thread;
     });
     private volatile Consumer<String> asked = uuid -> {};
-    /** By UUID. */
+    /** Runs by UUID. */
     private final Map<String, VmRun> waiting = new HashMap<>();
 
     VmRuns(VmRunContext parts) {
         this.parts = parts;
     }
 
-    /** A VM is made, whatever becomes of it. */
+    /** Starts a VM run on a new thread; its result is reported to the listener. */
     HostOperations.Run start(JobStepCaller caller, String ticket, VmRunListener phases) {
         VmRun run = new VmRun(parts, this, phases, VmRunPhase.JOB);
         threads.execute(() -> run.make(caller, ticket));
         return run;
     }
 
-    /** The caller waits on for a VM that it had before this process was. */
+    /** Reattaches a caller to a VM that an earlier process created. */
     HostOperations.Run reattach(JobStepCaller caller, String ticket, VmRunListener phases) throws OperationRefused {
         VmLedgerEntry entry = parts.ledger().entries().stream()
                 .filter(each ->
@@ -73,18 +73,22 @@ final class VmRuns implements AutoCloseable {
         waiting.put(uuid, run);
     }
 
-    /** @param hears of each VM that is asked to end, when that is on disk; from any thread */
+    /**
+     * Sets the listener for requested ends.
+     *
+     * @param hears receives the UUID of each VM whose requested end is on disk; called on any thread
+     */
     void setEndListener(Consumer<String> hears) {
         asked = hears;
     }
 
-    /** Somebody wishes it; it is on disk when this returns. */
+    /** Requests the end of a VM; the request is on disk when this returns. */
     void requestEnd(String uuid) throws IOException {
         parts.terminator().terminate(uuid, VmTermination.Why.ASKED);
         asked.accept(uuid);
     }
 
-    /** For {@code GuestRegistrationListener}. */
+    /** Records a guest's registration, as {@code GuestRegistrationListener}. */
     void onRegistered(ResourceOwner owner) throws IOException {
         VmLedger ledger = parts.ledger();
         Optional<VmLedgerEntry> entry = ledger.entry(owner.uuid());
@@ -102,7 +106,7 @@ final class VmRuns implements AutoCloseable {
         }
     }
 
-    /** A round is over; on the rounds' thread. */
+    /** Handles the end of a reconcile pass; called on the loop's thread. */
     void onPass(ReconcilePass.Outcome outcome) {
         if (outcome.neverAnswered().isEmpty()) {
             firstRound.countDown();
@@ -119,7 +123,7 @@ final class VmRuns implements AutoCloseable {
         left.forEach(VmRun::onPass);
     }
 
-    /** Nobody waits for it any more, whether it ever was or not. */
+    /** Removes the run of a VM; no error if there is none. */
     synchronized void unregister(String uuid) {
         waiting.remove(uuid);
     }

@@ -10,17 +10,20 @@ import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.vm.ResourceOwner;
 
-/** Ends VMs on behalf of others than the rounds, which do it then. */
+/** Stops VMs on behalf of callers other than the reconcile loop, which then carries out their end. */
 record VmTerminator(
         VmLedger ledger, HostMetrics metrics, Runnable wakeLoop, DomainDestroyer domainDestroyer, InstantSource clock) {
-    /** As a machine does it. */
+    /** Destroys domains, as {@code HostBackend} does. */
     @FunctionalInterface
     interface DomainDestroyer {
-        /** Ends the VM's domain at once; no error if there is none. */
+        /** Destroys the VM's domain at once; no error if there is none. */
         void destroy(ResourceOwner owner) throws IOException;
     }
 
-    /** On disk when this returns. Nothing happens to a VM that is ending, or is not in the ledger. */
+    /**
+     * Records that the VM must end; the record is on disk when this returns. No effect if the VM is ending already, or
+     * is not in the ledger.
+     */
     void terminate(String uuid, VmTermination.Why why) throws IOException {
         if (ledger.recordEnd(uuid, new VmTermination(why, "", clock.millis()))) {
             metrics.recordEnd(why);
@@ -29,10 +32,11 @@ record VmTerminator(
     }
 
     /**
-     * Of a VM that must write to its drive no more, as another may: a ledger that cannot be written, as on a disk that guests have
-     * filled, keeps it from being written down and from nothing else.
+     * Stops a VM that must not write to its drive any longer, since another VM may. If the ledger cannot be written,
+     * such as on a disk that guests have filled, it destroys the domain all the same.
      *
-     * @throws IOException if it is not on disk; the VM's domain is gone unless the message says that, too
+     * @throws IOException if the end is not on disk; the VM's domain is gone unless the message states that this
+     *     failed, too
      */
     void fence(String uuid, VmTermination.Why why) throws IOException {
         try {

@@ -1,4 +1,4 @@
-/** The daemon: its main class, its parts put together, and the run of each VM. */
+/** The daemon: its main class, its components, and the run of each VM. */
 @NullMarked
 package org.cloister.host.daemon;
 

@@ -1,6 +1,8 @@
 package org.cloister.host.domain;
 
-/** What runs the guest's instructions; found out by running a guest, never by looking at a device file. */
+/**
+ * Accelerator that runs the guest's instructions; determined by running a guest, never by checking for a device file.
+ */
 public enum Accelerator {
     KVM("kvm", "host-passthrough"),
     /** QEMU's emulation: everything works, an order of magnitude slower. */

@@ -3,18 +3,18 @@ package org.cloister.host.domain;
 import java.util.OptionalInt;
 
 /**
- * A VM's CPUs, and the host's that they run on.
+ * Placement of a VM's CPUs on CPUs of the host.
  *
- * @param count of the guest's
- * @param cpus of the step's allocation
- * @param node the one whose memory alone is used, if the CPUs all lie in it
+ * @param count number of the guest's CPUs
+ * @param cpus the host's CPUs in the step's allocation
+ * @param node NUMA node that all memory must come from; set if all the CPUs belong to it
  */
 public record CpuPlacement(int count, CpuSet cpus, OptionalInt node) {
-    /** More need an interrupt remapping device that no guest of ours has. */
+    /** More CPUs need an interrupt remapping device, which none of our guests has. */
     public static final int MAX_COUNT = 255;
 
     private static final int MAX_NODE = 1023;
-    /** Each queue costs the guest an interrupt and the host memory; no disk or tap is quicker with more. */
+    /** Each queue costs the guest an interrupt and the host memory; no disk or tap is faster with more. */
     private static final int MAX_QUEUES = 8;
 
     /** @throws IllegalArgumentException if a value is out of its range */
@@ -29,12 +29,14 @@ public record CpuPlacement(int count, CpuSet cpus, OptionalInt node) {
         });
     }
 
-    /** Of a virtio disk or network card. */
+    /** Returns the number of queues of a virtio disk or network card. */
     public int queues() {
         return Math.min(count, MAX_QUEUES);
     }
 
-    /** One CPU of the host for each of the guest's where there are as many; else any of them. */
+    /**
+     * Returns the host CPUs of one guest CPU: one CPU where there are as many as the guest has, otherwise any of them.
+     */
     String pin(int vcpu) {
         return count == cpus.numbers().size() ? Integer.toString(cpus.numbers().get(vcpu)) : cpus.toString();
     }

@@ -7,20 +7,20 @@ import java.util.regex.Pattern;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
- * Some of the host's CPUs, written as the kernel does: {@code 0-3,8}.
+ * Set of the host's CPUs, in the kernel's notation: {@code 0-3,8}.
  *
- * @param numbers ascending, each once, at least one
+ * @param numbers ascending and distinct, at least one
  */
 public record CpuSet(List<Integer> numbers) {
     private static final int MAX_CPU = ResourceRequest.MAX_CPUS - 1;
     private static final String NUMBER = "(0|[1-9][0-9]{0,3})";
     private static final Pattern RANGE = Pattern.compile(NUMBER + "(?:-" + NUMBER + ")?");
-    /** Every second CPU of as many as there may be. */
+    /** Length of the longest text: every second CPU of the largest number of CPUs. */
     private static final int MAX_CHARACTERS = 5 * (MAX_CPU + 1) / 2;
 
     private static final int SHOWN = 80;
 
-    /** @throws IllegalArgumentException if it is no such set */
+    /** @throws IllegalArgumentException if the numbers are not such a set */
     public CpuSet {
         numbers = List.copyOf(numbers);
         int least = 0;
@@ -36,7 +36,11 @@ public record CpuSet(List<Integer> numbers) {
         }
     }
 
-    /** @throws IllegalArgumentException if the text is none the kernel writes */
+    /**
+     * Parses the kernel's notation.
+     *
+     * @throws IllegalArgumentException if the kernel would not write this text
+     */
     public static CpuSet parse(String text) {
         if (text.length() > MAX_CHARACTERS) {
             throw new IllegalArgumentException(

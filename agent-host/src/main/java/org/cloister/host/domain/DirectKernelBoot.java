@@ -8,15 +8,16 @@ import org.cloister.protocol.image.ImageLayer;
 import org.cloister.protocol.image.ImageManifest;
 
 /**
- * What the guest starts from. The four are its image's identity; nothing is added for a VM.
+ * Firmware, kernel, initrd and command line that the guest boots from. The four identify its image; nothing is added
+ * for a VM.
  *
- * @param firmware as a ROM: no variables, nothing is written back
+ * @param firmware loaded as a ROM, without variables; nothing is written back
  */
 public record DirectKernelBoot(Path firmware, Path kernel, Path initrd, String commandLine) {
-    /** A manifest's own rule is narrower. */
+    /** Permitted characters; the rule for manifests is stricter. */
     private static final Pattern COMMAND_LINE = Pattern.compile("[ -~]{1,2047}");
 
-    /** @throws IllegalArgumentException if a value is not of its form */
+    /** @throws IllegalArgumentException if a value does not have its form */
     public DirectKernelBoot {
         DomainPaths.require("firmware", firmware);
         DomainPaths.require("kernel", kernel);
@@ -27,7 +28,11 @@ public record DirectKernelBoot(Path firmware, Path kernel, Path initrd, String c
         }
     }
 
-    /** @param folder where the image's files lie; that they are those of the manifest was checked before */
+    /**
+     * Returns the boot files of an image.
+     *
+     * @param folder of the image's files, which were already verified against the manifest
+     */
     public static DirectKernelBoot of(ImageManifest manifest, Path folder) {
         return new DirectKernelBoot(
                 folder.resolve(manifest.firmware().name()),
@@ -36,7 +41,7 @@ public record DirectKernelBoot(Path firmware, Path kernel, Path initrd, String c
                 manifest.commandLine());
     }
 
-    /** The image's read-only disks, in the manifest's order. */
+    /** Returns the image's read-only disks, in the manifest's order. */
     public static List<DomainDisk> layers(ImageManifest manifest, Path folder) {
         List<DomainDisk> disks = new ArrayList<>();
         for (ImageLayer layer : manifest.layers()) {

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A domain's devices: disks, one network card, one channel, randomness, and a TPM if said. No graphics, no console, no balloon,
- * no USB: what is not there cannot be used to look into a guest or out of it.
+ * Writes a domain's devices: disks, one network card, one channel, a random number generator, and optionally a TPM.
+ * There is no graphics, console, balloon or USB device, since each could be used to look into a guest or out of it.
  */
 final class DomainDevicesXml {
-    /** The channel's name, by which the guest finds its device. */
+    /** Name of the channel, by which the guest finds its device. */
     static final String CHANNEL = "org.cloister.agent.0";
 
     private static final String[] HOST_OFFLOADS = {
@@ -66,7 +66,7 @@ final class DomainDevicesXml {
         if (disk.use() == DomainDisk.Use.LAYER) {
             xml.empty("driver", driver("name", "qemu", "type", "raw", "queues", queues));
         } else {
-            // What the guest discards is given back to the host's file system.
+            // Blocks that the guest discards are returned to the host's file system.
             xml.empty(
                     "driver",
                     driver("name", "qemu", "type", "raw", "cache", "none", "discard", "unmap", "queues", queues));
@@ -81,8 +81,9 @@ final class DomainDevicesXml {
     }
 
     /**
-     * Offloads are off: the userspace bridge forwards frames as they are, with checksums that nobody filled in. QEMU moves the
-     * frames itself: the kernel's vhost threads would be outside of the step's cgroup, and parse the guest's rings in the kernel.
+     * Writes the network card. Offloads are off: the userspace bridge forwards frames unchanged, and would forward them
+     * with checksums that were never computed. QEMU moves the frames itself: the kernel's vhost threads would run
+     * outside the step's cgroup, and would parse the guest's rings in the kernel.
      */
     private void card() {
         xml.open("interface", "type", "ethernet");
@@ -90,19 +91,22 @@ final class DomainDevicesXml {
         xml.empty("target", "dev", spec.owner().names().tap(), "managed", "no");
         xml.empty("model", "type", "virtio");
         int queues = spec.cpus().queues();
-        // With one queue there is no attribute: a tap of one queue is not made for several.
+        // With one queue there is no attribute: a tap created for one queue cannot be opened for several.
         xml.open(
                 "driver",
                 queues == 1 ? driver("name", "qemu") : driver("name", "qemu", "queues", Integer.toString(queues)));
         xml.empty("host", HOST_OFFLOADS);
         xml.empty("guest", GUEST_OFFLOADS);
         xml.close();
-        // No option ROM: nothing boots from the network.
+        // No option ROM, since nothing boots from the network.
         xml.empty("rom", "enabled", "no");
         xml.close();
     }
 
-    /** Devices reach a protected guest's memory only where it lets them: the guest's driver must be told. */
+    /**
+     * Adds the IOMMU attribute for a protected guest: devices reach its memory only where it permits that, so its
+     * driver must know.
+     */
     private String[] driver(String... attributes) {
         Optional<LaunchSecurity> security = spec.launchSecurity();
         if (security.isEmpty()) {

@@ -4,26 +4,27 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /**
- * A raw disk file.
+ * Raw disk file of a domain.
  *
- * @param serial by which the guest finds it
+ * @param serial by which the guest finds the disk
  */
 public record DomainDisk(Path file, String serial, Use use) {
-    /** A virtio serial holds 20 bytes. */
+    /** Form of a serial: virtio has 20 bytes for it. */
     private static final Pattern SERIAL = Pattern.compile("[a-z][a-z0-9-]{0,19}");
 
-    /** What a disk is for. */
+    /** Use of a disk. */
     public enum Use {
-        /** One of the image's layers: read-only, and in the host's page cache once for all VMs. */
+        /** Layer of the image: read-only, and cached once in the host's page cache for all VMs. */
         LAYER,
         /**
-         * Written by the guest, which encrypts it: past the page cache, whose pages would count in the step's cgroup and
-         * which is of no use for what is read once. Its file system must know O_DIRECT; tmpfs before Linux 6.6 does not.
+         * Written by the guest, which encrypts it. It bypasses the page cache, whose pages would count in the step's
+         * cgroup and which does not help data that is read once. Its file system must support O_DIRECT; tmpfs before
+         * Linux 6.6 does not.
          */
         WRITABLE
     }
 
-    /** @throws IllegalArgumentException if a value is not of its form */
+    /** @throws IllegalArgumentException if a value does not have its form */
     public DomainDisk {
         DomainPaths.require("disk", file);
         if (!SERIAL.matcher(serial).matches()) {

@@ -3,11 +3,11 @@ package org.cloister.host.domain;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/** Which files a domain may name. */
+/** Checks the file paths that a domain may name. */
 final class DomainPaths {
-    /** What no part between here and QEMU's own options takes for something else. */
+    /** Characters that no layer between here and QEMU's options interprets. */
     private static final Pattern FORM = Pattern.compile("/[A-Za-z0-9_.+~@:/-]{1,1023}");
-    /** Of a Unix socket, with the byte that ends it 108. */
+    /** Longest path of a Unix socket: 108 bytes including the terminating byte. */
     private static final int MAX_SOCKET = 107;
 
     private DomainPaths() {}

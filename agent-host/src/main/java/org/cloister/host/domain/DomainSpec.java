@@ -11,15 +11,15 @@ import org.cloister.protocol.ticket.MemoryFormula;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
- * All that goes into a domain; nothing else of it differs between VMs.
+ * Specification of a domain; it contains everything that differs between VMs.
  *
- * @param memoryMib as QEMU is told, {@link MemoryFormula#vm()}
+ * @param memoryMib as configured in QEMU, {@link MemoryFormula#vm()}
  * @param disks in the order in which the guest sees them; it finds them by their serials
- * @param mac of its one network card, whose tap is there already: called as the owner says, with as many queues as
- *     {@link CpuPlacement#queues()}; libvirt opens it and leaves it
- * @param channel the socket of its virtio-serial port, which QEMU makes
- * @param tpm whether it has a software TPM, whose word counts for nothing above the host's
- * @param debugConsole a file for a serial console; of no VM in production
+ * @param mac of its one network card. Its tap must exist, with the name that the owner gives it and as many queues as
+ *     {@link CpuPlacement#queues()}; libvirt opens the tap and does not delete it
+ * @param channel the socket of its virtio-serial port, which QEMU creates
+ * @param tpm whether it has a software TPM, whose quotes prove nothing beyond the host's signature
+ * @param debugConsole a file for a serial console; never set in production
  */
 public record DomainSpec(
         ResourceOwner owner,
@@ -34,12 +34,12 @@ public record DomainSpec(
         boolean tpm,
         Optional<LaunchSecurity> launchSecurity,
         Optional<Path> debugConsole) {
-    /** vda to vdz. */
+    /** Number of device names from vda to vdz. */
     public static final int MAX_DISKS = 26;
 
     private static final int KIB = 1 << 10;
 
-    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    /** @throws IllegalArgumentException if a value is out of its range, or two values contradict each other */
     public DomainSpec {
         disks = List.copyOf(disks);
         if (memoryMib < 1 || memoryMib > ResourceRequest.MAX_MIB) {

@@ -1,10 +1,10 @@
 package org.cloister.host.domain;
 
-/** What a domain's CPUs do. A domain that has ended is not there. */
+/** State of a domain's CPUs. A domain that has ended does not exist. */
 public enum DomainState {
-    /** Started and not resumed yet, or stopped by someone. */
+    /** Started and not resumed yet, or paused by someone. */
     PAUSED,
     RUNNING,
-    /** Powering off, crashed, or on its way out. */
+    /** Powering off, crashed, or being destroyed. */
     ENDING
 }

@@ -4,16 +4,16 @@ import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.ticket.MemoryReserves;
 
 /**
- * A domain as libvirt wants it described: direct kernel boot, and no device more than a worker or controlling VM needs.
- * Left to libvirt's own configuration, which the host's preflight looks at: QEMU's system call filter ({@code
- * seccomp_sandbox}), and that libvirt puts QEMU into no control group of its own ({@code cgroup_controllers = []}).
+ * Writes the libvirt XML of a domain: direct kernel boot, and no device that a worker or controlling VM does not need.
+ * Two settings remain in libvirt's own configuration, which the host's preflight checks: QEMU's system call filter
+ * ({@code seccomp_sandbox}), and that libvirt creates no cgroup for QEMU ({@code cgroup_controllers = []}).
  */
 public final class DomainXml {
-    /** Of our metadata in a domain. */
+    /** XML namespace of Cloister's metadata in a domain. */
     static final String NAMESPACE = "https://cloister.internal/host/1";
 
     static final String PREFIX = "cloister";
-    /** Our metadata's one element. */
+    /** The one element of that metadata. */
     static final String OWNER = "vm";
 
     private final DomainSpec spec;
@@ -34,7 +34,7 @@ public final class DomainXml {
         xml.leaf("name", spec.owner().names().domain());
         xml.leaf("uuid", spec.owner().uuid());
         owner(spec.owner());
-        // A core of QEMU would hold the guest's memory; this keeps it out.
+        // A core dump of QEMU would contain the guest's memory; this excludes it.
         xml.leaf("memory", Integer.toString(spec.memoryMib()), "unit", "MiB", "dumpCore", "off");
         backing();
         cpus();
@@ -44,7 +44,7 @@ public final class DomainXml {
         xml.close();
         cpuModel();
         xml.empty("clock", "offset", "utc");
-        // A guest that stops for whatever reason is gone: nobody restarts it, its host reports it.
+        // A guest that stops for any reason is gone: nothing restarts it, and its host reports it.
         xml.leaf("on_poweroff", "destroy").leaf("on_reboot", "destroy").leaf("on_crash", "destroy");
         new DomainDevicesXml(spec, xml).write();
         spec.launchSecurity().ifPresent(this::launchSecurity);
@@ -68,9 +68,9 @@ public final class DomainXml {
                 .ifPresent(kib -> xml.open("hugepages")
                         .empty("page", "size", Integer.toString(kib), "unit", "KiB")
                         .close());
-        // Same-page merging tells one guest of another's memory by its own pages' times.
+        // Page merging would reveal one guest's memory to another through the timing of writes to its own pages.
         xml.empty("nosharepages");
-        // Protected memory cannot be swapped, and QEMU may lock as much as its cgroup holds.
+        // Protected memory cannot be swapped; QEMU may lock as much as its cgroup permits.
         if (spec.backing().locked() || spec.launchSecurity().isPresent()) {
             xml.empty("locked");
         }
@@ -108,14 +108,14 @@ public final class DomainXml {
         xml.close();
     }
 
-    /** Without what the host's kernel or QEMU would emulate for a guest and no guest of ours uses. */
+    /** Disables what the host's kernel or QEMU would emulate for a guest and no guest of ours uses. */
     private void features() {
-        // VMware's port, for pointers in its guests.
+        // VMware's port, which passes pointer events to VMware guests.
         xml.empty("vmport", "state", "off");
-        // Performance counters: no user of the image may use them (kernel.perf_event_paranoid), and the kernel emulates
-        // them.
+        // Performance counters: no user of the image may use them (kernel.perf_event_paranoid), and the kernel would
+        // emulate them.
         xml.empty("pmu", "state", "off");
-        // System management mode: the firmware hides nothing from the guest's kernel.
+        // System management mode: without it the firmware cannot hide code from the guest's kernel.
         xml.empty("smm", "state", "off");
         if (spec.accelerator() == Accelerator.TCG) {
             xml.open("tcg")
@@ -130,7 +130,7 @@ public final class DomainXml {
         } else {
             xml.open("cpu", "mode", spec.accelerator().cpuMode(), "check", "none");
         }
-        // One socket: the default is one for each CPU, and Slurm in the guest would see as many.
+        // One socket: the default is one for each CPU, and the guest's Slurm would see as many.
         xml.empty(
                 "topology",
                 "sockets",
@@ -142,14 +142,13 @@ public final class DomainXml {
                 "threads",
                 "1");
         if (spec.accelerator() == Accelerator.TCG) {
-            // Guests would clear and copy pages by `rep stosb` and `rep movsb`, which QEMU emulates a byte at a time.
-            // Its svm is
-            // emulated in its own process, and stays: a guest of QEMU 7.2 without it starts no Java (ld.so:
-            // _dl_get_origin).
+            // With this flag guests clear and copy pages by `rep stosb` and `rep movsb`, which QEMU emulates byte by
+            // byte. QEMU emulates svm in its own process, so svm stays: without it, a guest of QEMU 7.2 does not start
+            // Java (ld.so: _dl_get_origin).
             xml.empty("feature", "policy", "disable", "name", "erms");
         } else {
-            // A hypervisor in a guest: with these the host's kernel would run the guest's own VMs, which is where most
-            // escapes from KVM were found.
+            // Nested virtualization: with these flags the host's kernel would run the guest's own VMs, and most escapes
+            // from KVM were found in that code.
             xml.empty("feature", "policy", "disable", "name", "vmx");
             xml.empty("feature", "policy", "disable", "name", "svm");
         }

@@ -16,11 +16,11 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * Reads what libvirt says of a domain: strictly where it is ours, not at all where it is not. Ours is what carries our
- * metadata; what carries it wrongly is nobody's, and an error.
+ * Reads the XML that libvirt returns for a domain: strictly if the domain is ours, and not at all otherwise. A domain
+ * with our metadata is ours; malformed metadata is an error, and the domain then has no owner.
  */
 public final class DomainXmlReader {
-    /** Of a domain with as many disks and CPUs as there may be, several times. */
+    /** Several times the length of a domain with the most disks and CPUs. */
     static final int MAX_CHARACTERS = 1 << 18;
 
     private static final int MAX_DEPTH = 32;
@@ -42,8 +42,11 @@ public final class DomainXmlReader {
     }
 
     /**
-     * @return empty if it carries nothing of ours
-     * @throws MalformedException if it is not what libvirt gives, or carries our metadata and is not as we make them
+     * Reads a domain.
+     *
+     * @return empty if it does not carry our metadata
+     * @throws MalformedException if it is not what libvirt writes, or carries our metadata and does not have the form
+     *     that we create
      */
     public static Optional<ObservedDomain> read(String text, DomainState state) throws MalformedException {
         if (text.length() > MAX_CHARACTERS) {
@@ -74,7 +77,7 @@ public final class DomainXmlReader {
                     start();
                 }
                 case XMLStreamConstants.CHARACTERS, XMLStreamConstants.SPACE, XMLStreamConstants.CDATA -> {
-                    // Nothing of ours is as long; what others wrote into their domains may be.
+                    // None of our values is as long; others may write long ones into their domains.
                     if (content.length() + xml.getTextLength() <= MAX_TEXT) {
                         content.append(xml.getText());
                     }
@@ -162,7 +165,7 @@ public final class DomainXmlReader {
         return value;
     }
 
-    /** Only of a domain of ours is it wrong to have something twice. */
+    /** Records a value; a repeated one is an error in a domain of ours only. */
     private void once(String what, String value) {
         if (single.put(what, value) != null) {
             repeated.add(what);

@@ -5,7 +5,7 @@ import javax.xml.stream.XMLOutputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 
-/** XML as people read it: an element a line, indented by two. */
+/** Writes XML for people: one element per line, indented by two blanks. */
 final class IndentedXmlWriter {
     private final StringWriter text = new StringWriter();
     private final XMLStreamWriter xml;
@@ -28,7 +28,7 @@ final class IndentedXmlWriter {
         });
     }
 
-    /** A prefix that is bound here. */
+    /** Opens an element with a prefix, and binds the prefix there. */
     IndentedXmlWriter openIn(String prefix, String namespace, String element) {
         return line(() -> {
             xml.writeStartElement(prefix, element, namespace);

@@ -3,24 +3,29 @@ package org.cloister.host.domain;
 import java.util.Locale;
 
 /**
- * A guest's protection, as libvirt is told. The kernel, initrd and command line are measured with the firmware, which must know
- * how to check them (OVMF's AmdSev build does).
+ * Launch security of a guest, as libvirt configures it. The kernel, initrd and command line are measured with the
+ * firmware, which must be able to verify them (OVMF's AmdSev build is).
  *
  * @param protection not NONE
- * @param encryptedState of SEV: registers too
+ * @param encryptedState for SEV: whether registers are encrypted, too
  */
 public record LaunchSecurity(MemoryProtection protection, boolean encryptedState) {
     /**
-     * AMD SEV API, "Guest Policy": no debugging (bit 0), no sharing of keys (1), not to be sent (3), nor outside of its domain
-     * (4), SEV only (5).
+     * AMD SEV API, "Guest Policy": no debugging (bit 0), no sharing of keys (1), no sending to another host (3) or
+     * outside its domain (4), SEV hosts only (5).
      */
     private static final int SEV_POLICY = 0b11_1011;
 
     private static final int SEV_ENCRYPTED_STATE = 0b100;
-    /** SEV-SNP ABI, "Guest Policy": SMT allowed (bit 16), reserved and one (17); no migration (18), no debugging (19). */
+    /**
+     * SEV-SNP ABI, "Guest Policy": SMT allowed (bit 16), reserved and one (17); no migration (18), no debugging (19).
+     */
     private static final int SNP_POLICY = 0x3_0000;
 
-    /** @throws IllegalArgumentException if it protects nothing, or says of SEV-SNP what is always so */
+    /**
+     * @throws IllegalArgumentException if it protects nothing, or if {@code encryptedState} is set for SEV-SNP, which
+     *     implies it
+     */
     public LaunchSecurity {
         if (protection == MemoryProtection.NONE || (encryptedState && protection != MemoryProtection.SEV)) {
             throw new IllegalArgumentException("launch security: want sev or sev-snp, and encrypted state said of sev"
@@ -28,7 +33,7 @@ public record LaunchSecurity(MemoryProtection protection, boolean encryptedState
         }
     }
 
-    /** The first libvirt whose schema knows it. */
+    /** Returns the first libvirt version whose schema has this launch security. */
     public String since() {
         return protection == MemoryProtection.SEV ? "8.0.0" : "10.5.0";
     }

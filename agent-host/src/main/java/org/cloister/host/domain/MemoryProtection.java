@@ -2,12 +2,15 @@ package org.cloister.host.domain;
 
 import org.cloister.protocol.policy.AssuranceLevel;
 
-/** What hides a guest's memory from its host. Later ones hold against more. */
+/** Protection of a guest's memory from its host. Later constants protect against more. */
 public enum MemoryProtection {
     NONE("none"),
-    /** Memory encrypted, with registers where the processor can; the host may still alter and replay it. */
+    /**
+     * Encrypted memory, with encrypted registers where the processor supports it; the host may still alter and replay
+     * it.
+     */
     SEV("sev"),
-    /** Memory encrypted and its pages bound to the guest; reports that prove it. */
+    /** Encrypted memory whose pages are bound to the guest, and attestation reports that prove it. */
     SEV_SNP("sev-snp");
 
     private final String word;
@@ -16,12 +19,12 @@ public enum MemoryProtection {
         this.word = word;
     }
 
-    /** The least under which a VM can prove that level. */
+    /** Returns the weakest protection under which a VM can prove an assurance level. */
     public static MemoryProtection requiredFor(AssuranceLevel level) {
         return level == AssuranceLevel.SEV_SNP ? SEV_SNP : NONE;
     }
 
-    /** As libvirt and our configuration call it. */
+    /** Returns the name used in libvirt and in our configuration. */
     @Override
     public String toString() {
         return word;

@@ -5,10 +5,10 @@ import java.util.List;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * One of our domains, as libvirt tells of it.
+ * Observed domain of ours, as libvirt reports it.
  *
- * @param owner as it carries it; name and uuid are those
- * @param state when it was asked for
+ * @param owner from its metadata; its name and UUID match it
+ * @param state at the time of the query
  * @param tap of its network card
  * @param channel the socket of its virtio-serial port
  * @param disks their files, in order

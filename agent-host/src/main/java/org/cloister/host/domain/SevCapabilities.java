@@ -1,9 +1,10 @@
 package org.cloister.host.domain;
 
 /**
- * What a host's processor, firmware, kernel, QEMU and libvirt can do together, as libvirt says it.
+ * Memory protection that a host's processor, firmware, kernel, QEMU and libvirt support together, as libvirt reports
+ * it.
  *
- * @param best NONE if there is nothing; a host that knows SEV-SNP knows SEV too
+ * @param best NONE if there is no support; a host with SEV-SNP has SEV, too
  * @param encryptedState whether SEV guests' registers are encrypted as well
  */
 public record SevCapabilities(MemoryProtection best, boolean encryptedState) {

@@ -9,13 +9,20 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 import org.cloister.base.encoding.MalformedException;
 
-/** Reads from libvirt's domain capabilities what a host can protect guests with. What is not said is not there. */
+/**
+ * Reads the supported memory protection from libvirt's domain capabilities. A feature that is not reported is not
+ * supported.
+ */
 public final class SevCapabilitiesReader {
     private static final int MAX_CHARACTERS = 1 << 20;
 
     private SevCapabilitiesReader() {}
 
-    /** @throws MalformedException if it is not what libvirt gives */
+    /**
+     * Reads the capabilities.
+     *
+     * @throws MalformedException if the text is not what libvirt writes
+     */
     public static SevCapabilities read(String text) throws MalformedException {
         if (text.length() > MAX_CHARACTERS) {
             throw new MalformedException(
@@ -31,7 +38,10 @@ public final class SevCapabilitiesReader {
         }
     }
 
-    /** SEV has an element of its own; SEV-SNP is a value among the kinds of launch security, since libvirt 10.5. */
+    /**
+     * Reads the features. SEV has an element of its own; SEV-SNP is a value of the launch security type, since libvirt
+     * 10.5.
+     */
     private static SevCapabilities read(XMLStreamReader xml) throws XMLStreamException, MalformedException {
         Deque<String> path = new ArrayDeque<>();
         boolean sev = false;
@@ -45,7 +55,7 @@ public final class SevCapabilitiesReader {
                 if (here.equals("domainCapabilities/features/sev")) {
                     sev = "yes".equals(xml.getAttributeValue(null, "supported"));
                 } else if (here.equals("domainCapabilities/features/sev/maxESGuests")) {
-                    // The text is read in any case: reading it passes the element's end.
+                    // The text is read in any case, since this moves the reader past the element's end.
                     boolean guests = isPositive(xml.getElementText());
                     encryptedState = sev && guests;
                     path.removeLast();

@@ -2,14 +2,17 @@ package org.cloister.host.domain;
 
 import java.util.Locale;
 
-/** Whether a VM is started, and under which protection: the site's setting, what the host has, and what the owners demand. */
+/**
+ * Decision whether a VM is started and under which protection, from the site's setting, the host's capabilities and the
+ * owners' demand.
+ */
 public sealed interface SevDecision {
-    /** The site's setting. */
+    /** Setting of the site. */
     enum Mode {
         OFF,
-        /** Where the host has it; without it only VMs whose owners accept less. */
+        /** Protected where the host supports it; elsewhere only VMs whose owners accept less are started. */
         PREFERRED,
-        /** No VM without it, whatever its owners accept. */
+        /** Protected always: no VM is started without it, whatever its owners accept. */
         REQUIRED;
 
         @Override
@@ -18,16 +21,16 @@ public sealed interface SevDecision {
         }
     }
 
-    /** Started as any VM; no launch security. */
+    /** Start without launch security. */
     record Plain() implements SevDecision {}
 
-    /** Started under it, and the receipt shows it. */
+    /** Start with launch security; the receipt shows it. */
     record Protect(LaunchSecurity launchSecurity) implements SevDecision {}
 
     /**
-     * Not started.
+     * Refusal to start.
      *
-     * @param reason with both values
+     * @param reason with the demand and the host's value
      */
     record Refuse(String reason) implements SevDecision {}
 

@@ -3,7 +3,7 @@ package org.cloister.host.drive;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * The drive of a VM, and since when it is its.
+ * Claim of a VM to its drive.
  *
  * @param epoch of its opening
  */

@@ -12,20 +12,23 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * What lies beside a drive. As JSON every key is known and every value in its range, or none of it is read.
+ * Content of the lease file beside a drive. Its JSON is read only if every key is known and every value in its range.
  *
- * @param epoch the highest that anybody took the drive by; it never falls
- * @param holder by that epoch; empty once it has let go
- * @param earlierHolders holders by earlier epochs, of whom nobody has said that their VMs are gone
+ * @param epoch the highest epoch with which the drive was acquired; it never decreases
+ * @param holder with that epoch; empty once it has released the drive
+ * @param earlierHolders holders with earlier epochs whose VMs are not known to be gone
  */
 record DriveLease(long epoch, Optional<LeaseHolder> holder, List<LeaseHolder> earlierHolders) {
     static final int MAX_BYTES = 16 * 1024;
-    /** Each one of them took the drive from a holder that was not known to be gone, and let go of nothing since. */
+    /**
+     * Maximum of earlier holders. Each acquired the drive while its predecessor was not known to be gone, and has
+     * released nothing since.
+     */
     static final int MAX_BEFORE = 16;
 
     private static final String FORMAT = "cloister-drive-lease/1";
 
-    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    /** @throws IllegalArgumentException if a value is out of its range, or two values contradict each other */
     DriveLease {
         earlierHolders = List.copyOf(earlierHolders);
         if (epoch < 1 || epoch > Ticket.MAX_COUNT) {
@@ -45,7 +48,7 @@ record DriveLease(long epoch, Optional<LeaseHolder> holder, List<LeaseHolder> ea
         }
     }
 
-    /** Somebody's by a later epoch; who was there may still be. */
+    /** Returns the lease after a later epoch acquired the drive; earlier holders stay listed, as they may still run. */
     DriveLease acquiredBy(LeaseHolder next) {
         List<LeaseHolder> earlier = new ArrayList<>(earlierHolders);
         holder.ifPresent(earlier::add);
@@ -60,7 +63,7 @@ record DriveLease(long epoch, Optional<LeaseHolder> holder, List<LeaseHolder> ea
         return isHeldBy(other) || earlierHolders.stream().anyMatch(other::isSame);
     }
 
-    /** Nothing of that holder's VM is there any more. */
+    /** Returns the lease without a holder, nothing of whose VM is left. */
     DriveLease without(LeaseHolder gone) {
         return new DriveLease(
                 epoch,
@@ -87,7 +90,11 @@ record DriveLease(long epoch, Optional<LeaseHolder> holder, List<LeaseHolder> ea
         json.put("host", holder.host()).put("opening", holder.opening()).put("seconds", holder.seconds());
     }
 
-    /** @throws MalformedException if it is not what {@link #write} makes */
+    /**
+     * Reads a lease.
+     *
+     * @throws MalformedException if it does not have the form that {@link #write} produces
+     */
     static DriveLease read(byte[] document) throws MalformedException {
         try {
             StrictJson json = StrictJson.read(document, MAX_BYTES);

@@ -1,6 +1,6 @@
 package org.cloister.host.drive;
 
-/** A drive is not given to who asks for it: for this opening that is so for good, or until somebody mends it. */
+/** Thrown if an opening cannot acquire its drive: permanently, or until an operator repairs the cause. */
 public final class DriveLeaseRefused extends Exception {
     private static final long serialVersionUID = 1;
 

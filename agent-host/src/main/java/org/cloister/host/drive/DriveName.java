@@ -4,12 +4,12 @@ import java.nio.file.Path;
 import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.Opening;
 
-/** A drive of a project, and the files that it has in the folder of all drives. */
+/** Name of a project's drive, and of its files in the folder of all drives. */
 public record DriveName(String project, String name) {
     static final String LEASE = ".lease";
     private static final String LOCK = ".lock";
 
-    /** @throws IllegalArgumentException if a value is not of its form */
+    /** @throws IllegalArgumentException if a value does not have its form */
     public DriveName {
         if (!ProjectPolicy.PROJECT.matcher(project).matches()) {
             throw new IllegalArgumentException("project: want " + ProjectPolicy.PROJECT + ", have \"" + project + "\"");
@@ -19,7 +19,7 @@ public record DriveName(String project, String name) {
         }
     }
 
-    /** What the VM writes to, in the folder of all drives. */
+    /** Returns the path of the image that the VM writes to, in the folder of all drives. */
     public Path file() {
         return Path.of(project, name + ".img");
     }

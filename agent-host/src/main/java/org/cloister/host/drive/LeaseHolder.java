@@ -5,20 +5,23 @@ import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * Who may write to a drive, or may have been writing when a later one came.
+ * Holder of a drive, or an earlier holder that may still write to it.
  *
- * @param epoch by which it took the drive
- * @param host its name, as its certificate has it
+ * @param epoch with which it acquired the drive
+ * @param host its name in its certificate
  * @param opening the id of its opening
- * @param seconds for how long it may go on without having looked at the lease: whoever takes the drive from it waits as long
+ * @param seconds for which its VM may run without a check of the lease; a later holder waits as long
  */
 public record LeaseHolder(long epoch, String host, String opening, int seconds) {
-    /** A sixth of it from look to look, half of it for a storage that is silent, the rest to end a VM. */
+    /**
+     * Least lease age: a sixth is the interval of checks, half the time to tolerate a silent storage, the rest the time
+     * to stop a VM.
+     */
     public static final int LEAST_SECONDS = 12;
 
     public static final int MOST_SECONDS = 3600;
 
-    /** Characters of a host's name. */
+    /** Maximum length of a host's name, in characters. */
     private static final int MAX_HOST = 253;
 
     /** @throws IllegalArgumentException if a value is out of its range */

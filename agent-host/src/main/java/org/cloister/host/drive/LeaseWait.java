@@ -2,10 +2,14 @@ package org.cloister.host.drive;
 
 import java.time.Duration;
 
-/** How time goes by for somebody who waits for a drive: by a clock of this process's alone. */
+/** Clock and pause of a caller that waits for a drive; the clock is this process's only. */
 public interface LeaseWait {
     long nowNs();
 
-    /** @return false if nobody waits any more */
+    /**
+     * Pauses.
+     *
+     * @return false if the caller has stopped waiting
+     */
     boolean pause(Duration time) throws InterruptedException;
 }

@@ -16,7 +16,10 @@ import java.util.Set;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 
-/** One drive's files while no other process changes its lease: the lock is the kernel's, and ends with the process. */
+/**
+ * Files of one drive, locked so that no other process changes the lease. The lock is the kernel's and ends with the
+ * process.
+ */
 final class LockedDrive implements AutoCloseable {
     private static final long MIB = 1 << 20;
     private static final FileAttribute<?> PRIVATE =
@@ -33,8 +36,10 @@ final class LockedDrive implements AutoCloseable {
     }
 
     /**
-     * @param drives where all of them lie
-     * @throws IOException also if the project's folder is not there
+     * Locks a drive.
+     *
+     * @param drives folder of all drives
+     * @throws IOException also if the project's folder does not exist
      */
     static LockedDrive of(Path drives, DriveName name) throws IOException {
         FileChannel lock = FileChannel.open(
@@ -50,7 +55,11 @@ final class LockedDrive implements AutoCloseable {
         }
     }
 
-    /** @return empty if nobody ever took the drive */
+    /**
+     * Returns the lease.
+     *
+     * @return empty if the drive was never acquired
+     */
     Optional<DriveLease> lease() throws IOException {
         return read(lease);
     }
@@ -69,20 +78,24 @@ final class LockedDrive implements AutoCloseable {
         }
     }
 
-    /** On disk when this returns. */
+    /** Writes the lease; it is on disk when this returns. */
     void writeLease(DriveLease next) throws IOException {
         AtomicFile.replace(lease, next.write());
     }
 
-    /** @throws IOException if that is not known */
+    /**
+     * Returns whether the drive's image exists.
+     *
+     * @throws IOException if that is not known
+     */
     boolean hasImage() throws IOException {
         return AtomicFile.exists(image, LinkOption.NOFOLLOW_LINKS);
     }
 
     /**
-     * Sparse; whole or not at all, and on disk when this returns.
+     * Creates a sparse image, completely or not at all; it is on disk when this returns.
      *
-     * @throws IOException also if there is one: whatever it is, it stays
+     * @throws IOException also if a file exists there, which is never replaced
      */
     void createImage(long mib) throws IOException {
         Path fresh = image.resolveSibling(image.getFileName() + ".new");
@@ -92,7 +105,7 @@ final class LockedDrive implements AutoCloseable {
             channel.write(ByteBuffer.allocate(1), mib * MIB - 1);
             channel.force(true);
         }
-        // A rename would take the place of a drive that is there.
+        // A rename would replace an existing drive.
         Files.createLink(image, fresh);
         Files.delete(fresh);
         sync(image.resolveSibling("."));

@@ -18,18 +18,21 @@ import java.util.stream.Stream;
 import org.cloister.base.encoding.MalformedException;
 
 /**
- * The drives on storage that several hosts share, and who holds each: {@code PROJECT/NAME.img} with {@code NAME.lease} beside
- * it, which is read and changed under the lock of {@code NAME.lock}. Nothing here compares clocks of two hosts. Any thread may
- * call, of one process's in turn; while the storage hangs, so does the caller.
+ * Drives on storage that several hosts share, and their leases: {@code PROJECT/NAME.img} with {@code NAME.lease} beside
+ * it, which is read and changed under the lock of {@code NAME.lock}. Clocks of different hosts are never compared. Any
+ * thread may call; calls within one process are serialized. While the storage hangs, so does the caller.
  */
 public final class SharedDrives {
-    /** In the folder of all drives, so that a storage that is not mounted is none without drives. */
+    /**
+     * File in the folder of all drives that proves the storage is mounted: an unmounted one must not look like one
+     * without drives.
+     */
     public static final String MARK = "cloister-drives";
 
     private static final Duration LOOK = Duration.ofSeconds(1);
-    /** A site has fewer, leases of old projects counted too. */
+    /** Maximum of files in a folder; a site has fewer, including leases of old projects. */
     private static final int MAX_FILES = 1 << 16;
-    /** QEMU comes through as another user. */
+    /** Permissions that let QEMU pass, which runs as another user. */
     private static final Set<PosixFilePermission> PASSABLE = PosixFilePermissions.fromString("rwx--x--x");
 
     private final Path folder;
@@ -38,8 +41,8 @@ public final class SharedDrives {
 
     /**
      * @param folder of all drives
-     * @param host this one's name, as its certificate has it
-     * @param age how long a holder here may go on without having looked, {@link LeaseHolder#seconds}
+     * @param host this host's name in its certificate
+     * @param age time that a holder on this host may go without a check of its lease, {@link LeaseHolder#seconds}
      */
     public SharedDrives(Path folder, String host, Duration age) {
         this.folder = folder;
@@ -47,13 +50,14 @@ public final class SharedDrives {
         this.seconds = (int) age.toSeconds();
     }
 
-    /** A drive whose lease names this host. */
+    /** Holder on this host in a drive's lease. */
     public record NamedLease(DriveName drive, LeaseHolder holder) {}
 
     /**
-     * What lies here.
+     * Leases that were found.
      *
-     * @param damaged leases that nobody can take a drive by, as they are
+     * @param damaged reasons why leases could not be read; their drives cannot be acquired, and the files stay
+     *     unchanged
      */
     public record Leases(List<NamedLease> ofThisHost, List<String> damaged) {
         public Leases {
@@ -66,20 +70,20 @@ public final class SharedDrives {
         return drive.image(folder);
     }
 
-    /** Who this host is to a lease. */
+    /** Returns this host's entry in a lease. */
     public LeaseHolder holder(long epoch, String opening) {
         return new LeaseHolder(epoch, host, opening, seconds);
     }
 
     /**
-     * Writes first that the drive is the taker's, and waits then until every earlier holder has let go, or had the time
-     * to find out and end its VM. The epoch is used from the first on. Who took it and does not go on has to let go,
-     * also when this throws.
+     * Acquires a drive. It writes the lease first, and then waits until every earlier holder has released the drive or
+     * has had the time to detect the loss and stop its VM. The epoch is used up from the start. A caller that does not
+     * proceed must release the drive, also if this throws.
      *
-     * @param mib of a drive that is made if there is none; 0 if there has to be one
-     * @return false if nobody waits any more
-     * @throws DriveLeaseRefused if it is another's by as high an epoch or a higher one, also while this waits; or
-     *     cannot be had
+     * @param mib size of the image to create if there is none; 0 if it must exist
+     * @return false if the caller has stopped waiting
+     * @throws DriveLeaseRefused if another holder has the drive with the same or a higher epoch, also during the wait;
+     *     or if the drive cannot be acquired
      */
     public boolean acquire(DriveName drive, LeaseHolder taker, int mib, LeaseWait patience)
             throws DriveLeaseRefused, StorageUnavailable, InterruptedException {
@@ -136,7 +140,9 @@ public final class SharedDrives {
         }
     }
 
-    /** A lease that does not read is left as it is: it may be all that says that somebody writes to the drive. */
+    /**
+     * Reads the lease. An unreadable one is left unchanged: it may be the only record that some VM writes to the drive.
+     */
     private Optional<DriveLease> lease(DriveName drive, LockedDrive locked) throws DriveLeaseRefused, IOException {
         try {
             return locked.lease();
@@ -177,7 +183,9 @@ public final class SharedDrives {
     }
 
     /**
-     * @return false if somebody has it by a later epoch, or nobody has it
+     * Returns whether the holder still has the drive.
+     *
+     * @return false if a later epoch has acquired it, or it has no holder
      * @throws IOException if that is not known
      */
     public synchronized boolean isHeld(DriveName drive, LeaseHolder holder) throws IOException {
@@ -187,7 +195,10 @@ public final class SharedDrives {
         }
     }
 
-    /** Nothing of the holder's VM is there any more. No error if it has let go already, or never took the drive. */
+    /**
+     * Releases the drive; call it when nothing of the holder's VM is left. No error if it was released before, or never
+     * acquired.
+     */
     public synchronized void release(DriveName drive, LeaseHolder holder) throws IOException {
         requireThere();
         if (!Files.isDirectory(drive.lease(folder).resolveSibling("."))) {
@@ -201,7 +212,10 @@ public final class SharedDrives {
         }
     }
 
-    /** Without locks: a file is whole whenever it is read, and who changes one reads it again. */
+    /**
+     * Lists the leases without locking: a file is complete whenever it is read, and a writer reads it again under the
+     * lock.
+     */
     public Leases leases() throws IOException {
         requireThere();
         List<NamedLease> named = new ArrayList<>();
@@ -237,7 +251,7 @@ public final class SharedDrives {
                     String.valueOf(lease.getName(lease.getNameCount() - 2)),
                     file.substring(0, file.length() - DriveName.LEASE.length())));
         } catch (IllegalArgumentException e) {
-            // Not ours.
+            // Not a lease of ours.
             return Optional.empty();
         }
     }
@@ -271,7 +285,7 @@ public final class SharedDrives {
             Files.createDirectory(project);
             LockedDrive.sync(folder);
         } catch (FileAlreadyExistsException e) {
-            // By an earlier opening, here or elsewhere.
+            // Created by an earlier opening, on this host or another.
         }
         if (!Files.getPosixFilePermissions(project).equals(PASSABLE)) {
             Files.setPosixFilePermissions(project, PASSABLE);

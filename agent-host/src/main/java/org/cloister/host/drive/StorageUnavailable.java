@@ -2,7 +2,7 @@ package org.cloister.host.drive;
 
 import java.io.IOException;
 
-/** The storage of all drives does not answer, or not as such a storage does. A later try may do. */
+/** Thrown if the storage of the drives does not answer, or not as expected. A retry may succeed. */
 public final class StorageUnavailable extends IOException {
     private static final long serialVersionUID = 1;
 

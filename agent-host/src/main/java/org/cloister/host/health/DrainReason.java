@@ -13,13 +13,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A reason that we drained this node for, as Slurm has it: {@code cloister: WHAT (TIME until clean DIGEST)}, or
- * {@code until resumed}. A few digits of SHA-256 over all that stands before them: a reason in which an administrator
- * changed a letter is his and no longer ours. All users may read it.
+ * Reason of a drain by agent-host, in Slurm's form: {@code cloister: WHAT (TIME until clean DIGEST)}, or {@code until
+ * resumed}. DIGEST is a few digits of SHA-256 over all text before it: a reason that an administrator edited is not
+ * ours any longer. All users can read it.
  *
- * @param text blanks, letters, digits and a few signs that no shell and no program of Slurm's takes for more, up to 160
- * @param since in seconds
- * @param manualResume only an administrator resumes the node
+ * @param text blanks, letters, digits and a few signs that no shell and no program of Slurm interprets, up to 160
+ * @param since in whole seconds
+ * @param manualResume whether only an administrator resumes the node
  */
 public record DrainReason(String text, Instant since, boolean manualResume) {
     private static final int MAX_WHAT = 160;
@@ -32,7 +32,7 @@ public record DrainReason(String text, Instant since, boolean manualResume) {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
 
-    /** @throws IllegalArgumentException if {@code what} has a sign that is none of those */
+    /** @throws IllegalArgumentException if {@code what} contains any other character */
     public DrainReason {
         if (!WHAT.matcher(text).matches()) {
             throw new IllegalArgumentException("reason: want " + WHAT + ", have \"" + text + "\"");
@@ -40,7 +40,11 @@ public record DrainReason(String text, Instant since, boolean manualResume) {
         since = Instant.ofEpochSecond(since.getEpochSecond());
     }
 
-    /** @param text anybody's; what does not fit is left out or becomes an underscore */
+    /**
+     * Makes a reason from any text.
+     *
+     * @param text any text; characters that are not permitted are removed or become underscores
+     */
     static DrainReason of(String text, long nowMs, boolean stays) {
         String clean = text.strip().replaceAll("\\s+", " ").replaceAll("[^" + SIGNS + "]", "_");
         String some = clean.isEmpty() ? "no reason given" : clean;
@@ -48,7 +52,12 @@ public record DrainReason(String text, Instant since, boolean manualResume) {
                 some.substring(0, Math.min(some.length(), MAX_WHAT)).strip(), Instant.ofEpochMilli(nowMs), stays);
     }
 
-    /** @param reason as Slurm has it; empty if it is not exactly one of ours */
+    /**
+     * Parses Slurm's form.
+     *
+     * @param reason from Slurm
+     * @return empty if it is not exactly one of ours
+     */
     public static Optional<DrainReason> parse(String reason) {
         Matcher form = FORM.matcher(reason);
         if (!form.matches() || !digest(form.group(1)).equals(form.group(5))) {
@@ -64,7 +73,7 @@ public record DrainReason(String text, Instant since, boolean manualResume) {
         }
     }
 
-    /** As Slurm has it. */
+    /** Returns Slurm's form. */
     @Override
     public String toString() {
         String text = MARK + this.text + " (" + TIME.format(since) + " until " + (manualResume ? "resumed" : "clean");

@@ -1,12 +1,16 @@
 package org.cloister.host.health;
 
-/** What is to be done about a node. */
+/** Decision about this host's Slurm node. */
 public sealed interface NodeDecision {
-    /** Nothing, for now. */
+    /** No change for now. */
     record NoChange() implements NodeDecision {}
 
     record Drain(DrainReason reason) implements NodeDecision {}
 
-    /** @param reason that it has to be drained for until then */
+    /**
+     * Resume.
+     *
+     * @param reason for which the node must still be drained
+     */
     record Resume(DrainReason reason) implements NodeDecision {}
 }

@@ -8,14 +8,14 @@ import org.cloister.host.control.VmRunResult;
 import org.cloister.host.reconcile.ReconcilePass;
 
 /**
- * Whether this node is to be drained or resumed. What is read back from Slurm is the state: a new process of the daemon resumes
- * what the one before has drained. Times are in ms since the epoch. Of one thread.
+ * Decides whether this node must be drained or may be resumed. The state is read back from Slurm: a restarted daemon
+ * resumes a node that the previous one drained. Times are in ms since the epoch. Not thread-safe.
  */
 public final class NodeHealth {
     private static final NodeDecision LEAVE = new NodeDecision.NoChange();
 
     private final Delays times;
-    /** The last of this host's own faults that is not over. */
+    /** Latest fault of this host itself that has not been cleared. */
     private Optional<Fault> fault = Optional.empty();
 
     private Optional<Fault> trouble = Optional.empty();
@@ -24,13 +24,19 @@ public final class NodeHealth {
     private boolean looked;
     private boolean wasOurs;
 
-    /** @param atMs when it came, or began */
+    /**
+     * Fault that requires a drain.
+     *
+     * @param atMs when it occurred or began
+     */
     private record Fault(String what, long atMs) {}
 
     /**
-     * @param trouble how long rounds have to find something that cannot be cleaned up until the node is drained
-     * @param clean how long nothing may be wrong until it is resumed
-     * @param again a fault so soon after we resumed it has it drained until an administrator resumes it
+     * Delays of decisions.
+     *
+     * @param trouble how long passes must report that something cannot be cleaned up before the node is drained
+     * @param clean how long everything must be well before the node is resumed
+     * @param again time after our resume within which a further fault drains the node until an administrator resumes it
      */
     public record Delays(Duration trouble, Duration clean, Duration again) {
         public static final Delays DEFAULT =
@@ -41,7 +47,7 @@ public final class NodeHealth {
         this.times = times;
     }
 
-    /** A VM has ended, or never began. Whose fault that was says its code. */
+    /** Records the result of a VM that has ended or did not start. Its code shows whether this host is at fault. */
     public void onVmEnded(VmRunResult how, long nowMs) {
         if (how.code() == VmRunResult.Code.HOST) {
             String hint = how.hint().isEmpty() ? "" : "; " + how.hint();
@@ -49,7 +55,7 @@ public final class NodeHealth {
         }
     }
 
-    /** Until each source has answered once, nothing is known: VMs wait, and so do we. */
+    /** Records a pass. Nothing is concluded before each source has answered once, as VMs wait until then, too. */
     public void onPass(ReconcilePass.Outcome outcome, long nowMs) {
         if (!outcome.neverAnswered().isEmpty()) {
             return;
@@ -65,12 +71,19 @@ public final class NodeHealth {
         }
     }
 
-    /** Whether it matters how Slurm has the node: once after the start, and while there is something to do or to undo. */
+    /**
+     * Returns whether the node's state in Slurm must be read: once after the start, and while something must be done or
+     * undone.
+     */
     public boolean needsCheck(long nowMs) {
         return !looked || wasOurs || fault.isPresent() || lasting(nowMs).isPresent();
     }
 
-    /** @param wrong what else keeps this host from taking tickets now: as long as there is anything, it is not resumed */
+    /**
+     * Decides what to do with the node.
+     *
+     * @param wrong other reasons why this host accepts no tickets now; while there is one, the node is not resumed
+     */
     public NodeDecision decide(SlurmNodeState seen, List<String> wrong, long nowMs) {
         looked = true;
         boolean quiet = isQuiet(nowMs) && wrong.isEmpty();
@@ -94,18 +107,21 @@ public final class NodeHealth {
         return lasting(nowMs).or(() -> fault).map(why -> drain(why, nowMs)).orElse(LEAVE);
     }
 
-    /** It was drained for us: if it takes jobs when it is seen next, somebody has resumed it. */
+    /** Records that agent-host drained the node: if it accepts jobs at the next check, someone else has resumed it. */
     public void onDrained() {
         wasOurs = true;
     }
 
-    /** A node that was ours takes jobs again by our doing. */
+    /** Records that agent-host resumed the node. */
     public void onResumed(long nowMs) {
         wasOurs = false;
         resumedMs = OptionalLong.of(nowMs);
     }
 
-    /** Who resumes a node by hand has seen to it: what was counts no more, and what still is wrong is given its time anew. */
+    /**
+     * Clears the recorded faults after an administrator resumed the node: past faults no longer count, and lasting ones
+     * get their full delay again.
+     */
     private void forgive(long nowMs) {
         fault = Optional.empty();
         trouble = trouble.map(old -> new Fault(old.what, nowMs));

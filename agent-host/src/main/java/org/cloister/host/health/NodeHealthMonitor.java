@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that has this node drained and resumed. It alone waits for Slurm; whoever tells it something returns at once. It
- * wakes when it is told something, as each round does, and while Slurm gives no answer.
+ * Thread that drains and resumes this node. It alone waits for Slurm; callers that report to it return at once. It runs
+ * after each report, as each reconcile pass makes one, and retries while Slurm does not answer.
  */
 public final class NodeHealthMonitor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NodeHealthMonitor.class);
@@ -32,8 +32,8 @@ public final class NodeHealthMonitor implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param wrong what keeps this host from taking tickets now, for people; from the watch's thread
-     * @param retry from a try that failed to the next
+     * @param wrong supplies why this host accepts no tickets now, for people; called on the monitor's thread
+     * @param retry pause after a failed attempt
      */
     public NodeHealthMonitor(
             NodeHealth health,
@@ -56,7 +56,7 @@ public final class NodeHealthMonitor implements AutoCloseable {
         thread.start();
     }
 
-    /** How a VM ended; from any thread. */
+    /** Reports how a VM ended; any thread may call. */
     public void onVmEnded(VmRunResult how) {
         synchronized (health) {
             health.onVmEnded(how, clock.millis());
@@ -64,7 +64,7 @@ public final class NodeHealthMonitor implements AutoCloseable {
         ring();
     }
 
-    /** For {@link org.cloister.host.reconcile.ReconcileLoop}. */
+    /** Reports a pass, as a listener of {@link org.cloister.host.reconcile.ReconcileLoop}. */
     public void onPass(ReconcilePass.Outcome outcome) {
         synchronized (health) {
             health.onPass(outcome, clock.millis());
@@ -95,7 +95,11 @@ public final class NodeHealthMonitor implements AutoCloseable {
         }
     }
 
-    /** @return false if it is to be tried again soon */
+    /**
+     * Checks the node once and acts.
+     *
+     * @return false to retry soon
+     */
     private boolean once() {
         try {
             synchronized (health) {
@@ -111,7 +115,7 @@ public final class NodeHealthMonitor implements AutoCloseable {
             }
             carryOut(decision);
             logged = "";
-            // What was done is looked at once more, so that it is known as ours.
+            // After an action check once more, so that the new state is known as ours.
             return decision instanceof NodeDecision.NoChange;
         } catch (IOException e) {
             String why = String.valueOf(e.getMessage());
@@ -142,7 +146,7 @@ public final class NodeHealthMonitor implements AutoCloseable {
         }
     }
 
-    /** The node stays as it is: drained, if it is. */
+    /** Stops the thread. The node's state does not change: it stays drained if it is. */
     @Override
     public void close() {
         closed = true;

@@ -13,20 +13,20 @@ import org.cloister.slurm.LogText;
 import org.cloister.slurm.SlurmCommand;
 import org.cloister.slurm.SlurmUnavailableException;
 
-/** A node through Slurm's own programs. Anybody may look; the commands are root's. */
+/** Client of Slurm's programs for one node. Every user may query; only root may drain and resume. */
 public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands {
     private static final Pattern NODE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.-]{0,63}");
     private static final Pattern STATE = Pattern.compile("[a-z_]{1,40}(\\+[a-z_]{1,40}){0,12}");
     private static final int STATE_WIDTH = 200;
-    /** Longer than any of ours. */
+    /** Output width of the reason, wider than any of ours. */
     private static final int REASON_WIDTH = 400;
-    /** One for each partition. */
+    /** Maximum of output lines, one for each partition. */
     private static final int MAX_LINES = 1000;
 
     private final SlurmCommand slurm;
     private final String node;
 
-    /** @throws IllegalArgumentException if the name is none that sinfo takes as one node's */
+    /** @throws IllegalArgumentException if sinfo would not accept the name as one node's */
     public SlurmNodeClient(SlurmCommand slurm, String node) {
         if (!NODE.matcher(node).matches()) {
             throw new IllegalArgumentException("node: want " + NODE + ", have " + LogText.printable(node));
@@ -35,7 +35,9 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
         this.node = node;
     }
 
-    /** Of a reason with a newline in it, which is nobody's but an administrator's, the rest is left out. */
+    /**
+     * Reads the node's state. A reason that contains a newline was written by an administrator, and is read as empty.
+     */
     @Override
     public SlurmNodeState readState() throws IOException {
         String said = slurm.succeed(

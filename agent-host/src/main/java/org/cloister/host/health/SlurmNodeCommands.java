@@ -2,15 +2,15 @@ package org.cloister.host.health;
 
 import java.io.IOException;
 
-/** What has this node drained and resumed, which Slurm grants to root and SlurmUser alone. */
+/** Drains and resumes this node, which Slurm permits to root and SlurmUser only. */
 public interface SlurmNodeCommands {
     /**
-     * Nothing is done to a node that somebody took out meanwhile.
+     * Drains the node, unless someone else took it out of service meanwhile.
      *
-     * @throws IOException if it was not done, or it is not known whether it was
+     * @throws IOException if it was not drained, or it is not known whether it was
      */
     void drain(DrainReason reason) throws IOException;
 
-    /** Nothing is done to a node that is not drained for exactly this reason any more. Otherwise as {@link #drain}. */
+    /** Resumes the node, unless it is no longer drained for exactly this reason. Otherwise as {@link #drain}. */
     void resume(DrainReason reason) throws IOException;
 }

@@ -2,8 +2,12 @@ package org.cloister.host.health;
 
 import java.io.IOException;
 
-/** This node, as Global Slurm has it. */
+/** Queries the state of this node in the Global Slurm. */
 public interface SlurmNodeQuery {
-    /** @throws org.cloister.slurm.SlurmUnavailableException if Slurm gave no answer, which says nothing */
+    /**
+     * Reads the state.
+     *
+     * @throws org.cloister.slurm.SlurmUnavailableException if Slurm did not answer, so that the state is unknown
+     */
     SlurmNodeState readState() throws IOException;
 }

@@ -4,27 +4,27 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * This node in Global Slurm.
+ * State of this node in the Global Slurm.
  *
- * @param words its state and all that is said beside, such as {@code idle} and {@code drain}
- * @param reason as somebody wrote it; of no meaning while the node takes jobs
+ * @param words its state and flags, such as {@code idle} and {@code drain}
+ * @param reason text given by the user who set the state; without meaning while the node accepts jobs
  */
 public record SlurmNodeState(Set<String> words, String reason) {
     public SlurmNodeState {
         words = Set.copyOf(words);
     }
 
-    /** By whomever; no job begins here then. */
+    /** Returns whether the node is out of service for any reason; then no job starts on it. */
     public boolean isOutOfService() {
         return isDown() || words.contains("drain");
     }
 
-    /** To resume such a node would say that it answers, which we do not know. */
+    /** Returns whether the node is down. To resume such a node would assert that it answers, which we do not know. */
     public boolean isDown() {
         return words.contains("down") || words.contains("fail") || words.contains("error");
     }
 
-    /** Empty if it takes jobs, or if somebody else has taken it out. */
+    /** Returns the reason of our drain; empty if the node accepts jobs, or if someone else took it out of service. */
     public Optional<DrainReason> ours() {
         return words.contains("drain") ? DrainReason.parse(reason) : Optional.empty();
     }

@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Calls into a library that may not come back, each with a limit of time. A call that is late keeps its thread until it
- * returns, however long; when all threads are kept so, nothing is asked any more.
+ * Runs calls into a library that may hang, each with a time limit. A call that exceeds it keeps its thread until it
+ * returns; while all threads are kept, every further call fails.
  */
 final class BoundedCalls implements AutoCloseable {
-    /** Each holds one request in libvirtd, which by default takes five of a client. */
+    /** Maximum of threads. Each holds one request in libvirtd, which by default accepts five from a client. */
     private static final int MAX = 5;
 
     private static final Duration IDLE = Duration.ofSeconds(10);
@@ -32,7 +32,7 @@ final class BoundedCalls implements AutoCloseable {
                 });
     }
 
-    /** What it throws comes as the cause. */
+    /** Call to run; an exception that it throws becomes the cause of the ExecutionException. */
     interface Call<T> {
         T run() throws Exception;
     }

@@ -7,15 +7,15 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.libvirt.jna.ConnectionPointer;
 
-/** What libvirt says a domain on this host may have; libvirt-java 0.5.4 does not ask for it. */
+/** Queries the domain capabilities of this host; libvirt-java 0.5.4 has no method for it. */
 final class DomainCapabilities {
     private static final Virt VIRT = Native.load("virt", Virt.class);
 
     private DomainCapabilities() {}
 
-    /** Public, for JNA makes a class of it. */
+    /** Binding of libvirt; public, because JNA generates a class from it. */
     public interface Virt extends Library {
-        /** libvirt-domain.h; the text is the caller's to free. */
+        /** Function of libvirt-domain.h; the caller must free the text. */
         @Nullable
         Pointer virConnectGetDomainCapabilities(
                 ConnectionPointer connection,
@@ -25,11 +25,11 @@ final class DomainCapabilities {
                 @Nullable String virtType,
                 int flags);
 
-        /** Of this thread's last call; the text is libvirt's. */
+        /** Returns the error of this thread's last call; libvirt owns the text. */
         String virGetLastErrorMessage();
     }
 
-    /** Of the machine that our domains are; without KVM there is nothing to protect. */
+    /** Returns the capabilities for our domains' machine type; without KVM no memory protection is available. */
     static String of(LibvirtSession.NativeConnection connection) throws HypervisorUnavailable {
         Pointer text = VIRT.virConnectGetDomainCapabilities(connection.pointer(), null, "x86_64", "q35", null, 0);
         if (text == null) {

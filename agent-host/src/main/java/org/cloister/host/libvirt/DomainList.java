@@ -4,10 +4,10 @@ import java.util.List;
 import org.cloister.host.domain.ObservedDomain;
 
 /**
- * All that a hypervisor has of ours.
+ * Domains of a hypervisor that carry our metadata.
  *
- * @param malformed domains that carry our metadata and are not as we make them, each with what is wrong; they are left
- *     alone, and somebody has to look
+ * @param malformed domains whose metadata does not have the form that we create, each with the error; they are not
+ *     changed, and an operator must inspect them
  */
 public record DomainList(List<ObservedDomain> ours, List<String> malformed) {
     public DomainList {

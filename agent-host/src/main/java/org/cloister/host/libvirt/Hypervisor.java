@@ -5,58 +5,58 @@ import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.SevCapabilities;
 
 /**
- * What runs our VMs. Each call ends within a limit of time; what is not known then is not absent, but {@link
- * HypervisorUnavailable}. A domain that does not carry our owner is not listed, not changed and not ended. To be used by several
- * threads at once.
+ * Hypervisor that runs the host's VMs. Each call ends within a time limit; a state that is then unknown is not reported
+ * as absent, but as {@link HypervisorUnavailable}. Domains without our metadata are not listed, changed or destroyed.
+ * Several threads may call at the same time.
  */
 public interface Hypervisor extends AutoCloseable {
     /**
-     * Starts a transient domain whose CPUs do not run yet.
+     * Starts a transient domain with paused CPUs.
      *
-     * @throws HypervisorRefused if it was not started: its name, uuid or a file is in use, or it is not to the
-     *     hypervisor's liking
-     * @throws HypervisorUnavailable if it may have been started or not
+     * @throws HypervisorRefused if it was not started: its name, uuid or a file is in use, or the hypervisor rejects
+     *     its XML
+     * @throws HypervisorUnavailable if it is unknown whether it was started
      */
     void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable;
 
     /**
-     * Lets its CPUs run; of one that runs it is nothing.
+     * Resumes its CPUs; no effect if they run.
      *
-     * @throws HypervisorRefused if it is not there, or not ours
+     * @throws HypervisorRefused if it does not exist, or is not ours
      */
     void resume(String uuid) throws HypervisorRefused, HypervisorUnavailable;
 
     /**
-     * Presses its power button. The guest may take its time, or not care.
+     * Presses its power button. The guest may react late or not at all.
      *
-     * @throws HypervisorRefused if it is not there, or not ours
+     * @throws HypervisorRefused if it does not exist, or is not ours
      */
     void requestPowerOff(String uuid) throws HypervisorRefused, HypervisorUnavailable;
 
     /**
-     * Ends it at once; of one that is not there it is nothing. Afterwards its process has gone.
+     * Destroys it at once; no effect if it does not exist. Its process is gone when this returns.
      *
      * @throws HypervisorRefused if it is not ours
      */
     void destroy(String uuid) throws HypervisorRefused, HypervisorUnavailable;
 
-    /** Ours, with what each does. */
+    /** Lists our domains, with the state of each. */
     DomainList domains() throws HypervisorUnavailable;
 
-    /** What it can protect guests with. */
+    /** Returns the memory protection that it supports for guests. */
     SevCapabilities sevCapabilities() throws HypervisorUnavailable;
 
-    /** Whether it answers now. */
+    /** Returns whether it answers now. */
     boolean isAlive();
 
     /**
-     * Tells of changes from now on, one at a time; from {@link HypervisorEvent.ConnectionLost} to
-     * {@link HypervisorEvent.ConnectionRestored} there are changes of which nothing is told. The listener returns soon
-     * and does not call back.
+     * Sets the listener, which receives later events one at a time. Changes between {@link
+     * HypervisorEvent.ConnectionLost} and {@link HypervisorEvent.ConnectionRestored} are not reported. The listener
+     * returns soon and does not call back.
      */
     void setListener(Consumer<HypervisorEvent> listener);
 
-    /** Domains stay as they are. */
+    /** Closes the connection; domains continue to run. */
     @Override
     void close();
 }

@@ -1,21 +1,21 @@
 package org.cloister.host.libvirt;
 
-/** What a hypervisor tells by itself. */
+/** Event that a hypervisor reports. */
 public sealed interface HypervisorEvent {
-    /** A domain, ours or not, is no longer as it was: {@link Hypervisor#domains} says how it is. */
+    /** A domain, ours or not, has changed; {@link Hypervisor#domains} returns its new state. */
     record DomainChanged(String uuid) implements HypervisorEvent {}
 
     /**
      * A domain, ours or not, has ended.
      *
-     * @param died it was destroyed, or its process crashed or was killed; otherwise its guest powered off, or its process was told
-     *     to end, or it is not known how
+     * @param died true if it was destroyed, or its process crashed or was killed; false if its guest powered off, its
+     *     process was asked to stop, or the cause is unknown
      */
     record DomainEnded(String uuid, boolean died) implements HypervisorEvent {}
 
-    /** It does not answer any more; domains run on. */
+    /** The hypervisor no longer answers; domains continue to run. */
     record ConnectionLost(String why) implements HypervisorEvent {}
 
-    /** It answers again, or for the first time. */
+    /** The hypervisor answers again, or for the first time. */
     record ConnectionRestored() implements HypervisorEvent {}
 }

@@ -2,11 +2,11 @@ package org.cloister.host.libvirt;
 
 import java.io.IOException;
 
-/** The hypervisor said no, and nothing has changed. */
+/** Thrown if the hypervisor refused a request; nothing has changed. */
 public final class HypervisorRefused extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** @param message what was asked of which domain, and the hypervisor's reason */
+    /** @param message the request, its domain and the hypervisor's reason */
     public HypervisorRefused(String message) {
         super(message);
     }

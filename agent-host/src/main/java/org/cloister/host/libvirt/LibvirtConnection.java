@@ -13,15 +13,17 @@ import org.libvirt.LibvirtException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps one connection to libvirtd open, opens it again when libvirtd was restarted, and tells of both. */
+/**
+ * Keeps one connection to libvirtd open, reconnects after a restart of libvirtd, and reports the loss and the return.
+ */
 final class LibvirtConnection implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LibvirtConnection.class);
-    /** Asking for a socket on this host costs nothing, and a libvirtd is back within a second. */
+    /** Pause between attempts: an attempt on a local socket costs nothing, and libvirtd is back within a second. */
     private static final long RETRY_MILLIS = 250;
 
     private final String uri;
     private final BoundedCalls calls;
-    /** Connects, and tells the listener of everything, one thing after the other. */
+    /** Connects, and calls the listener with one event at a time. */
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread made = new Thread(work, "libvirt-link");
         made.setDaemon(true);
@@ -32,7 +34,7 @@ final class LibvirtConnection implements AutoCloseable {
     private boolean closed;
     private volatile Consumer<HypervisorEvent> listener = event -> {};
 
-    /** Tries once before it returns. */
+    /** Connects; makes one attempt before it returns. */
     LibvirtConnection(String uri, BoundedCalls calls) {
         this.uri = uri;
         this.calls = calls;
@@ -40,12 +42,12 @@ final class LibvirtConnection implements AutoCloseable {
         connect();
     }
 
-    /** Something to do with a connection, which it may not keep. */
+    /** Query on a connection, which it must not keep. */
     interface Query<T> {
         T of(LibvirtSession.NativeConnection connection) throws LibvirtException, IOException;
     }
 
-    /** In the caller's thread, however long it takes. */
+    /** Runs a query on the caller's thread, without a time limit. */
     <T> T ask(String what, Query<T> asking) throws IOException {
         LibvirtSession current = current(what);
         try {
@@ -77,7 +79,7 @@ final class LibvirtConnection implements AutoCloseable {
                     return true;
                 });
             } catch (ExecutionException | HypervisorUnavailable e) {
-                // It is told that we go, and need not answer.
+                // libvirtd was notified of the disconnect and need not answer.
                 LOG.debug("libvirtd: no farewell uri={} why={}", uri, e.getMessage());
             }
         }
@@ -91,7 +93,10 @@ final class LibvirtConnection implements AutoCloseable {
         return session;
     }
 
-    /** A connection that has ended says nothing of what was asked; one that lives has said no. */
+    /**
+     * Classifies an error. If the connection was lost, the outcome of the call is unknown; if it is alive, libvirtd
+     * refused the call.
+     */
     private IOException judged(String what, LibvirtSession current, LibvirtException e) {
         Error error = e.getError();
         boolean ofConnection = error.getDomain() == Error.ErrorDomain.VIR_FROM_RPC
@@ -108,7 +113,7 @@ final class LibvirtConnection implements AutoCloseable {
         return refused;
     }
 
-    /** By what this end knows; nothing is asked. */
+    /** Returns whether the connection is alive as far as this end knows; sends no query. */
     private static boolean isAlive(LibvirtSession current) {
         try {
             return current.connection().isAlive();
@@ -144,7 +149,7 @@ final class LibvirtConnection implements AutoCloseable {
         }
     }
 
-    /** A connection that came late may find another, or nobody who wants it. */
+    /** Adopts a new connection, unless another one exists or this was closed meanwhile. */
     private void adopt(LibvirtSession fresh) {
         synchronized (this) {
             if (!closed && session == null) {

@@ -8,18 +8,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * libvirt's own event loop, of which a process has one: it has to be there before the first connection, and tells of domains
- * and of connections that end. It sleeps while nothing happens.
+ * libvirt's event loop, one per process. It must exist before the first connection, and reports changes of domains and
+ * lost connections. It sleeps while nothing happens.
  */
 final class LibvirtEventLoop {
     private static final Logger LOG = LoggerFactory.getLogger(LibvirtEventLoop.class);
 
-    /** Kept here, for the library calls it as long as it lives. */
+    /** Kept in a field, because the library calls it for as long as the process runs. */
     private static final ErrorCallback SILENT = new ErrorCallback();
 
     static {
         try {
-            // Without it every error is written to standard error as well, besides being thrown.
+            // Without it libvirt also writes every error to standard error, besides throwing it.
             Connect.setErrorCallback(SILENT);
             Library.initEventLoop();
         } catch (LibvirtException e) {
@@ -32,7 +32,7 @@ final class LibvirtEventLoop {
 
     private LibvirtEventLoop() {}
 
-    /** Starts it, the first time. */
+    /** Starts the loop at the first call. */
     static void ensure() {
         LOG.trace("libvirt's event loop runs");
     }
@@ -43,7 +43,7 @@ final class LibvirtEventLoop {
             try {
                 Library.processEvent();
             } catch (LibvirtException e) {
-                // Without it no end of a domain would ever be heard of: calls go on, and the timer finds what changed.
+                // Without the loop no event arrives: calls still work, and the periodic pass finds what changed.
                 LOG.error("libvirt's event loop has ended; restart agent-host: {}", e.getMessage());
                 runs = false;
             }

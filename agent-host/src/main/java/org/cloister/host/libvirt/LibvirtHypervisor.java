@@ -20,9 +20,12 @@ import org.libvirt.DomainInfo;
 import org.libvirt.Error;
 import org.libvirt.LibvirtException;
 
-/** The host's libvirtd and QEMU. */
+/** Hypervisor of the host: libvirtd and QEMU. */
 public final class LibvirtHypervisor implements Hypervisor {
-    /** virConnectListAllDomains: VIR_CONNECT_LIST_DOMAINS_ACTIVE; ours are transient, and others' are not looked at. */
+    /**
+     * Flag VIR_CONNECT_LIST_DOMAINS_ACTIVE of virConnectListAllDomains; our domains are transient, and others are
+     * ignored.
+     */
     private static final int ACTIVE = 1;
 
     private final BoundedCalls calls;
@@ -55,7 +58,7 @@ public final class LibvirtHypervisor implements Hypervisor {
     @Override
     public void requestPowerOff(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         change("power off", uuid, domain -> {
-            // libvirt refuses it of one whose guest is on its way.
+            // libvirt refuses to power off a domain whose guest is already powering off.
             if (state(domain) == DomainState.RUNNING) {
                 domain.shutdown();
             }
@@ -131,7 +134,7 @@ public final class LibvirtHypervisor implements Hypervisor {
             } catch (MalformedException e) {
                 odd.add(domain.getUUIDString() + ": " + e.getMessage());
             } catch (LibvirtException e) {
-                // It has ended since we were told of it.
+                // It has ended since it was listed.
                 if (!isAbsence(e)) {
                     throw e;
                 }

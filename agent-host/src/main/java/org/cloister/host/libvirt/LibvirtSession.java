@@ -12,19 +12,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection to libvirtd, from its opening to its end. Its memory is libvirt's: it is closed when the last call in it has
- * come back, for a call that is still under way would use what is no longer there.
+ * Connection to libvirtd. libvirt owns its memory: it is closed when the last call on it has returned, because a call
+ * in progress would otherwise use freed memory.
  */
 final class LibvirtSession {
     private static final Logger LOG = LoggerFactory.getLogger(LibvirtSession.class);
 
-    /** virDomainEventStoppedDetailType; of a process that goes without a word it is FAILED. */
+    /**
+     * Details of STOPPED that count as a death (virDomainEventStoppedDetailType); a process that vanishes is reported
+     * as FAILED.
+     */
     private static final Set<Enum<?>> DEATHS =
             Set.of(StoppedDetail.DESTROYED, StoppedDetail.CRASHED, StoppedDetail.FAILED);
 
     private final NativeConnection connection;
     private final LifecycleListener changes;
-    /** Calls under way, and one for the connection's own life. */
+    /** Number of calls in progress, plus one until the connection is retired. */
     private int users = 1;
 
     private boolean retired;
@@ -35,8 +38,10 @@ final class LibvirtSession {
     }
 
     /**
-     * @param changes told by libvirt's event thread, which must get back soon
-     * @param onClose told by it when libvirtd has gone
+     * Opens a connection.
+     *
+     * @param changes called on libvirt's event thread, and must return soon
+     * @param onClose called on the same thread when libvirtd has closed the connection
      */
     static LibvirtSession open(String uri, Consumer<HypervisorEvent> changes, Consumer<LibvirtSession> onClose)
             throws LibvirtException {
@@ -54,7 +59,11 @@ final class LibvirtSession {
         return session;
     }
 
-    /** @return whether there is a connection, which then stays until {@link #release} */
+    /**
+     * Acquires the connection for a call.
+     *
+     * @return whether it is usable; it then stays open until {@link #release}
+     */
     synchronized boolean acquire() {
         if (retired) {
             return false;
@@ -69,7 +78,7 @@ final class LibvirtSession {
         }
     }
 
-    /** Nobody enters any more. */
+    /** Closes the connection to further calls. */
     void retire() {
         synchronized (this) {
             if (retired) {
@@ -80,7 +89,7 @@ final class LibvirtSession {
         release();
     }
 
-    /** Between {@link #acquire} and {@link #release}. */
+    /** Returns the connection; call it between {@link #acquire} and {@link #release} only. */
     NativeConnection connection() {
         return connection;
     }
@@ -91,8 +100,9 @@ final class LibvirtSession {
     }
 
     /**
-     * Each listener holds the connection open in libvirt, and libvirt would call what Java has thrown away by then: they go
-     * first. When libvirtd is no longer there, its own end is refused, and ours has gone all the same.
+     * Closes the connection, its listeners first: each keeps the connection open in libvirt, and libvirt would call
+     * objects that Java has already collected. If libvirtd is gone, their removal fails there, but takes effect on this
+     * side.
      */
     private void end() {
         attempt("end of changes", () -> connection.removeLifecycleListener(changes));
@@ -133,7 +143,7 @@ final class LibvirtSession {
         void run() throws LibvirtException;
     }
 
-    /** What libvirt's own binding does not ask needs its pointer. */
+    /** Exposes the pointer of a connection, for calls that libvirt-java does not have. */
     static final class NativeConnection extends Connect {
         private NativeConnection(String uri) throws LibvirtException {
             super(uri);

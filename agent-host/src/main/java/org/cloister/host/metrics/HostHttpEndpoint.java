@@ -11,12 +11,12 @@ import java.util.function.Supplier;
 import org.cloister.daemon.http.AdminHttpServer;
 import org.cloister.daemon.http.AdminResponse;
 
-/** What Prometheus and whoever watches the host may ask; it changes nothing and names no VM. */
+/** Serves health and metrics to Prometheus and other monitoring; it changes nothing and names no VM. */
 public final class HostHttpEndpoint implements AdminHttpServer.RequestHandler {
     private final MetricRegistry registry;
     private final Supplier<Optional<String>> unready;
 
-    /** @param unready what the host waits for before it takes work; empty if it takes it */
+    /** @param unready supplies why the host accepts no work yet; empty if it does */
     public HostHttpEndpoint(MetricRegistry registry, Supplier<Optional<String>> unready) {
         this.registry = registry;
         this.unready = unready;

@@ -24,7 +24,7 @@ import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.reconcile.VmTermination;
 import org.jspecify.annotations.Nullable;
 
-/** All that the host counts, docs/metrics.md. No VM, project, ticket or job becomes part of a metric. From any thread. */
+/** Metrics of the host, docs/metrics.md. No label contains a VM, project, ticket or job. Any thread may call. */
 public final class HostMetrics {
     private static final String PREFIX = "cloister.host.";
 
@@ -48,8 +48,8 @@ public final class HostMetrics {
     private volatile ReconcilePass.@Nullable Outcome last;
 
     /**
-     * @param ledger what it has now
-     * @param undo how long after its end nothing may be left of a VM
+     * @param ledger supplies the current entries
+     * @param undo time after its end within which a VM's resources must all be gone
      */
     public HostMetrics(Supplier<List<VmLedgerEntry>> ledger, Duration undo, InstantSource clock) {
         this.ledger = ledger;
@@ -81,33 +81,37 @@ public final class HostMetrics {
         return registry;
     }
 
-    /** For those who make the channels. */
+    /** Returns the counters of channels. */
     public ChannelMetrics channels() {
         return channels;
     }
 
-    /** Once, when they are made. */
+    /** Registers the gauges of channels; called once. */
     public void registerChannels(VmChannels made) {
         gauge("channels", made::count);
         gauge("channels.attached", made::countAttached);
     }
 
-    /** Once, when there may be some. */
+    /** Registers the gauge of drives; called once, on a host that may run controlling VMs. */
     public void registerDrives(Gauge<Integer> held) {
         gauge("drives", held);
     }
 
-    /** A drive is a controlling VM's; with the time for earlier holders. */
+    /**
+     * Records that a controlling VM acquired its drive.
+     *
+     * @param took including the wait for earlier holders
+     */
     public void recordDriveAcquired(Duration took) {
         drive.update(took);
     }
 
-    /** A call of a job step was refused before anything was made. */
+    /** Records a request of a job step that was refused before anything was created. */
     public void recordRefusal() {
         refused.inc();
     }
 
-    /** A step on a VM's way up was done. */
+    /** Records a completed start step of a VM. */
     public void recordStep(VmStartStep step, Duration took) {
         at(phases, step).update(took);
     }
@@ -116,17 +120,21 @@ public final class HostMetrics {
         at(failures, step).inc();
     }
 
-    /** From a job step's call until its guest runs. */
+    /**
+     * Records a start.
+     *
+     * @param took from the job step's request until its guest runs
+     */
     public void recordStart(Duration took) {
         start.update(took);
     }
 
-    /** An end was written down, by others than a round. */
+    /** Records an end that a caller other than a reconcile pass wrote. */
     public void recordEnd(VmTermination.Why why) {
         at(ends, why).inc();
     }
 
-    /** A round is over. */
+    /** Records a reconcile pass. */
     public void recordPass(ReconcilePass.Outcome outcome, Duration took) {
         last = outcome;
         round.update(took);
@@ -156,7 +164,7 @@ public final class HostMetrics {
         return (int) ledger.get().stream().filter(which).count();
     }
 
-    /** Before the first round nothing is known, and nothing is clean. */
+    /** Returns a figure of the last pass; 0 before the first one, when nothing is known and nothing counts as clean. */
     private int of(ToIntFunction<ReconcilePass.Outcome> figure) {
         ReconcilePass.Outcome outcome = last;
         return outcome == null ? 0 : figure.applyAsInt(outcome);

@@ -6,13 +6,13 @@ import java.util.function.BiConsumer;
 import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.reconcile.VmStepRunner;
 
-/** Another maker, whose steps are counted as they pass or fail. */
+/** Runs another runner's steps, and records each as done or failed. */
 public final class TimedStepRunner implements VmStepRunner {
     private final VmStepRunner maker;
     private final HostMetrics metrics;
     private final BiConsumer<VmStartStep, Duration> passed;
 
-    /** @param passed hears of each step that was done, besides */
+    /** @param passed additionally receives each step that was done */
     public TimedStepRunner(VmStepRunner maker, HostMetrics metrics, BiConsumer<VmStartStep, Duration> passed) {
         this.maker = maker;
         this.metrics = metrics;

@@ -22,35 +22,38 @@ import org.cloister.protocol.ticket.ProjectAddress;
 import org.cloister.protocol.ticket.ProjectSubnet;
 
 /**
- * A controlling VM as its opening, its allocation and its job's step make it. On the bridge a controller's port is as any
- * other but for its label: it exchanges frames with its peers alone. These are all stations that the project's network has
- * room for, for tickets come and go while it runs, and hosts that have workers of theirs name it as a peer. It has no way out
- * of that network and reaches neither hosts nor other projects, who are on other VLANs.
+ * Plans a controlling VM from its opening, its allocation and its job's step. On the bridge a controlling VM's port
+ * differs from others by its label only: it exchanges frames with its peers alone. Its peers are all addresses that the
+ * project's network has room for, because tickets come and go while it runs; hosts with workers of the project name it
+ * as a peer. It has no route out of that network and reaches neither hosts nor other projects, which are on other
+ * VLANs.
  */
 public final class ControllerVmPlanner {
-    /** As many as a port may have: of a network of 20 bits and more. */
+    /** Maximum of a port's peers, enough for a network of 20 or more prefix bits. */
     private static final int MAX_PEERS = 4096;
 
     private ControllerVmPlanner() {}
 
     /**
-     * Where the VM's own files are.
+     * Paths of the VM's own files.
      *
      * @param folder of its sockets
-     * @param drive made before, and taken
+     * @param drive image, which exists and whose lease was acquired
      */
     public record VmPaths(Path folder, Path drive) {}
 
     /**
-     * What was signed.
+     * Signed inputs of the plan.
      *
-     * @param slot this host's own
+     * @param slot of this host
      */
     public record SignedInputs(DriveClaim drive, Allocation allocation, AllocatedSlot slot) {}
 
     /**
+     * Returns the VM's plan.
+     *
      * @param owner of the slot
-     * @throws UnsatisfiablePlan if this host cannot give it what it has to have
+     * @throws UnsatisfiablePlan if this host cannot provide what the VM requires
      */
     public static VmPlan plan(
             SignedInputs asked,
@@ -83,7 +86,7 @@ public final class ControllerVmPlanner {
                 Optional.of(asked.drive()));
     }
 
-    /** Every address that a worker of the project may get. */
+    /** Returns every address that a worker of the project may get. */
     private static Set<Endpoint> peers(ProjectSubnet network) throws UnsatisfiablePlan {
         Set<Endpoint> peers = new HashSet<>();
         int next = network.controller().bits() + 1;

@@ -18,7 +18,8 @@ import org.cloister.protocol.ticket.AllocatedSlot;
 import org.cloister.protocol.ticket.MemoryFormula;
 
 /**
- * The domain of a VM of either role: as large as its job's step and its slot, and beside that as all of this host's.
+ * Plans the domain of a VM of either role: sized by its job's step and its slot, and otherwise with the host's
+ * defaults.
  *
  * @param folder of its sockets
  * @param own the disk that it writes to
@@ -28,7 +29,11 @@ record DomainPlanner(
     private static final long MIB = 1 << 20;
     private static final int KIB_A_MIB = 1 << 10;
 
-    /** @throws UnsatisfiablePlan if this host cannot give it what it has to have */
+    /**
+     * Returns the domain.
+     *
+     * @throws UnsatisfiablePlan if this host cannot provide what the VM requires
+     */
     DomainSpec plan(AllocatedSlot slot, StepAllocation allotment) throws UnsatisfiablePlan {
         List<DomainDisk> disks = new ArrayList<>(DirectKernelBoot.layers(image.manifest(), image.folder()));
         own.ifPresent(disks::add);
@@ -62,7 +67,7 @@ record DomainPlanner(
         return new CpuPlacement(Math.min(given, CpuPlacement.MAX_COUNT), cpus, allotment.node());
     }
 
-    /** All that the step's limit holds beside QEMU, in whole pages of what it lies in. */
+    /** Returns all memory that the step's limit leaves beside QEMU, rounded down to whole pages of its backing. */
     private int memoryMib(AllocatedSlot slot, StepAllocation allotment) throws UnsatisfiablePlan {
         long limit = allotment
                         .memoryBytes()
@@ -87,7 +92,10 @@ record DomainPlanner(
         return memory;
     }
 
-    /** What the owners demand, the controlling VM holds against the evidence: the host starts what the site's setting lets it. */
+    /**
+     * Decides on launch security by the site's setting only; the controlling VM compares the evidence with what the
+     * owners demand.
+     */
     private Optional<LaunchSecurity> launchSecurity() throws UnsatisfiablePlan {
         SevDecision decision = SevDecision.of(terms.mode(), terms.sev(), MemoryProtection.NONE);
         if (decision instanceof SevDecision.Refuse refuse) {

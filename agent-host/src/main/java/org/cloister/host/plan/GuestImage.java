@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import org.cloister.protocol.image.ImageManifest;
 
 /**
- * An image whose files are those of its manifest.
+ * Guest image whose files were verified against its manifest.
  *
  * @param folder of the manifest and its files
  */

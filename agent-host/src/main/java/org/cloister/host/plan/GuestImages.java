@@ -13,8 +13,9 @@ import org.cloister.protocol.image.ImageManifest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The host's guest images, a folder each, and {@code current}, a link to the one that new VMs start from. Each file is read
- * whole before the first start from it, and again when the kernel says that anything of it has changed. Any thread may call.
+ * Guest images of the host, one folder for each, and {@code current}, a link to the one that new VMs boot from. Each
+ * file is read completely before the first start from it, and again when the kernel reports a change of it. Any thread
+ * may call.
  */
 public final class GuestImages {
     private static final String CURRENT = "current";
@@ -22,10 +23,18 @@ public final class GuestImages {
     private final Path folder;
     private @Nullable CheckedImage checked;
 
-    /** @param marks of each file, as the kernel had them before it was read */
+    /**
+     * Image that was verified.
+     *
+     * @param marks stamp of each file, taken before it was read
+     */
     private record CheckedImage(GuestImage image, Map<Path, FileStamp> marks) {}
 
-    /** @param ctime that nobody sets: it moves with the content, the name and the rights */
+    /**
+     * State of a file.
+     *
+     * @param ctime that no program can set: it changes with the content, the name and the permissions
+     */
     private record FileStamp(Object inode, Object size, Object ctime) {}
 
     public GuestImages(Path folder) {
@@ -33,9 +42,10 @@ public final class GuestImages {
     }
 
     /**
-     * VMs that run keep the files they have open, whatever the link says later.
+     * Returns the verified current image. VMs that run keep the files that they have open, wherever the link then
+     * points.
      *
-     * @throws MalformedException if a file is not the manifest's
+     * @throws MalformedException if a file does not match the manifest
      */
     public synchronized GuestImage current() throws IOException {
         Path image;

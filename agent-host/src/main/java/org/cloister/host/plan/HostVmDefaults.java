@@ -7,11 +7,11 @@ import org.cloister.host.domain.SevDecision;
 import org.cloister.protocol.ticket.MemoryReserves;
 
 /**
- * What is the same for all VMs of this host.
+ * Defaults that all VMs of this host share.
  *
  * @param mode of launch security, as the site set it
  * @param tpm whether each has a software TPM
- * @param debugConsole whether each has a serial console in a file; never in production
+ * @param debugConsole whether each has a serial console in a file; never set in production
  * @param mtu of each tap, in bytes
  */
 public record HostVmDefaults(

@@ -2,7 +2,7 @@ package org.cloister.host.plan;
 
 import java.io.IOException;
 
-/** A VM cannot be what it would have to be here. */
+/** Thrown if this host cannot provide what a VM requires. */
 public final class UnsatisfiablePlan extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -6,8 +6,8 @@ import org.cloister.ovs.Endpoint;
 import org.cloister.protocol.ticket.ProjectAddress;
 
 /**
- * A VM as a station of its project's VLAN. Its MAC follows from its address, so that every host knows those of a job's VMs
- * from the allocation alone: {@code 52:54}, as QEMU's own, and the address's four bytes.
+ * Derives a VM's endpoint on its project's VLAN. Its MAC is {@code 52:54}, as QEMU's own, followed by the four bytes of
+ * its address, so that every host knows the MACs of a job's VMs from the allocation alone.
  */
 final class VlanEndpoint {
     private VlanEndpoint() {}

@@ -19,9 +19,9 @@ import org.cloister.protocol.ticket.AllocatedSlot;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.ResourceRequest;
 
-/** A worker VM as its ticket, its allocation and its job's step make it; the host adds what is the same for all. */
+/** Plans a worker VM from its ticket, its allocation and its job's step, with the host's defaults. */
 public final class WorkerVmPlanner {
-    /** Of the disk that the worker finds by it. */
+    /** Serial of the scratch disk, by which the worker finds it. */
     static final String SCRATCH_SERIAL = "scratch";
 
     private static final long MIB = 1 << 20;
@@ -29,22 +29,24 @@ public final class WorkerVmPlanner {
     private WorkerVmPlanner() {}
 
     /**
-     * Where the VM's own files are to lie.
+     * Paths of the VM's own files.
      *
      * @param folder of its sockets
      */
     public record VmPaths(Path folder, Path scratch) {}
 
     /**
-     * What was signed.
+     * Signed inputs of the plan.
      *
-     * @param slot this host's own
+     * @param slot of this host
      */
     public record SignedInputs(ResourceRequest request, Allocation allocation, AllocatedSlot slot) {}
 
     /**
+     * Returns the VM's plan.
+     *
      * @param owner of the slot
-     * @throws UnsatisfiablePlan if this host cannot give it what it has to have
+     * @throws UnsatisfiablePlan if this host cannot provide what the VM requires
      */
     public static VmPlan plan(
             SignedInputs asked,
@@ -77,7 +79,7 @@ public final class WorkerVmPlanner {
         return new VmPlan(domain, port, terms.mtu(), scratch, image.manifest().identity(), sharing, Optional.empty());
     }
 
-    /** The job's other workers, and their controlling VM. */
+    /** Returns the endpoints of the job's other workers and of their controlling VM. */
     private static Set<Endpoint> peers(SignedInputs asked, Endpoint self) {
         Set<Endpoint> peers = new HashSet<>();
         peers.add(VlanEndpoint.at(asked.allocation().network().controller()));

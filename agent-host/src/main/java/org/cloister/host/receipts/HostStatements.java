@@ -33,25 +33,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This host's parts of receipts; docs/protocol.md, section 15. Of each worker VM that is to run it keeps what it knows as it
- * becomes known, signs once, and keeps what it signed until a relay has it. On disk before a call returns. Controlling VMs
- * are in no ticket's receipt, and VMs that never ran have nothing in one: of them it keeps nothing. Any thread may call.
+ * Signs and stores this host's statements for receipts; docs/protocol.md, section 15. For each worker VM that is about
+ * to run it records facts as they become known, signs them once, and keeps the statement until a relay has it. Changes
+ * are on disk before a call returns. It records nothing of controlling VMs, which are in no ticket's receipt, nor of
+ * VMs that never ran, which receipts do not mention. Any thread may call.
  */
 public final class HostStatements implements ErasureListener {
     private static final Logger LOG = LoggerFactory.getLogger(HostStatements.class);
-    /** A ledger has fewer entries, and as many may wait for a relay. */
+    /** Maximum of histories: a ledger has fewer entries, and as many may wait for a relay. */
     private static final int MAX_LIVES = 8192;
 
     private static final int MAX_SIGNED = 4096;
-    /** What was not reported by then is asked for by nobody. */
+    /** Time after which an unreported statement is deleted: it is not requested that late. */
     private static final Duration KEPT = Duration.ofDays(30);
-    /** A project does not wait longer for a host that cannot clean up. */
+    /**
+     * Time after which a statement is signed without the removal: a project does not wait longer for a host that cannot
+     * clean up.
+     */
     private static final Duration PATIENCE = Duration.ofHours(1);
 
     private final VmHistoryStore kept;
     private final SigningKey key;
     private final InstantSource clock;
-    /** By UUID. What is here may be ahead of the disk, never behind it. */
+    /** Histories by UUID. They may be newer than the files, never older. */
     private final Map<String, VmHistory> lives = new TreeMap<>();
 
     HostStatements(VmHistoryStore kept, SigningKey key, InstantSource clock) throws IOException {
@@ -62,7 +66,9 @@ public final class HostStatements implements ErasureListener {
     }
 
     /**
-     * @param folder of these alone; made if it is not there, beside the ledger
+     * Opens the folder and reads its histories.
+     *
+     * @param folder for these files only; created beside the ledger if it does not exist
      * @param key the host's own
      */
     public static HostStatements open(Path folder, SigningKey key, InstantSource clock) throws IOException {
@@ -71,7 +77,7 @@ public final class HostStatements implements ErasureListener {
     }
 
     /**
-     * A part that was signed and that no relay has yet, as far as is known.
+     * Statement that was signed and that, as far as is known, no relay has stored yet.
      *
      * @param vm its UUID
      */
@@ -82,9 +88,9 @@ public final class HostStatements implements ErasureListener {
     }
 
     /**
-     * The VM is about to be resumed; before the ledger has that step.
+     * Records that the VM is about to be resumed; called before the ledger has that step.
      *
-     * @param ticket the digest of its payload
+     * @param ticket digest of its payload
      */
     public void recordStart(VmPlan plan, Digest ticket) throws IOException {
         recordStart(plan.owner(), plan.facts(), ticket);
@@ -101,7 +107,10 @@ public final class HostStatements implements ErasureListener {
         put(VmHistory.of(owner, facts, ticket, clock.instant()));
     }
 
-    /** Its process is known to be gone, and the ledger says why it ends. The first word stays. */
+    /**
+     * Records the end of a VM whose process is known to be gone, with the reason from the ledger. The first record is
+     * kept.
+     */
     public synchronized void recordEnd(VmLedgerEntry entry) throws IOException {
         VmHistory life = open(entry.owner());
         if (life == null || entry.end().isEmpty()) {
@@ -127,12 +136,12 @@ public final class HostStatements implements ErasureListener {
     }
 
     /**
-     * A round of the ledger is over. What it forgot is signed as removed; what could not be cleaned up after in an hour, as
-     * not. What cannot be written waits for the next round.
+     * Handles the end of a reconcile pass. A VM that the pass forgot is signed as removed; one that could not be
+     * cleaned up within an hour as not removed. A failed write is retried at the next pass.
      *
-     * @param done in the round
-     * @param clean whether every source answered, and nothing failed: then a VM without an entry has left nothing
-     * @param ledger its entries; asked after what is known here
+     * @param done actions of the pass
+     * @param clean whether every source answered and nothing failed: then a VM without a ledger entry has left nothing
+     * @param ledger supplies its entries; read after the histories here
      */
     public synchronized void onPass(
             Collection<ReconcileAction> done, boolean clean, Supplier<? extends Collection<VmLedgerEntry>> ledger) {
@@ -164,7 +173,7 @@ public final class HostStatements implements ErasureListener {
         forgetOld(now);
     }
 
-    /** Oldest first. */
+    /** Returns the signed statements that were not reported, oldest first. */
     public synchronized List<UnreportedStatement> unreported() {
         return lives.values().stream()
                 .filter(VmHistory::isSigned)
@@ -177,7 +186,7 @@ public final class HostStatements implements ErasureListener {
                 .toList();
     }
 
-    /** A relay has it on disk. */
+    /** Deletes the history of a VM whose statement a relay has on disk. */
     public synchronized void onReported(String vm) throws IOException {
         VmHistory life = lives.get(vm);
         if (life != null && life.isSigned()) {
@@ -210,7 +219,7 @@ public final class HostStatements implements ErasureListener {
         return life.signed().orElseThrow().at();
     }
 
-    /** Of a VM that is not signed for; null if nothing is kept of it. */
+    /** Returns the history of a VM that is not signed yet; null if there is none. */
     private @Nullable VmHistory open(ResourceOwner owner) {
         VmHistory life = lives.get(owner.uuid());
         return life == null || life.isSigned() || !life.owner().equals(owner) ? null : life;
@@ -228,7 +237,7 @@ public final class HostStatements implements ErasureListener {
         }
     }
 
-    /** Nothing is said to others that is not on disk. */
+    /** Restores the previous history after a failed write, so that no statement is sent that is not on disk. */
     private void restore(VmHistory life, @Nullable VmHistory before) {
         if (before == null) {
             lives.remove(life.owner().uuid());

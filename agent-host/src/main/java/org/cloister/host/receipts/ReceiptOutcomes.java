@@ -8,15 +8,22 @@ import org.cloister.host.scratch.ScratchFileErasure;
 import org.cloister.protocol.receipt.ScratchDisposal;
 import org.cloister.protocol.receipt.VmEndReason;
 
-/** What the ledger and the scratch folder say of an end, in the receipt's words: the weaker one where it could be either. */
+/**
+ * Maps ends in the ledger and erasures in the scratch folder to the receipt's values; where two are possible, to the
+ * weaker one.
+ */
 final class ReceiptOutcomes {
     private ReceiptOutcomes() {}
 
-    /** @param why of a VM that was resumed */
+    /**
+     * Returns the receipt's reason.
+     *
+     * @param why end of a VM that was resumed
+     */
     static VmEndReason of(VmTermination.Why why) {
         return switch (why) {
             case ASKED, STEP_GONE, DRIVE_TAKEN -> VmEndReason.STOPPED;
-            // libvirt does not tell a guest that powers off from a process that was told to end.
+            // libvirt does not distinguish a guest that powers off from a process that was asked to stop.
             case DOMAIN_GONE -> VmEndReason.GONE;
             case DIED -> VmEndReason.DIED;
             case NOT_REGISTERED -> VmEndReason.UNREGISTERED;
@@ -24,12 +31,15 @@ final class ReceiptOutcomes {
         };
     }
 
-    /** Whether its guest may have run for a moment. The ledger has lost the steps of an orphan. */
+    /** Returns whether the guest may have run, however briefly. The start steps of an orphan are unknown. */
     static boolean ran(VmLedgerEntry entry, VmTermination end) {
         return entry.step().compareTo(VmStartStep.RUNNING) >= 0 || end.why() == VmTermination.Why.ORPHAN;
     }
 
-    /** A file without bytes was erased by an earlier try, which may have had another method. */
+    /**
+     * Returns the receipt's disposal. A file without bytes was erased by an earlier attempt, which may have used
+     * another method.
+     */
     static ScratchDisposal of(ScratchFileErasure erasure) {
         return erasure.method() == ErasureMethod.OVERWRITE && erasure.bytes() > 0
                 ? ScratchDisposal.OVERWRITTEN

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A machine on which {@link HostStatements} sees VMs end: parts go from the domain down, so whoever takes another part
- * away knows that there is no process any more.
+ * Backend that records the end of VMs in {@link HostStatements}. Resources are removed from the domain down, so the
+ * removal of any other resource shows that the VM's process is gone.
  */
 public final class StatementRecordingBackend implements HostBackend {
     private static final Logger LOG = LoggerFactory.getLogger(StatementRecordingBackend.class);
@@ -22,7 +22,7 @@ public final class StatementRecordingBackend implements HostBackend {
     private final HostStatements parts;
     private final Function<String, Optional<VmLedgerEntry>> ledger;
 
-    /** @param ledger its entry of a UUID */
+    /** @param ledger returns the entry of a UUID */
     public StatementRecordingBackend(
             HostBackend machine, HostStatements parts, Function<String, Optional<VmLedgerEntry>> ledger) {
         this.machine = machine;
@@ -57,7 +57,7 @@ public final class StatementRecordingBackend implements HostBackend {
             try {
                 parts.recordEnd(entry.get());
             } catch (IOException e) {
-                // On a full disk, to take VMs away makes room; what was seen is written with what comes next.
+                // On a full disk the removal of VMs frees space; this record is written with the next one.
                 LOG.warn("the end of VM {} is not written down for its receipt: {}", owner.uuid(), e.toString());
             }
         }

@@ -12,11 +12,14 @@ import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Brings what was signed to a relay, and forgets it when the relay has it on disk. Of one thread, which calls now and then. */
+/**
+ * Reports signed statements to a relay, and deletes each when the relay has it on disk. Not thread-safe; the reconcile
+ * loop calls it after each pass.
+ */
 public final class StatementReporter {
-    /** After a refusal: a relay whose database was lost knows nothing of the ticket, and another one may. */
+    /** Pause after a refusal: a relay whose database was lost does not know the ticket, while another one may. */
     private static final Duration PAUSE = Duration.ofMinutes(10);
-    /** Unanswered at a time. */
+    /** Maximum of reports that wait for an answer. */
     private static final int MOST = 32;
 
     private static final Logger LOG = LoggerFactory.getLogger(StatementReporter.class);
@@ -27,10 +30,15 @@ public final class StatementReporter {
     private final Map<String, CompletableFuture<Void>> asked = new HashMap<>();
     private final Map<String, Instant> refused = new HashMap<>();
 
-    /** As {@code host.tickets.TicketClaims} does it. */
+    /** Relay that accepts statements, as {@code host.tickets.TicketClaims} does. */
     @FunctionalInterface
     public interface Relay {
-        /** @return done when it has it, however long that takes; with an exception if it does not take it */
+        /**
+         * Reports a statement.
+         *
+         * @return completes when the relay has stored it, however long that takes; exceptionally if the relay refuses
+         *     it
+         */
         CompletableFuture<Void> report(String ticket, int slot, byte[] statement);
     }
 

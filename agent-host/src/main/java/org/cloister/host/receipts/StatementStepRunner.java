@@ -6,14 +6,17 @@ import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.reconcile.VmStepRunner;
 import org.cloister.host.resources.VmPlan;
 
-/** Has it on disk that a VM is about to run before the ledger says so: no VM runs of which a receipt would know nothing. */
+/**
+ * Persists that a VM is about to run before the ledger records that step, so that no VM runs without a record for its
+ * receipt.
+ */
 public final class StatementStepRunner implements VmStepRunner {
     private final VmStepRunner maker;
     private final HostStatements parts;
     private final VmPlan plan;
     private final Digest ticket;
 
-    /** @param ticket the digest of its payload */
+    /** @param ticket digest of its payload */
     public StatementStepRunner(VmStepRunner maker, HostStatements parts, VmPlan plan, Digest ticket) {
         this.maker = maker;
         this.parts = parts;

@@ -15,11 +15,11 @@ import org.cloister.protocol.receipt.ScratchDisposal;
 import org.cloister.protocol.receipt.VmEndReason;
 
 /**
- * What this host knows of a worker VM that was to run. It grows, and what is known stays: of two words the first.
+ * Record of a worker VM that was about to run. Facts are only added, and the first value of each is kept.
  *
- * @param ticket the digest of its payload
- * @param started just before the VM was resumed
- * @param scratch how its scratch disk was erased; empty while it is not, and if that is not known
+ * @param ticket digest of its payload
+ * @param started time just before the VM was resumed
+ * @param scratch how its scratch disk was erased; empty until then, and if that is unknown
  */
 record VmHistory(
         ResourceOwner owner,
@@ -29,13 +29,21 @@ record VmHistory(
         Optional<EndOfRun> ended,
         Optional<ScratchDisposal> scratch,
         Optional<SignedStatement> signed) {
-    /** @param at when its process was known to be gone */
+    /**
+     * End of a VM's run.
+     *
+     * @param at when its process was known to be gone
+     */
     record EndOfRun(Instant at, VmEndReason why) {}
 
-    /** @param envelope of the host's part, JSON in ASCII */
+    /**
+     * Signed host statement.
+     *
+     * @param envelope JSON in ASCII
+     */
     record SignedStatement(Instant at, String envelope) {}
 
-    /** @throws IllegalArgumentException if owner and facts do not go together, or it is no worker's */
+    /** @throws IllegalArgumentException if owner and facts do not match, or the VM is not a worker */
     VmHistory {
         VmFacts other = new VmFacts(
                 owner.project(),
@@ -70,9 +78,9 @@ record VmHistory(
     }
 
     /**
-     * With the host's part of what is known. Nothing is added to it later.
+     * Returns the history with the host statement of all known facts; later facts are not added.
      *
-     * @param removed when nothing of the VM was found any more; empty if something may be left
+     * @param removed when nothing of the VM was found any longer; empty if something may be left
      */
     VmHistory signed(Optional<Instant> removed, Instant now, SigningKey key) throws GeneralSecurityException {
         EndOfRun its = ended.orElse(new EndOfRun(now, VmEndReason.GONE));

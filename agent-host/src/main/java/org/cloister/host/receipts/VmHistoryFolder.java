@@ -9,15 +9,15 @@ import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 
-/** A file a VM, {@code UUID.json}, in a folder of their own. */
+/** Stores one file per VM, {@code UUID.json}, in a folder of its own. */
 final class VmHistoryFolder implements VmHistoryStore {
     private static final String END = ".json";
-    /** What was being written when the process ended. */
+    /** Suffix of files that were being written when a process ended. */
     private static final String HALF = ".json.new";
 
     private final Path folder;
 
-    /** @param folder is there, and nobody else writes to it */
+    /** @param folder an existing folder that no other program writes to */
     VmHistoryFolder(Path folder) {
         this.folder = folder;
     }

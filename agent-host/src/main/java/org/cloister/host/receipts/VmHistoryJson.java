@@ -16,11 +16,11 @@ import org.cloister.protocol.policy.VmShape;
 import org.cloister.protocol.receipt.ScratchDisposal;
 import org.cloister.protocol.receipt.VmEndReason;
 
-/** A {@link VmHistory} as JSON: every key known, every value in its range, or none of it is read. */
+/** Reads and writes a {@link VmHistory} as JSON; it is read only if every key is known and every value in its range. */
 final class VmHistoryJson {
-    /** An envelope with its quotes escaped, and a KiB. */
+    /** Length of an envelope with its quotes escaped, and a KiB. */
     static final int MAX_BYTES = 20 * 1024;
-    /** What a relay takes. */
+    /** Form of envelopes that a relay accepts. */
     private static final Pattern ENVELOPE = Pattern.compile("[ -~]{2,12288}");
 
     private static final String FORMAT = "cloister-vm-life/1";
@@ -50,7 +50,11 @@ final class VmHistoryJson {
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @throws MalformedException if it is not what {@link #write} makes */
+    /**
+     * Reads a history.
+     *
+     * @throws MalformedException if it does not have the form that {@link #write} produces
+     */
     static VmHistory read(byte[] document) throws MalformedException {
         try {
             StrictJson json = StrictJson.read(document, MAX_BYTES, MAX_BYTES);

@@ -3,14 +3,18 @@ package org.cloister.host.receipts;
 import java.io.IOException;
 import java.util.List;
 
-/** Where lives are kept: each is there whole, as it was before or as it is now, whenever the process ends. */
+/** Stores VM histories. Each is complete, in its previous or its new version, whenever the process ends. */
 interface VmHistoryStore {
-    /** @throws IOException if one cannot be read, or is none */
+    /**
+     * Returns all histories.
+     *
+     * @throws IOException if one cannot be read, or is malformed
+     */
     List<VmHistory> all() throws IOException;
 
-    /** New, or in the place of the one of its VM. On disk when it returns. */
+    /** Writes a history, replacing the VM's earlier one; it is on disk when this returns. */
     void put(VmHistory life) throws IOException;
 
-    /** No error if it is gone; after a crash it may be there again. */
+    /** Deletes a history. No error if it does not exist; after a crash it may exist again. */
     void drop(VmHistory life) throws IOException;
 }

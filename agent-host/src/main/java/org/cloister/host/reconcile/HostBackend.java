@@ -4,22 +4,25 @@ import java.io.IOException;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * The host as the ledger's rounds see and change it. Each call has a time limit of its own. What throws may or may not have
- * happened: the next look tells.
+ * Backend through which reconcile passes observe and change the host. Each call has a time limit of its own. After an
+ * exception it is unknown whether the change took effect; the next observation shows it.
  */
 public interface HostBackend {
-    /** Asks every source; one that does not answer in time, or not readably, is unknown. */
+    /** Queries every source; a source that does not answer in time, or with unreadable data, is unknown. */
     ObservedState observe();
 
-    /** The guest goes on; no error if it runs. */
+    /** Resumes the guest; no error if it runs. */
     void resume(ResourceOwner owner) throws IOException;
 
-    /** The port is as the VM's allocation says. */
+    /** Creates the port as the VM's allocation requires it. */
     void restorePort(ResourceOwner owner) throws IOException;
 
-    /** The guest is asked to power off; whether it does is seen later. */
+    /** Asks the guest to power off; a later observation shows whether it does. */
     void requestPowerOff(ResourceOwner owner) throws IOException;
 
-    /** Returns when it is gone, with what was written to it; no error if it was gone. Touches nothing of another owner. */
+    /**
+     * Removes a resource. Returns when it is gone, with all data written to it; no error if it was gone. Never changes
+     * a resource of another owner.
+     */
     void remove(ResourceOwner owner, ResourceKind part) throws IOException;
 }

@@ -4,9 +4,9 @@ import java.util.Optional;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * Something on this host that is named or marked as ours.
+ * Resource on this host that is named or marked as Cloister's.
  *
- * @param owner as it is marked itself; empty if it is not, or not readably
- * @param running false of a domain whose CPUs stand still; true of all else
+ * @param owner from its mark; empty if it has none, or an unreadable one
+ * @param running false for a domain whose CPUs are paused, true for any other resource
  */
 public record HostResource(ResourceKind kind, String name, Optional<ResourceOwner> owner, boolean running) {}

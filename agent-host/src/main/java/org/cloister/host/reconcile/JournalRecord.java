@@ -5,13 +5,13 @@ import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.host.vm.ResourceOwner;
 
-/** A change of the ledger, as a line of words with one blank between them. */
+/** Change of the ledger, written as a line of words separated by one blank. */
 sealed interface JournalRecord {
-    /** Words of {@code put} without an end. */
+    /** Number of words of a {@code put} without an end. */
     int PUT_WORDS = 9;
 
     int END_WORDS = 3;
-    /** In place of an empty word. */
+    /** Word that replaces an empty one. */
     String NONE = "-";
 
     Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,17}");
@@ -19,7 +19,7 @@ sealed interface JournalRecord {
 
     String text();
 
-    /** New, or in the place of the one with its UUID. */
+    /** Adds an entry, or replaces the one with its UUID. */
     record Put(VmLedgerEntry entry) implements JournalRecord {
         @Override
         public String text() {
@@ -42,7 +42,7 @@ sealed interface JournalRecord {
         }
     }
 
-    /** The VM's entry is no more, and its place spent. */
+    /** Deletes the VM's entry and marks its slot as spent. */
     record Drop(String uuid, long atMs) implements JournalRecord {
         @Override
         public String text() {
@@ -50,7 +50,7 @@ sealed interface JournalRecord {
         }
     }
 
-    /** Of an entry that an older file had. */
+    /** Carries a spent slot over when the file is rewritten. */
     record SpentSlotEntry(SpentSlot spent) implements JournalRecord {
         @Override
         public String text() {

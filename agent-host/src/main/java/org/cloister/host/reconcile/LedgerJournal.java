@@ -24,8 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file of lines, each with its checksum before it (CRC-32C, in hex) and on disk before a call returns. A last line that
- * a crash cut short counts for nothing: what it tells was not begun. Of one process at a time, and of one thread.
+ * Append-only file of lines, each preceded by its checksum (CRC-32C, in hex) and on disk before a call returns. A last
+ * line that a crash truncated is ignored: the change that it describes was not started. For one process at a time, and
+ * not thread-safe.
  */
 final class LedgerJournal implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LedgerJournal.class);
@@ -39,7 +40,7 @@ final class LedgerJournal implements AutoCloseable {
     private final ExclusiveLock lock;
     private final ProcessAbort fatal;
     private FileChannel out;
-    /** Bytes of the lines that were read. */
+    /** Length in bytes of the lines that were read. */
     private long whole;
 
     private int lines;
@@ -53,10 +54,11 @@ final class LedgerJournal implements AutoCloseable {
     }
 
     /**
-     * Then {@link #read}, then {@link #rewrite} or {@link #continueAfterRead}, then {@link #append}.
+     * Opens the file. Call {@link #read} next, then {@link #rewrite} or {@link #continueAfterRead}, then {@link
+     * #append}.
      *
-     * @param file is made if it is not there; beside it are {@code file.lock} and, for a moment, {@code file.new}
-     * @param fatal ends the process when nobody can say what is on disk
+     * @param file created if it does not exist; beside it are {@code file.lock} and, briefly, {@code file.new}
+     * @param fatal ends the process when the content of the disk is unknown
      */
     static LedgerJournal open(Path file, ProcessAbort fatal) throws IOException {
         ExclusiveLock lock = ExclusiveLock.acquire(beside(file, ".lock"), "ledger " + file);
@@ -143,7 +145,7 @@ final class LedgerJournal implements AutoCloseable {
         return line.startsWith(sum(body)) ? body : null;
     }
 
-    /** Goes on after what was read, for when {@link #rewrite} found the disk full. */
+    /** Continues after the lines that were read, if {@link #rewrite} found the disk full. */
     void continueAfterRead() throws IOException {
         if (whole == 0) {
             throw new IOException("ledger " + file + ": new, and not written; free space for it");
@@ -153,14 +155,17 @@ final class LedgerJournal implements AutoCloseable {
         out.force(false);
     }
 
-    /** Lines since the file was written anew. */
+    /** Returns the number of lines since the last rewrite. */
     int lines() {
         return lines;
     }
 
     /**
-     * @throws IOException if it was not written, as on a full disk, and is not there either: nothing was begun
-     * @throws UncheckedIOException if nobody can say what is on disk; then the process ends
+     * Appends a line and flushes it.
+     *
+     * @throws IOException if the line was not written, such as on a full disk, and was removed again: nothing was
+     *     started
+     * @throws UncheckedIOException if the content of the disk is unknown; the process then ends
      */
     void append(JournalRecord line) throws IOException {
         if (broken) {
@@ -181,7 +186,10 @@ final class LedgerJournal implements AutoCloseable {
         lines++;
     }
 
-    /** It fails on a file that was closed, as by an interrupt: then nothing is written any more either. */
+    /**
+     * Returns the position. It fails on a file that was closed, such as by an interrupt; then nothing can be written
+     * either.
+     */
     private long position() {
         try {
             return out.position();
@@ -213,7 +221,7 @@ final class LedgerJournal implements AutoCloseable {
         }
     }
 
-    /** These alone, in a new file that takes the old one's place; when it throws, the old one is as it was. */
+    /** Replaces the file by one with these records only; if this throws, the old file is unchanged. */
     void rewrite(List<JournalRecord> all) throws IOException {
         StringBuilder text = new StringBuilder(line(HEADER));
         all.forEach(each -> text.append(line(each.text())));

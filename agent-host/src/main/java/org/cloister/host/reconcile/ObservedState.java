@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What all local sources said, asked one after the other.
+ * Observed state of this host: the answers of all local sources, queried in turn.
  *
- * @param resources of every part
- * @param inStep UUIDs of domains whose process lies in a living step of their owner's job
+ * @param resources answer for each kind of resource
+ * @param inStep UUIDs of domains whose process is in a live step of their owner's job
  */
 public record ObservedState(Map<ResourceKind, SourceAnswer<HostResource>> resources, SourceAnswer<String> inStep) {
-    /** @throws IllegalArgumentException if a part is missing */
+    /** @throws IllegalArgumentException if a kind is missing */
     public ObservedState {
         if (!resources.keySet().equals(EnumSet.allOf(ResourceKind.class))) {
             throw new IllegalArgumentException("seen: want an answer for each part, have " + resources.keySet());
@@ -30,14 +30,14 @@ public record ObservedState(Map<ResourceKind, SourceAnswer<HostResource>> resour
         return inStep.isKnown() && resources.values().stream().allMatch(SourceAnswer::isKnown);
     }
 
-    /** Sources that did not answer. */
+    /** Returns the kinds whose sources did not answer. */
     Set<ResourceKind> silentSources() {
         Set<ResourceKind> silent = EnumSet.allOf(ResourceKind.class);
         silent.removeIf(this::knows);
         return silent;
     }
 
-    /** Why nothing is known, of each source of which nothing is. */
+    /** Returns, for each source without an answer, why there is none. */
     List<String> unknownReasons() {
         List<String> unknown = new ArrayList<>();
         for (ResourceKind part : ResourceKind.values()) {

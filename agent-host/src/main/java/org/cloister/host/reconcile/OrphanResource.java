@@ -1,9 +1,9 @@
 package org.cloister.host.reconcile;
 
 /**
- * A thing that looks like ours and is nobody's: it stays as it is, for people to look at.
+ * Resource that looks like Cloister's and belongs to no known VM; it is never changed, and an operator must inspect it.
  *
- * @param reason subject to what it is, for people
+ * @param reason why it counts as an orphan, for people
  */
 public record OrphanResource(ResourceKind kind, String name, String reason) {
     @Override

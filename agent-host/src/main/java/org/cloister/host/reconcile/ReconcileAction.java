@@ -2,14 +2,17 @@ package org.cloister.host.reconcile;
 
 import org.cloister.host.vm.ResourceOwner;
 
-/** One thing to do. Those for one VM are in order, and after one that fails the rest of them waits for the next look. */
+/**
+ * Action of a reconcile pass. The actions for one VM are ordered; after one fails, the rest of them waits for the next
+ * observation.
+ */
 public sealed interface ReconcileAction {
     ResourceOwner owner();
 
-    /** Write down that it ends. */
+    /** Records that the VM ends. */
     record RecordEnd(ResourceOwner owner, VmTermination end) implements ReconcileAction {}
 
-    /** Write down a VM that was found without an entry. */
+    /** Records a VM that was found without an entry. */
     record Adopt(VmLedgerEntry entry) implements ReconcileAction {
         @Override
         public ResourceOwner owner() {
@@ -17,20 +20,20 @@ public sealed interface ReconcileAction {
         }
     }
 
-    /** The guest may have not begun, or it was to. */
+    /** Resumes the guest of a running VM; a killed daemon may not have done it. */
     record Resume(ResourceOwner owner) implements ReconcileAction {}
 
-    /** The VM goes on, and its port is made again. */
+    /** Creates the port of a running VM again. */
     record RestorePort(ResourceOwner owner) implements ReconcileAction {}
 
-    /** Ask the guest to power off; to ask twice is no harm. */
+    /** Asks the guest to power off; a repeated request does no harm. */
     record RequestPowerOff(ResourceOwner owner) implements ReconcileAction {}
 
-    /** The guest was asked, and goes on when its time is over: its domain is destroyed. */
+    /** Destroys the domain of a guest that did not power off in its time. */
     record DestroyDomain(ResourceOwner owner) implements ReconcileAction {}
 
     record RemoveResource(ResourceOwner owner, ResourceKind kind) implements ReconcileAction {}
 
-    /** Nothing of it is there any more: drop its entry. */
+    /** Deletes the entry of a VM of which no resource is left. */
     record ForgetVm(ResourceOwner owner, VmTermination end) implements ReconcileAction {}
 }

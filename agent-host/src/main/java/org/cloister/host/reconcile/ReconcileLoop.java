@@ -15,17 +15,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that holds ledger and host against each other: at once, when the hypervisor tells of a change, when somebody
- * rings, when something is due, and at the latest after a minute. What goes wrong is tried again, less and less often.
+ * Thread that runs reconcile passes: at the start, when the hypervisor reports a change, when it is woken, at each
+ * deadline, and at the latest a minute after the previous pass. It retries failures at growing intervals.
  */
 public final class ReconcileLoop implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReconcileLoop.class);
-    /** Between two rounds, so that changes which come together are seen together. */
+    /** Pause between two passes, so that changes which occur together are observed together. */
     private static final long PAUSE_MS = 50;
-    /** While a source has not answered at all, which it does as soon as its daemon is up. */
+    /** Interval while a source has never answered, which it does as soon as its daemon runs. */
     private static final long UNHEARD_MS = 200;
 
-    /** While something is due and its VM is still being made. */
+    /** Interval while a deadline has passed and its VM is still being built. */
     private static final long OVERDUE_MS = 100;
 
     private static final long FIRST_RETRY_MS = 500;
@@ -44,13 +44,13 @@ public final class ReconcileLoop implements AutoCloseable {
     private long retryMs = FIRST_RETRY_MS;
     private List<String> logged = List.of();
 
-    /** What is done after each round that has heard every source. */
+    /** Action after each pass in which every source has answered. */
     public interface FirstFullPassAction {
-        /** Does nothing if it was done before. What it throws is a trouble of the round. */
+        /** Runs the action; no effect after its first success. An exception becomes a problem of the pass. */
         void run() throws IOException;
     }
 
-    /** Hears of each round's end, on the rounds' thread; it returns soon. */
+    /** Receives the outcome of each pass, on the loop's thread; it returns soon. */
     @FunctionalInterface
     public interface Listener {
         void onPass(Outcome outcome, Duration took);
@@ -58,7 +58,7 @@ public final class ReconcileLoop implements AutoCloseable {
 
     /**
      * @param told {@link BridgePorts#adoptFoundPorts}
-     * @param atLatest from one round to the next
+     * @param atLatest longest interval between two passes
      */
     public ReconcileLoop(ReconcilePass round, FirstFullPassAction told, Duration atLatest, InstantSource clock) {
         this.round = round;
@@ -74,14 +74,17 @@ public final class ReconcileLoop implements AutoCloseable {
         thread.start();
     }
 
-    /** There is something to see. Soon after, a round begins that sees what was there before the call. */
+    /** Requests a pass. It starts soon and observes everything that existed before the call. */
     public void wake() {
         if (bell.availablePermits() == 0) {
             bell.release();
         }
     }
 
-    /** For {@link org.cloister.host.libvirt.Hypervisor#setListener}. Between Lost and Found nothing was told. */
+    /**
+     * Handles an event, for {@link org.cloister.host.libvirt.Hypervisor#setListener}. While the connection was lost no
+     * changes were reported, so its return wakes the loop.
+     */
     public void onHypervisorEvent(HypervisorEvent event) {
         if (event instanceof HypervisorEvent.DomainEnded ended && ended.died()) {
             round.onDomainDied(ended.uuid());
@@ -91,7 +94,7 @@ public final class ReconcileLoop implements AutoCloseable {
         }
     }
 
-    /** Empty before the first has ended. */
+    /** Returns the last outcome; empty before the first pass has ended. */
     public Optional<Outcome> last() {
         return Optional.ofNullable(last);
     }
@@ -112,7 +115,7 @@ public final class ReconcileLoop implements AutoCloseable {
         }
     }
 
-    /** A fault of ours in one round is no reason for none to follow: VMs are to be ended all the same. */
+    /** Runs a pass. A fault in it does not stop the loop, since VMs must be stopped all the same. */
     private Outcome once() {
         Outcome outcome;
         long beganNs = System.nanoTime();
@@ -137,7 +140,10 @@ public final class ReconcileLoop implements AutoCloseable {
         return Outcome.failed("a fault of agent-host: " + e, clock.millis());
     }
 
-    /** A trouble that stays is said once, and right after a start none is one yet. */
+    /**
+     * Logs the outcome. A lasting problem is logged once; right after a start, a source that has not answered is not
+     * one yet.
+     */
     private void log(Outcome outcome) {
         outcome.done().forEach(action -> LOG.info("round: done {}", action));
         for (String trouble : outcome.problems()) {
@@ -175,7 +181,7 @@ public final class ReconcileLoop implements AutoCloseable {
         }
         if (outcome.nextMs().isPresent()) {
             long left = outcome.nextMs().getAsLong() - clock.millis();
-            // What was due and could not be done is tried again with what went wrong.
+            // An action that was due and failed is retried with the other failures.
             if (left > 0 || outcome.isClean()) {
                 due = Math.min(due, Math.max(left, OVERDUE_MS));
             }
@@ -183,7 +189,7 @@ public final class ReconcileLoop implements AutoCloseable {
         return due;
     }
 
-    /** Returns when no round is under way, or the limit has passed. VMs go on. */
+    /** Stops the loop. Returns when no pass is running, or after a time limit. VMs continue to run. */
     @Override
     public void close() {
         closed = true;

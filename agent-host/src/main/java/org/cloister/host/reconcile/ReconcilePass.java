@@ -12,9 +12,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.cloister.host.vm.ResourceOwner;
 
-/** Holds the ledger against what is there and puts it right: after a start, on events, and now and then. Of one thread. */
+/**
+ * Compares the VM ledger with the observed state and performs the actions that follow. Not thread-safe, except for
+ * {@link #onDomainDied}.
+ */
 public final class ReconcilePass {
-    /** Adopted, ended, taken away, seen to be gone: four, and as many again for what happens meanwhile. */
+    /**
+     * Maximum of repetitions: four for a VM that is adopted, ended, removed and observed to be gone, and four for what
+     * happens meanwhile.
+     */
     private static final int MAX_PASSES = 8;
 
     private final VmLedger ledger;
@@ -23,7 +29,7 @@ public final class ReconcilePass {
     private final VmTimeouts times;
     private final InstantSource clock;
     private final Set<ResourceKind> heard = EnumSet.noneOf(ResourceKind.class);
-    /** UUIDs; of domains that are in the ledger. */
+    /** UUIDs of domains that died and are in the ledger. */
     private final Set<String> died = ConcurrentHashMap.newKeySet();
 
     private boolean heardSteps;
@@ -38,15 +44,15 @@ public final class ReconcilePass {
     }
 
     /**
-     * How a round ended.
+     * Outcome of a reconcile pass.
      *
-     * @param done in order
-     * @param silentSources sources that did not answer the last look
-     * @param neverAnswered sources that have not answered since the start, for which everything waits
-     * @param problems what could not be asked or done, for people
-     * @param orphans what is left alone, and is no obstacle
-     * @param atMs when it was over, in ms since the epoch
-     * @param nextMs when, in ms since the epoch, the next round is due of itself; at once if it did not come to an end
+     * @param done actions in order
+     * @param silentSources sources that did not answer the last observation
+     * @param neverAnswered sources that have not answered since the start; until they do, nothing is done
+     * @param problems failed queries and actions, for people
+     * @param orphans resources that were not changed, and that do not prevent a clean pass
+     * @param atMs end of the pass, in ms since the epoch
+     * @param nextMs next deadline, in ms since the epoch; at once if the pass did not finish
      */
     public record Outcome(
             List<ReconcileAction> done,
@@ -56,7 +62,7 @@ public final class ReconcilePass {
             List<OrphanResource> orphans,
             long atMs,
             OptionalLong nextMs) {
-        /** Of a round that came to nothing. */
+        /** Returns the outcome of a pass that failed as a whole. */
         public static Outcome failed(String trouble, long nowMs) {
             return new Outcome(
                     List.of(), Set.of(), List.of(), List.of(trouble), List.of(), nowMs, OptionalLong.empty());
@@ -68,13 +74,13 @@ public final class ReconcilePass {
             return new Outcome(done, silentSources, neverAnswered, List.copyOf(all), orphans, atMs, nextMs);
         }
 
-        /** Whether this host can clean up after its VMs. */
+        /** Returns whether this host can clean up after its VMs. */
         public boolean isClean() {
             return neverAnswered.isEmpty() && problems.isEmpty();
         }
     }
 
-    /** Looks and acts until there is nothing to do, or nothing that can be done. */
+    /** Observes and acts until nothing is left to do, or nothing can be done. */
     public Outcome run() {
         List<ReconcileAction> done = new ArrayList<>();
         List<String> troubles = new ArrayList<>();
@@ -105,7 +111,7 @@ public final class ReconcilePass {
         return new Outcome(List.copyOf(done), silent, unheard(), List.copyOf(troubles), strays, clock.millis(), next);
     }
 
-    /** The hypervisor has told of a domain, whosever it is, that it died. From any thread. */
+    /** Records that the hypervisor reported the death of a domain, ours or not. Any thread may call. */
     public void onDomainDied(String uuid) {
         died.add(uuid);
     }
@@ -130,7 +136,11 @@ public final class ReconcilePass {
         return unheard;
     }
 
-    /** @return whether another look is worth it */
+    /**
+     * Performs the actions.
+     *
+     * @return whether another observation may lead to further actions
+     */
     private boolean act(List<ReconcileAction> actions, List<ReconcileAction> done, List<String> troubles) {
         Set<ResourceOwner> stuck = new HashSet<>();
         boolean changed = false;

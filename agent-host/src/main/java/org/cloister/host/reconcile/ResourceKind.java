@@ -3,7 +3,7 @@ package org.cloister.host.reconcile;
 import org.cloister.host.scratch.ScratchFileName;
 import org.cloister.host.vm.ResourceOwner;
 
-/** What a VM has on its host, in the order in which it is made; it is taken away the other way round. */
+/** Kind of a VM's resource on its host, in the order of creation; removal is in reverse order. */
 public enum ResourceKind {
     OVERLAY(VmStartStep.OVERLAY),
     SCRATCH(VmStartStep.SCRATCH),
@@ -17,12 +17,12 @@ public enum ResourceKind {
         this.step = step;
     }
 
-    /** That makes it. */
+    /** Returns the start step that creates it. */
     public VmStartStep startStep() {
         return step;
     }
 
-    /** No two things of one part have the same name at a time. */
+    /** Returns the name of the owner's resource. No two resources of one kind have the same name at a time. */
     public String nameOf(ResourceOwner owner) {
         return switch (this) {
             case OVERLAY, DOMAIN -> owner.names().domain();

@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * Which thing is of which entry: the one with the entry's mark and name. A tap or a folder gets its mark after it is made,
- * so without one it is the entry's by its name, if the step that makes it was begun (which is not done where something of
- * the name is there before) and no living VM has another claim to it.
+ * Matches resources to ledger entries by mark and name. A tap or a folder gets its mark only after it was created;
+ * without a mark it belongs to the entry with its name, if the step that creates it was started (which does not happen
+ * while a resource of that name exists) and no other live VM has the same name.
  */
 final class ResourceMatcher {
     private final ObservedState seen;
@@ -32,7 +32,11 @@ final class ResourceMatcher {
         }
     }
 
-    /** @return empty also if nothing is known of the part */
+    /**
+     * Returns the entry's resource of a kind.
+     *
+     * @return empty also if the kind's source is unknown
+     */
     Optional<HostResource> find(VmLedgerEntry entry, ResourceKind part) {
         return named(part, part.nameOf(entry.owner()))
                 .filter(thing -> thing.owner()
@@ -58,9 +62,9 @@ final class ResourceMatcher {
     }
 
     /**
-     * What is marked and named as ours and has no entry.
+     * Returns the marked and correctly named resources that have no entry, by owner.
      *
-     * @param after all entries, after the sources were asked
+     * @param after all entries, read after the sources were queried
      */
     Map<ResourceOwner, Set<ResourceKind>> unrecordedVms(Collection<VmLedgerEntry> after) {
         Set<String> known = after.stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());
@@ -75,9 +79,9 @@ final class ResourceMatcher {
     }
 
     /**
-     * What is named or marked as ours and is in no action.
+     * Returns the resources that are named or marked as Cloister's and occur in no action.
      *
-     * @param after all entries, after the sources were asked
+     * @param after all entries, read after the sources were queried
      */
     List<OrphanResource> orphanResources(Collection<VmLedgerEntry> after) {
         List<OrphanResource> strays = new ArrayList<>();

@@ -1,6 +1,6 @@
 package org.cloister.host.reconcile;
 
-/** A VM is not started: its place is another's, or was. */
+/** Thrown if a VM is not started because its slot has or had another one, or because a name is in use. */
 public final class SlotClaimRefused extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -2,7 +2,7 @@ package org.cloister.host.reconcile;
 
 import java.util.Set;
 
-/** What a local source said when it was asked for all it has. No answer is never taken for an empty one. */
+/** Answer of a local source that was asked for all its resources. A missing answer is never treated as an empty one. */
 public sealed interface SourceAnswer<T> {
     record Known<T>(Set<T> all) implements SourceAnswer<T> {
         public Known {
@@ -10,14 +10,18 @@ public sealed interface SourceAnswer<T> {
         }
     }
 
-    /** @param why for people */
+    /**
+     * Missing answer.
+     *
+     * @param why for people
+     */
     record Unknown<T>(String why) implements SourceAnswer<T> {}
 
     default boolean isKnown() {
         return this instanceof Known;
     }
 
-    /** Empty also if nothing is known. */
+    /** Returns the resources; empty also if they are unknown. */
     default Set<T> all() {
         return this instanceof Known<T> known ? known.all() : Set.of();
     }

@@ -1,12 +1,12 @@
 package org.cloister.host.reconcile;
 
 /**
- * A place of a ticket whose VM has ended: it starts no second one.
+ * Spent slot: its VM has ended, and this host starts no second one for it.
  *
- * @param endedMs since the epoch
+ * @param endedMs in ms since the epoch
  */
 record SpentSlot(String ticket, int slot, long endedMs) {
-    /** A Global job has ended long before, and its ticket is worth nothing without it. */
+    /** Retention time in ms; by then the global job has ended long ago, and its ticket is worthless without it. */
     static final long KEPT_MS = 7L * 24 * 3600 * 1000;
 
     static String key(String ticket, int slot) {

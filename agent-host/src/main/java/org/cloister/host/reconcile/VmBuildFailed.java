@@ -1,6 +1,6 @@
 package org.cloister.host.reconcile;
 
-/** A VM was not built; its entry says that it ends, and the next round takes away what there is of it. */
+/** Thrown if a VM was not built; its entry is marked as ending, and the next pass removes its resources. */
 public final class VmBuildFailed extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -16,7 +16,7 @@ public final class VmBuildFailed extends Exception {
         this.step = step;
     }
 
-    /** That failed, or was not begun. */
+    /** Returns the step that failed or was not started. */
     public VmStartStep step() {
         return step;
     }

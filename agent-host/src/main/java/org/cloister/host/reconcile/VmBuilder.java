@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * VMs on their way up in this process, each on the thread that asks for it: every step is in the ledger before it is
- * done. It takes nothing down: a VM that fails is marked as ending, and left to {@link ReconcilePass}.
+ * Builds VMs, each on the thread of its caller. Every step is in the ledger before it runs. The builder removes
+ * nothing: a VM that fails is marked as ending, and left to {@link ReconcilePass}.
  */
 public final class VmBuilder {
     private static final Set<VmStartStep> STEPS = EnumSet.range(VmStartStep.OVERLAY, VmStartStep.RUNNING);
@@ -22,21 +22,25 @@ public final class VmBuilder {
         this.clock = clock;
     }
 
-    /** UUIDs of VMs that rounds leave alone. */
+    /** Returns the UUIDs of VMs being built, which passes must not change. */
     Set<String> inProgress() {
         return Set.copyOf(building);
     }
 
     /**
-     * Returns when its guest runs.
+     * Builds a VM; returns when its guest runs.
      *
-     * @throws SlotClaimRefused with nothing written or made
+     * @throws SlotClaimRefused if nothing was written or created
      */
     public void build(VmLedgerEntry entry, VmStepRunner maker) throws SlotClaimRefused, VmBuildFailed, IOException {
         build(entry, maker, () -> {});
     }
 
-    /** @param claimed is run once the ledger has the entry, before anything is made; it may end it */
+    /**
+     * Builds a VM.
+     *
+     * @param claimed runs once the ledger has the entry, before anything is created; it may end the VM
+     */
     public void build(VmLedgerEntry entry, VmStepRunner maker, Runnable claimed)
             throws SlotClaimRefused, VmBuildFailed, IOException {
         String uuid = entry.owner().uuid();
@@ -77,7 +81,10 @@ public final class VmBuilder {
         }
     }
 
-    /** If that is not written either, the entry is one that nobody builds, and the next round ends it. */
+    /**
+     * Records a failed step. If that cannot be written, no thread builds the entry any longer, and the next pass ends
+     * it.
+     */
     private void fail(VmLedgerEntry entry, VmStartStep step) throws VmBuildFailed {
         try {
             ledger.recordEnd(

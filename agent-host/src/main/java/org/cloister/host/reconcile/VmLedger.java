@@ -16,36 +16,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The VMs of this host, and which tickets had theirs: a change is on disk before a call returns. Any thread may call; of one
- * process at a time. Whatever throws {@link IOException} has changed nothing.
+ * Ledger of this host's VMs and of the slots that had one. Changes are on disk before a call returns. Any thread may
+ * call; one process at a time may open it. A call that throws {@link IOException} has changed nothing.
  */
 public final class VmLedger implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VmLedger.class);
-    /** A host has fewer CPUs. */
+    /** Maximum of entries; a host has fewer CPUs. */
     private static final int MAX_ENTRIES = 4096;
 
     private static final int MAX_SPENT = 1 << 16;
-    /** Lines after which the file is written anew. */
+    /** Number of lines after which the file is rewritten. */
     private static final int MAX_LINES = 2000;
 
     private final LedgerJournal journal;
-    /** By UUID. */
+    /** Entries by UUID. */
     private final Map<String, VmLedgerEntry> entries = new LinkedHashMap<>();
-    /** By place, oldest first. */
+    /** Spent slots by ticket and slot, oldest first. */
     private final Map<String, SpentSlot> spent = new LinkedHashMap<>();
 
     private VmLedger(LedgerJournal journal) {
         this.journal = journal;
     }
 
-    /** For a process that ends soon anyway. */
+    /** Opens the ledger for a short-lived process. */
     public static VmLedger open(Path file) throws IOException {
         return open(file, why -> {});
     }
 
     /**
-     * @param fatal ends the process when a change may be on disk or not: without that, no VM would end any more
-     * @throws IOException if it cannot be read or written, another process has it, or a line that is whole does not parse
+     * Opens the ledger.
+     *
+     * @param fatal ends the process when it is unknown whether a change is on disk: otherwise no VM could be ended any
+     *     longer
+     * @throws IOException if it cannot be read or written, another process has it, or a complete line does not parse
      */
     public static VmLedger open(Path file, ProcessAbort fatal) throws IOException {
         LedgerJournal journal = LedgerJournal.open(file, fatal);
@@ -60,7 +63,7 @@ public final class VmLedger implements AutoCloseable {
         }
     }
 
-    /** On a full disk it goes on as it is: to take VMs away makes room. */
+    /** Rewrites the file. On a full disk the ledger continues with the old one, as the removal of VMs frees space. */
     private void tidy() throws IOException {
         try {
             journal.rewrite(lines());
@@ -78,14 +81,14 @@ public final class VmLedger implements AutoCloseable {
         return Optional.ofNullable(entries.get(uuid));
     }
 
-    /** Whether a place of the ticket has a VM here, or had one. */
+    /** Returns whether a slot of the ticket has or had a VM here. */
     public synchronized boolean hasTicket(String ticket) {
         return entries.values().stream()
                         .anyMatch(entry -> entry.owner().ticket().equals(ticket))
                 || spent.values().stream().anyMatch(each -> each.ticket().equals(ticket));
     }
 
-    /** Before anything is made of a VM. */
+    /** Claims a slot; called before anything of the VM is created. */
     public synchronized void claim(VmLedgerEntry entry) throws SlotClaimRefused, IOException {
         ResourceOwner owner = entry.owner();
         String subject = "ticket " + owner.ticket() + " slot " + owner.slot() + ": claimed: ";
@@ -119,9 +122,9 @@ public final class VmLedger implements AutoCloseable {
     }
 
     /**
-     * Before a step is done.
+     * Records a start step before it runs.
      *
-     * @return false if the VM is ending, or has: then nothing of it may be made any more
+     * @return false if the VM is ending or has ended: nothing of it may be created any longer
      */
     public synchronized boolean recordStep(String uuid, VmStartStep step) throws IOException {
         VmLedgerEntry entry = entries.get(uuid);
@@ -135,7 +138,11 @@ public final class VmLedger implements AutoCloseable {
         return true;
     }
 
-    /** @return false if it is ending already, or has: the first reason stays */
+    /**
+     * Records the end of a VM.
+     *
+     * @return false if it is ending or has ended: the first reason is kept
+     */
     public synchronized boolean recordEnd(String uuid, VmTermination end) throws IOException {
         VmLedgerEntry entry = entries.get(uuid);
         if (entry == null || entry.isEnding()) {
@@ -145,14 +152,14 @@ public final class VmLedger implements AutoCloseable {
         return true;
     }
 
-    /** A VM that was found without an entry. */
+    /** Adds a VM that was found without an entry. */
     synchronized void adopt(VmLedgerEntry entry) throws IOException {
         if (!entries.containsKey(entry.owner().uuid())) {
             record(new JournalRecord.Put(entry));
         }
     }
 
-    /** A VM of which nothing is there any more, which was seen. */
+    /** Deletes the entry of a VM whose resources were all observed to be gone. */
     synchronized void forget(String uuid, long nowMs) throws IOException {
         if (entries.containsKey(uuid)) {
             record(new JournalRecord.Drop(uuid, nowMs));

@@ -4,11 +4,11 @@ import java.util.Optional;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * What the ledger has of one VM.
+ * Entry of one VM in the ledger.
  *
  * @param scratch whether it has a scratch disk
- * @param claimedMs since the epoch; of one whose entry was lost, when it was found
- * @param step the last that was begun
+ * @param claimedMs time of the claim in ms since the epoch; for an adopted VM, when it was found
+ * @param step the last one that was started
  */
 public record VmLedgerEntry(
         ResourceOwner owner, boolean scratch, long claimedMs, VmStartStep step, Optional<VmTermination> end) {
@@ -35,7 +35,7 @@ public record VmLedgerEntry(
         return end.isPresent();
     }
 
-    /** Whether a VM of this entry that is all right has the part. */
+    /** Returns whether a healthy VM of this entry has a resource of the kind. */
     boolean has(ResourceKind part) {
         return part != ResourceKind.SCRATCH || scratch;
     }

@@ -10,21 +10,22 @@ import java.util.Set;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * What to do next for the VMs of this host, from the ledger and what is there, without a clock. Unknown is not absent: a VM
- * ends for a part that is known to be gone, and its entry goes when all are. What is not ours is in no action.
+ * Computes the next actions for this host's VMs from the ledger and the observed state, without I/O and without a
+ * clock. Unknown is not absent: a VM ends if a resource is known to be gone, and its entry is deleted when all are. No
+ * action concerns resources that are not ours.
  */
 final class VmReconciler {
     private static final List<ResourceKind> DOWN = down();
-    /** That a VM which goes on has to have; a port is made again. */
+    /** Resources that a running VM must have; a port is created again. */
     private static final Set<ResourceKind> VITAL = EnumSet.complementOf(EnumSet.of(ResourceKind.PORT));
 
     /**
-     * The ledger, around the time when the sources were asked.
+     * View of the ledger around the time of the queries.
      *
-     * @param entries before: what they say may be gone was not made since
-     * @param building UUIDs of those that this process was building before; they are left to it
-     * @param after entries: what is new is no orphan
-     * @param died UUIDs of domains of which the hypervisor has told that they did
+     * @param entries read before the queries: a resource that is missing was not created since
+     * @param building UUIDs of VMs that this process was building before the queries; only the builder changes them
+     * @param after entries read after the queries: a new VM's resources are not orphans
+     * @param died UUIDs of domains whose death the hypervisor reported
      */
     record LedgerView(List<VmLedgerEntry> entries, Set<String> building, List<VmLedgerEntry> after, Set<String> died) {}
 
@@ -44,9 +45,9 @@ final class VmReconciler {
     }
 
     /**
-     * Call it only when every source has answered once since the start.
+     * Returns the actions to perform. Call it only when every source has answered once since the start.
      *
-     * @param nowMs since the epoch
+     * @param nowMs in ms since the epoch
      */
     static List<ReconcileAction> plan(LedgerView books, ObservedState seen, VmTimeouts times, long nowMs) {
         VmReconciler course = new VmReconciler(books, seen, times, nowMs);
@@ -86,7 +87,10 @@ final class VmReconciler {
         }
     }
 
-    /** A port may be gone with the whole database, and a guest may not have begun when the daemon was killed. */
+    /**
+     * Repairs a running VM: its port may be gone with the whole database, and its guest may not have been resumed when
+     * the daemon was killed.
+     */
     private void mend(VmLedgerEntry entry, Optional<HostResource> domain) {
         if (isGone(entry, ResourceKind.PORT)) {
             actions.add(new ReconcileAction.RestorePort(entry.owner()));
@@ -108,10 +112,13 @@ final class VmReconciler {
         actions.add(new ReconcileAction.RecordEnd(entry.owner(), new VmTermination(why, at, nowMs)));
     }
 
-    /** From the domain down. Below a part of which nothing is known, all waits: a domain may still have its disk open. */
+    /**
+     * Removes resources, from the domain down. If a kind is unknown, those below it wait: a domain may still have its
+     * disk open.
+     */
     private void takeAway(VmLedgerEntry entry, VmTermination end) {
         if (books.building.contains(entry.owner().uuid())) {
-            return; // Who builds it sees the end at the next step.
+            return; // The builder notices the end at its next step.
         }
         boolean nothing = true;
         for (ResourceKind part : DOWN) {
@@ -139,7 +146,7 @@ final class VmReconciler {
         }
     }
 
-    /** What has no entry had one that was lost: a whole VM goes on, and of any other the rest is taken away. */
+    /** Adopts VMs whose entry was lost: a complete VM continues to run, and of any other the rest is removed. */
     private void adopt() {
         if (!seen.knowsAll()) {
             return;

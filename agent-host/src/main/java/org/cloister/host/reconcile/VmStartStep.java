@@ -2,21 +2,24 @@ package org.cloister.host.reconcile;
 
 import java.util.EnumSet;
 
-/** A VM's way up, in order. The ledger has a step before it is done, so the last one of an entry may not have happened. */
+/**
+ * Step of a VM's start, in order. The ledger records a step before it runs, so an entry's last step may not have taken
+ * effect.
+ */
 public enum VmStartStep {
-    /** Ticket and slot are this VM's, and no other's ever on this host. */
+    /** Ticket and slot belong to this VM, and to no other on this host ever. */
     CLAIMED,
-    /** The VM's folder and what lies in it: overlay, sockets. */
+    /** The VM's folder and its content: overlay and sockets. */
     OVERLAY,
     SCRATCH,
     TAP,
     PORT,
-    /** There is a domain, and its guest has not begun. */
+    /** The domain exists, and its guest has not started. */
     DOMAIN_PAUSED,
-    /** All of its process is in the job's step, and was seen there. */
+    /** All of its process is in the job's step, and was observed there. */
     MOVED,
     RUNNING,
-    /** Its guest has spoken. */
+    /** The guest has registered. */
     REGISTERED;
 
     boolean isNextAfter(VmStartStep before) {

@@ -2,11 +2,11 @@ package org.cloister.host.reconcile;
 
 import java.io.IOException;
 
-/** Makes one VM, step by step, from {@link VmStartStep#OVERLAY} to {@link VmStartStep#RUNNING}. */
+/** Creates one VM, step by step, from {@link VmStartStep#OVERLAY} to {@link VmStartStep#RUNNING}. */
 public interface VmStepRunner {
-    /** Whether nothing is there under the name of what the step makes; true if it makes no such thing. */
+    /** Returns whether the name of the resource that the step creates is free; true if the step creates none. */
     boolean isFree(VmStartStep step) throws IOException;
 
-    /** Returns when it is done. Marks what it makes with its owner. */
+    /** Runs a step; returns when it is done. Marks the resource that it creates with its owner. */
     void run(VmStartStep step) throws IOException;
 }

@@ -3,39 +3,39 @@ package org.cloister.host.reconcile;
 import java.util.regex.Pattern;
 
 /**
- * Why a VM ends; once it is written down, it ends.
+ * Reason and time of a VM's end; a VM with a recorded reason ends.
  *
- * @param at the step or part in question, as its enumeration names it; empty for none
- * @param atMs since the epoch
+ * @param at the step or resource concerned, as its enumeration names it; empty if there is none
+ * @param atMs in ms since the epoch
  */
 public record VmTermination(Why why, String at, long atMs) {
     private static final Pattern AT = Pattern.compile("[A-Z_]{0,20}");
 
-    /** How it came to it. */
+    /** Cause of the end. */
     public enum Why {
-        /** By its job or an operator: the guest is asked to power off first. */
+        /** The job or an operator stopped the VM; the guest is first asked to power off. */
         ASKED,
-        /** It is not in a living step of its job: the step has ended, or the process left it. */
+        /** The VM is outside a live step of its job: the step has ended, or the process left it. */
         STEP_GONE,
-        /** Its domain is gone: the guest powered off, or nobody saw how it ended. */
+        /** The domain is gone: the guest powered off, or nothing recorded how it ended. */
         DOMAIN_GONE,
-        /** Its domain was destroyed by somebody else, or its process crashed or was killed. */
+        /** The domain was destroyed by another program, or its process crashed or was killed. */
         DIED,
-        /** The domain is there and its CPUs stand still, as after an error of its disk. */
+        /** The domain's CPUs are paused, such as after an error of its disk. */
         STOPPED,
-        /** A part without which it cannot go on or be cleaned up after is gone. */
+        /** A resource is lost that the VM needs to run or to be cleaned up. */
         LOST,
-        /** Its guest did not speak in time. */
+        /** The guest did not register in time. */
         NOT_REGISTERED,
-        /** The daemon ended while it was built. */
+        /** The daemon ended while it built the VM. */
         INTERRUPTED,
-        /** A step failed. */
+        /** A start step failed. */
         FAILED,
-        /** Nothing was written of it, and it is not whole. */
+        /** The VM had no ledger entry and is incomplete. */
         ORPHAN,
-        /** Its drive is somebody's by a later epoch. */
+        /** Another holder acquired the drive with a later epoch. */
         DRIVE_TAKEN,
-        /** For too long nobody could see whether its drive is still its own. */
+        /** The lease of the drive could not be checked for too long. */
         DRIVE_SILENT
     }
 

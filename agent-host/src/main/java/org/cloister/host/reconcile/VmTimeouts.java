@@ -6,10 +6,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * How long a VM may take.
+ * Time limits of a VM.
  *
- * @param register from the claim until its guest has spoken
- * @param powerOff from the wish until its domain is destroyed
+ * @param register from the claim until its guest has registered
+ * @param powerOff from the stop request until its domain is destroyed
  */
 public record VmTimeouts(Duration register, Duration powerOff) {
     boolean isOverdue(VmLedgerEntry entry, long nowMs) {
@@ -20,7 +20,10 @@ public record VmTimeouts(Duration register, Duration powerOff) {
         return powerOffTimeLeft(end, nowMs).isPresent();
     }
 
-    /** What is left of the time in which the VM may end by itself; empty if nobody waits for that. */
+    /**
+     * Returns the time that remains for the guest to power off by itself; empty if it was not asked, or the time has
+     * passed.
+     */
     public Optional<Duration> powerOffTimeLeft(VmTermination end, long nowMs) {
         long leftMs = end.atMs() + powerOff.toMillis() - nowMs;
         return end.why() == VmTermination.Why.ASKED && leftMs > 0
@@ -28,7 +31,7 @@ public record VmTimeouts(Duration register, Duration powerOff) {
                 : Optional.empty();
     }
 
-    /** When, in ms since the epoch, something is due of itself. */
+    /** Returns the next deadline, in ms since the epoch. */
     OptionalLong nextDeadline(Collection<VmLedgerEntry> entries) {
         return entries.stream()
                 .mapToLong(entry -> entry.end()

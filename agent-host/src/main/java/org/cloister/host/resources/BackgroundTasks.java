@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Work of which some takes minutes, as to overwrite a large file: whoever asks for it waits for a while, and asks again until it
- * is done. Each name's is under way once.
+ * Runs tasks of which some take minutes, such as overwriting a large file. The caller waits for a while, and calls
+ * again until the task is done. At most one task runs under each name.
  */
 final class BackgroundTasks {
     private final Duration patience;
@@ -32,7 +32,11 @@ final class BackgroundTasks {
         void run() throws IOException;
     }
 
-    /** @throws IOException if it failed, or is not done yet; asked again it is begun again, or waited for again */
+    /**
+     * Runs a task.
+     *
+     * @throws IOException if it failed or is not done yet; a further call starts it again, or waits for it again
+     */
     synchronized void run(String name, Task work) throws IOException {
         Future<Boolean> future = underWay.computeIfAbsent(
                 name,

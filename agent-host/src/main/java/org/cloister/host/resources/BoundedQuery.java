@@ -13,8 +13,8 @@ import java.util.concurrent.TimeoutException;
 import org.cloister.host.reconcile.SourceAnswer;
 
 /**
- * Something to ask that may not come back, as a file system whose device has gone: a question has a limit of time, and until
- * a late one has come back no other is asked. Of one thread.
+ * Queries that may hang, such as on a file system whose device is gone. Each has a time limit, and no further query
+ * starts until a late one has returned. Not thread-safe.
  */
 final class BoundedQuery<T> {
     private static final long IDLE_MS = 1000;
@@ -34,7 +34,7 @@ final class BoundedQuery<T> {
         thread.allowCoreThreadTimeOut(true);
     }
 
-    /** What it throws makes its answer unknown. */
+    /** Query to run; an exception makes the answer unknown. */
     interface Question<T> {
         Set<T> all() throws IOException;
     }

@@ -15,8 +15,8 @@ import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.SecureBridge;
 
 /**
- * VMs' ports on the bridge. The bridge is told what it is to look after once since the start: every port that was found, as
- * the plan in its VM's folder says, or else its own row. So nothing is taken away by that; what is to go goes later, by its
+ * Ports of VMs on the bridge. Once per start it gives the bridge its desired state: every port that was found, with the
+ * plan in its VM's folder or else its own row. This removes no port; ports that must go are removed later, by their
  * owner. Any thread may call.
  */
 public final class BridgePorts {
@@ -29,7 +29,7 @@ public final class BridgePorts {
         this.folders = folders;
     }
 
-    /** From then on the bridge is kept as it is said to be; later calls do nothing. */
+    /** Sets the desired state, which the bridge enforces from then on; later calls have no effect. */
     public synchronized void adoptFoundPorts() throws IOException {
         if (told) {
             return;
@@ -51,7 +51,7 @@ public final class BridgePorts {
             return Optional.of(folders.plan(owner.get()).port())
                     .filter(plan -> plan.device().equals(found.device()));
         } catch (NoSuchFileException | MalformedException e) {
-            // What has no plan any more is on its way out.
+            // A port whose VM has no plan any longer is about to be removed.
             return Optional.empty();
         }
     }
@@ -68,18 +68,18 @@ public final class BridgePorts {
         return find(owner).isEmpty();
     }
 
-    /** Frames pass when this returns. */
+    /** Adds the VM's port; frames pass when this returns. */
     void add(VmPlan plan) throws IOException {
         adoptFoundPorts();
         bridge.add(List.of(plan.port()));
     }
 
-    /** As the plan in the VM's folder says. */
+    /** Adds the port again, from the plan in the VM's folder. */
     void restore(ResourceOwner owner) throws IOException {
         add(folders.plan(owner));
     }
 
-    /** No error if it is gone already. */
+    /** Removes the port; no error if it is gone. */
     void remove(ResourceOwner owner) throws IOException {
         adoptFoundPorts();
         Optional<PortPlan> found = find(owner);
@@ -90,7 +90,7 @@ public final class BridgePorts {
         bridge.remove(List.of(owner.names().tap()));
     }
 
-    /** For people: what passes for this VM's sake. */
+    /** Returns the flow entries of this VM's port, for people. */
     public List<String> flows(ResourceOwner owner) throws IOException {
         return bridge.flows(owner.names().tap());
     }

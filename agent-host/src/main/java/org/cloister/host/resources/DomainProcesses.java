@@ -17,7 +17,7 @@ import org.cloister.host.slurmstep.StepCgroup;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.slurm.LogText;
 
-/** Domains' processes, as libvirt writes them down; it tells them to nobody. */
+/** Processes of domains, from the files that libvirt writes; its API does not report them. */
 public final class DomainProcesses {
     private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,9}");
     private static final Path PROC = Path.of("/proc");
@@ -25,21 +25,25 @@ public final class DomainProcesses {
     private final Path folder;
     private final CgroupAttacher entrance;
 
-    /** As {@link #DomainProcesses(Path, CgroupAttacher)}, for root. */
+    /** Same as {@link #DomainProcesses(Path, CgroupAttacher)}, for root. */
     public DomainProcesses(Path folder) {
         this(folder, CgroupAttacher.DIRECT);
     }
 
     /**
-     * @param folder libvirt's, with a file NAME.pid of each domain: {@code /run/libvirt/qemu}
-     * @param entrance by which they come into steps
+     * @param folder libvirt's, with a file NAME.pid for each domain: {@code /run/libvirt/qemu}
+     * @param entrance moves processes into job steps
      */
     public DomainProcesses(Path folder, CgroupAttacher entrance) {
         this.folder = folder;
         this.entrance = entrance;
     }
 
-    /** @return empty if libvirt has no domain of the name */
+    /**
+     * Returns the process id of a VM's domain.
+     *
+     * @return empty if libvirt has no domain of the name
+     */
     OptionalLong pid(ResourceOwner owner) throws IOException {
         Path file = file(owner);
         String text;
@@ -54,12 +58,20 @@ public final class DomainProcesses {
         return OptionalLong.of(Long.parseLong(text));
     }
 
-    /** @throws IOException if its domain has no process, or it is not wholly in the step afterwards */
+    /**
+     * Moves a domain's process into a step.
+     *
+     * @throws IOException if the domain has no process, or the process is not completely in the step afterwards
+     */
     void enter(StepCgroup step, ResourceOwner owner) throws IOException {
         step.attach(entrance, owner.names().domain(), running(owner));
     }
 
-    /** @throws IOException if libvirt has no domain of the name */
+    /**
+     * Returns the process id of a running domain.
+     *
+     * @throws IOException if libvirt has no domain of the name
+     */
     long running(ResourceOwner owner) throws IOException {
         return pid(owner)
                 .orElseThrow(() -> new IOException("VM " + owner.uuid() + ": want a process of its domain "
@@ -71,9 +83,9 @@ public final class DomainProcesses {
     }
 
     /**
-     * UUIDs of those that lie in a step of their owner's job, with all their threads and in each of its hierarchies. Slurm
-     * keeps a step for as long as it is not empty. One that has just ended is among them, for nothing of it is elsewhere:
-     * libvirt is about to say that its domain has gone, and why.
+     * Returns the UUIDs of domains that are in a step of their owner's job, with all their threads and in each of the
+     * step's hierarchies. Slurm keeps a step for as long as it is not empty. A domain whose process has just ended is
+     * included, since nothing of it is elsewhere: libvirt is about to report that it is gone, and why.
      */
     Set<String> inStep(List<ObservedDomain> domains) throws IOException {
         Set<String> inStep = new HashSet<>();

@@ -22,7 +22,7 @@ import org.cloister.host.domain.MemoryProtection;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.ticket.ResourceRequest;
 
-/** A domain's part of a plan's document, without its owner. */
+/** Reads and writes a domain's part of a plan's document, without its owner. */
 final class DomainSpecJson {
     private DomainSpecJson() {}
 

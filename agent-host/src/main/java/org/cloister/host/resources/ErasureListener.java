@@ -3,8 +3,12 @@ package org.cloister.host.resources;
 import java.io.IOException;
 import org.cloister.host.scratch.ScratchFileErasure;
 
-/** Told of each scratch file when nothing of what was written is in it any more, and its name is still there. */
+/** Receives each scratch file whose content was erased, while its name still exists. */
 public interface ErasureListener {
-    /** @throws IOException if it could not be written down: the file stays, and it is erased and told again */
+    /**
+     * Records the erasure.
+     *
+     * @throws IOException if it could not be persisted: the file stays, and is erased and reported again
+     */
     void onErased(ScratchFileErasure erasure) throws IOException;
 }

@@ -21,7 +21,7 @@ import org.cloister.host.scratch.ErasureMethod;
 import org.cloister.host.scratch.ScratchFileName;
 import org.cloister.host.vm.ResourceOwner;
 
-/** This host: its files, kernel, bridge and libvirtd. */
+/** Backend that works on this host's files, kernel, bridge and libvirtd. */
 public final class LocalHostBackend implements HostBackend {
     private final ResourceProviders parts;
     private final ErasureMethod erasing;
@@ -34,8 +34,8 @@ public final class LocalHostBackend implements HostBackend {
     private final BackgroundTasks removals;
 
     /**
-     * @param limit of each question to files, kernel and bridge, and how long a scratch file's erasure is waited for at a
-     *     time; libvirtd's calls have their own
+     * @param limit time limit of each query to files, kernel and bridge, and of each wait for the erasure of a scratch
+     *     file; calls to libvirtd have their own
      */
     public LocalHostBackend(ResourceProviders parts, ErasureMethod erasing, ErasureListener erasures, Duration limit) {
         this.parts = parts;
@@ -78,8 +78,8 @@ public final class LocalHostBackend implements HostBackend {
     }
 
     /**
-     * What carries our metadata wrongly is named by what is wrong with it, for people; no VM of ours has such a name. A domain whose
-     * guest powers off does not stand still: libvirt shows it for a moment more.
+     * Converts domains to resources. A domain with malformed metadata is named by its error, for people; no VM of ours
+     * has such a name. A domain whose guest powers off does not count as paused: libvirt lists it for a moment longer.
      */
     static Set<HostResource> domainResources(DomainList domains) {
         Set<HostResource> things = new HashSet<>();
@@ -124,7 +124,7 @@ public final class LocalHostBackend implements HostBackend {
         try {
             erasures.onErased(parts.scratch().erase(owner, erasing));
         } catch (NoSuchFileException e) {
-            return; // Another may have done it.
+            return; // Another thread may have removed it.
         }
         parts.scratch().unlink(owner);
     }

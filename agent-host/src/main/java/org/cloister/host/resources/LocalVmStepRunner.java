@@ -10,7 +10,7 @@ import org.cloister.host.slurmstep.StepCgroup;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.handover.AssignmentMessage;
 
-/** Makes one VM as its plan says, for the job step that called for it. Of one thread. */
+/** Creates one VM from its plan, for the job step that requested it. Not thread-safe. */
 public final class LocalVmStepRunner implements VmStepRunner {
     private final ResourceProviders parts;
     private final VmPlan plan;
@@ -18,8 +18,8 @@ public final class LocalVmStepRunner implements VmStepRunner {
     private final StepCgroup step;
 
     /**
-     * @param assignment that the VM is told
-     * @throws IllegalArgumentException if the step is of another job than the VM
+     * @param assignment that the VM will receive
+     * @throws IllegalArgumentException if the step belongs to another job than the VM
      */
     public LocalVmStepRunner(
             ResourceProviders parts, VmPlan plan, AssignmentMessage.Assigned assignment, StepCgroup step) {
@@ -61,7 +61,7 @@ public final class LocalVmStepRunner implements VmStepRunner {
         }
     }
 
-    /** A step that has ended since takes nobody with it any more. */
+    /** Resumes the guest. Rejects a step that has ended since, as its end would no longer stop the VM. */
     private void run() throws IOException {
         if (!step.contains(parts.processes().running(plan.owner()))) {
             throw new JobStepEnded("VM " + plan.owner().uuid() + ": want its process in step " + step.step()

@@ -19,10 +19,12 @@ import org.cloister.ovs.PortRate;
 import org.cloister.ovs.PortRole;
 import org.jspecify.annotations.Nullable;
 
-/** A port's part of a plan's document, without what follows from its VM: device and labels. */
+/**
+ * Reads and writes a port's part of a plan's document, without the values that follow from its VM: device and labels.
+ */
 final class PortPlanJson {
     private static final int MAX_VLAN = 4094;
-    /** As many as a port plan takes. */
+    /** Maximum of peers in a port plan. */
     private static final int MAX_PEERS = 4096;
 
     private static final int MAX_DESTINATIONS = 4096;

@@ -3,7 +3,7 @@ package org.cloister.host.resources;
 import org.cloister.host.libvirt.Hypervisor;
 import org.cloister.host.scratch.ScratchFolder;
 
-/** Where everything of a VM is made, found and taken away. */
+/** Providers that create, find and remove each kind of a VM's resources. */
 public record ResourceProviders(
         VmFolders folders,
         ScratchFolder scratch,

@@ -23,8 +23,8 @@ import org.cloister.host.vm.VmResourceNames;
 import org.cloister.slurm.LogText;
 
 /**
- * The host's taps that are called as ours are: made and taken away by the program {@code ip}, looked at in {@code
- * /sys/class/net}. A tap's alias is its owner's mark. Any thread may call.
+ * Tap devices of the host that are named as ours. They are created and removed by the program {@code ip} and read from
+ * {@code /sys/class/net}. A tap's alias is its owner's mark. Any thread may call.
  */
 public final class TapDevices {
     private static final Path DEVICES = Path.of("/sys/class/net");
@@ -34,7 +34,7 @@ public final class TapDevices {
     private final Path ip;
     private final Duration limit;
 
-    /** @param limit of one run of the program, which is killed then */
+    /** @param limit time limit of one run of the program, which is then killed */
     public TapDevices(Path ip, Duration limit) {
         this.ip = ip;
         this.limit = limit;
@@ -44,7 +44,7 @@ public final class TapDevices {
         return !Files.exists(device(owner), LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** It stays when whoever has it open ends. */
+    /** Creates a tap, which persists when the process that has it open ends. */
     void make(ResourceOwner owner, int queues, int mtu) throws IOException {
         String tap = owner.names().tap();
         run(
@@ -54,7 +54,10 @@ public final class TapDevices {
                 "link set dev " + tap + " mtu " + mtu + " up");
     }
 
-    /** Another program's devices may be called so too; what is no tap is marked as nobody's. */
+    /**
+     * Lists the devices that are named as our taps. Another program's device may have such a name; a device that is not
+     * a tap has no owner.
+     */
     Set<HostResource> listResources() throws IOException {
         Set<HostResource> things = new HashSet<>();
         try (DirectoryStream<Path> devices =
@@ -68,7 +71,7 @@ public final class TapDevices {
         return things;
     }
 
-    /** No error if it is gone already. */
+    /** Removes the tap; no error if it is gone. */
     void remove(ResourceOwner owner) throws IOException {
         Path device = device(owner);
         if (isFree(owner)) {
@@ -85,7 +88,7 @@ public final class TapDevices {
         try {
             run("tap " + name(device) + ": taken away", "link delete dev " + name(device));
         } catch (IOException e) {
-            // Another may have done it.
+            // Another program may have removed it.
             if (!isFree(owner)) {
                 throw e;
             }
@@ -96,7 +99,7 @@ public final class TapDevices {
         return isTap(device) ? ResourceOwner.parse(alias(device)) : Optional.empty();
     }
 
-    /** As {@code drivers/net/tun.c} has it of all of its devices, and of no other. */
+    /** Returns whether {@code drivers/net/tun.c} made the device: all its devices have this file, and no others do. */
     private static boolean isTap(Path device) {
         return Files.exists(device.resolve("tun_flags"));
     }
@@ -117,7 +120,10 @@ public final class TapDevices {
         return device.getFileName().toString();
     }
 
-    /** Stops at the first that fails. What it is told fits into a pipe, and so does what it says of one failure. */
+    /**
+     * Runs commands of {@code ip} and stops at the first failure. The input fits into a pipe, and so does the output of
+     * one failure.
+     */
     private void run(String what, String... commands) throws IOException {
         Process process = new ProcessBuilder(List.of(ip.toString(), "-batch", "-"))
                 .redirectErrorStream(true)

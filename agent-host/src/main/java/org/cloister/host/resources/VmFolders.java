@@ -27,14 +27,14 @@ import org.cloister.host.vm.VmResourceNames;
 import org.cloister.protocol.handover.AssignmentMessage;
 import org.cloister.protocol.link.ProtocolLimits;
 
-/** Folders of VMs, each with its VM's plan, which is its owner's mark, and its sockets. Any thread may call. */
+/** Folders of VMs, each with its VM's plan, which also marks its owner, and its sockets. Any thread may call. */
 public final class VmFolders {
     private static final String PLAN = "vm.json";
-    /** What is answered when the VM asks what it is: the answer's own bytes. */
+    /** File with the bytes of the assignment that the VM receives on request. */
     private static final String ASSIGNMENT = "assignment";
-    /** A host has fewer VMs. */
+    /** Maximum of folders; a host has fewer VMs. */
     private static final int MAX_FOLDERS = 8192;
-    /** Of one VM, folders in it counted too; it has its plan, sockets and perhaps a console. */
+    /** Maximum of files of one VM, including folders; it has its plan, sockets and possibly a console. */
     private static final int MAX_FILES = 1000;
 
     private static final FileAttribute<?> PRIVATE =
@@ -44,12 +44,15 @@ public final class VmFolders {
 
     private final Path all;
 
-    /** @param all is there, and nobody else writes to it; not on the file system of scratch files, which VMs can fill */
+    /**
+     * @param all an existing folder that no other program writes to; not on the file system of scratch files, which VMs
+     *     can fill
+     */
     public VmFolders(Path all) {
         this.all = all;
     }
 
-    /** Of a VM, whether it is there or not. */
+    /** Returns the path of a VM's folder, whether it exists or not. */
     public Path folder(ResourceOwner owner) {
         return owner.names().folder(all);
     }
@@ -59,9 +62,10 @@ public final class VmFolders {
     }
 
     /**
-     * Folder, plan and assignment are on disk when this returns; the plan last, so that where it is the assignment is.
+     * Creates folder, plan and assignment, which are on disk when this returns. The plan is written last: where it
+     * exists, so does the assignment.
      *
-     * @throws IllegalArgumentException if the assignment is another VM's
+     * @throws IllegalArgumentException if the assignment belongs to another VM
      */
     void make(VmPlan plan, AssignmentMessage.Assigned assignment) throws IOException {
         requireSame(plan.owner(), assignment);
@@ -87,10 +91,10 @@ public final class VmFolders {
     }
 
     /**
-     * What the VM is told that it is.
+     * Returns the assignment that the VM receives.
      *
-     * @return empty of one that was made by a release which did not keep that
-     * @throws IOException if it cannot be read, or the folder is not this VM's
+     * @return empty for a VM of a release that did not store it
+     * @throws IOException if it cannot be read, or the folder belongs to another VM
      */
     public Optional<AssignmentMessage.Assigned> assignment(ResourceOwner owner) throws IOException {
         plan(owner);
@@ -122,7 +126,11 @@ public final class VmFolders {
         }
     }
 
-    /** @throws NoSuchFileException if the folder, or the plan in it, is not there */
+    /**
+     * Returns a VM's plan.
+     *
+     * @throws NoSuchFileException if the folder or its plan does not exist
+     */
     public VmPlan plan(ResourceOwner owner) throws IOException {
         VmPlan plan = read(folder(owner));
         if (!plan.owner().equals(owner)) {
@@ -131,7 +139,7 @@ public final class VmFolders {
         return plan;
     }
 
-    /** A folder whose plan does not read is marked as nobody's. */
+    /** Lists the folders; one whose plan cannot be read has no owner. */
     Set<HostResource> listResources() throws IOException {
         Set<HostResource> things = new HashSet<>();
         for (Path each : list(all, MAX_FOLDERS)) {
@@ -164,7 +172,7 @@ public final class VmFolders {
         }
     }
 
-    /** The plan last: for as long as anything is there it is marked. No error if it is gone already. */
+    /** Removes the folder, its plan last: it stays marked for as long as anything is left. No error if it is gone. */
     void remove(ResourceOwner owner) throws IOException {
         Path folder = folder(owner);
         if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
@@ -185,7 +193,7 @@ public final class VmFolders {
         sync(all);
     }
 
-    /** What lies deeper comes first. */
+    /** Collects the files, deeper ones first. */
     private static void collect(Path folder, List<Path> inside) throws IOException {
         for (Path each : list(folder, MAX_FILES)) {
             if (Files.isDirectory(each, LinkOption.NOFOLLOW_LINKS)) {

@@ -18,15 +18,16 @@ import org.cloister.protocol.policy.VmRole;
 import org.cloister.protocol.policy.VmShape;
 
 /**
- * All of one VM that differs from other VMs, decided before anything of it is made; it lies in the VM's folder for as
- * long as the folder is there. No secret is in it.
+ * Complete plan of one VM, decided before any of its resources exists, and stored in the VM's folder for as long as the
+ * folder exists. It contains no secret.
  *
- * @param port of its tap, marked as {@link PortOwnerLabels} does
+ * @param port of its tap, labelled as in {@link PortOwnerLabels}
  * @param mtu of its tap, in bytes
- * @param scratchBytes of its scratch disk, in whole MiB; the one whose file is called as {@link ScratchFileName} does
- * @param image the identity of what it starts from, SHA-384
- * @param sharing with whom it may share this host
- * @param drive of a controlling VM, among the domain's disks by {@link #DRIVE_SERIAL}; kept when the VM ends
+ * @param scratchBytes size of its scratch disk in bytes, a multiple of 1 MiB; {@link ScratchFileName} names the disk's
+ *     file
+ * @param image SHA-384 identity of the image that it boots from
+ * @param sharing with which projects it may share this host
+ * @param drive of a controlling VM, the domain's disk with the serial {@link #DRIVE_SERIAL}; kept when the VM ends
  */
 public record VmPlan(
         DomainSpec domain,
@@ -36,7 +37,7 @@ public record VmPlan(
         Digest image,
         HostSharing sharing,
         Optional<DriveClaim> drive) {
-    /** Of the disk that the controlling VM finds by it. */
+    /** Serial of the drive, by which the controlling VM finds it. */
     public static final String DRIVE_SERIAL = "drive";
 
     static final int LEAST_MTU = 576;
@@ -44,7 +45,7 @@ public record VmPlan(
 
     private static final long MIB = 1 << 20;
 
-    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    /** @throws IllegalArgumentException if a value is out of its range, or two values contradict each other */
     public VmPlan {
         ResourceOwner owner = domain.owner();
         requireSame("port's device", owner.names().tap(), port.device());
@@ -101,7 +102,7 @@ public record VmPlan(
         return domain.owner();
     }
 
-    /** What this host vouches for when the VM asks, the same for all of its life. */
+    /** Returns the facts that this host states in evidence, the same for all of the VM's life. */
     public VmFacts facts() {
         ResourceOwner owner = owner();
         return new VmFacts(

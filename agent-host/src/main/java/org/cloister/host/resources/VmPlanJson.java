@@ -16,9 +16,12 @@ import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.policy.HostSharing;
 import org.cloister.protocol.ticket.Ticket;
 
-/** A {@link VmPlan} as JSON: every key known and asked for, every value in its range, or none of it is read. */
+/**
+ * Reads and writes a {@link VmPlan} as JSON; it is read only if exactly the known keys are present and every value is
+ * in its range.
+ */
 final class VmPlanJson {
-    /** Of as many peers as a port may have, twice. */
+    /** Twice the length of a plan with a port's maximum of peers. */
     static final int MAX_BYTES = 1 << 20;
 
     private static final String FORMAT = "cloister-vm-plan/1";
@@ -47,7 +50,11 @@ final class VmPlanJson {
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @throws MalformedException if it is not what {@link #write} makes */
+    /**
+     * Reads a plan.
+     *
+     * @throws MalformedException if it does not have the form that {@link #write} produces
+     */
     static VmPlan read(byte[] document) throws MalformedException {
         try {
             StrictJson json = StrictJson.read(document, MAX_BYTES);

@@ -1,15 +1,16 @@
 package org.cloister.host.scratch;
 
-/** How a scratch file's bytes are done away with, before its name is. */
+/** Method by which a scratch file's content is erased, before its name is removed. */
 public enum ErasureMethod {
     /**
-     * The blocks go back to the file system at once, which hands them to the device as its mount says ({@code discard}, or
-     * fstrim). What lies in them was encrypted by the VM under a key that died with it.
+     * Returns the blocks to the file system at once, which discards them on the device as its mount option says ({@code
+     * discard}, or fstrim). Their content was encrypted by the VM under a key that was lost with it.
      */
     DISCARD,
     /**
-     * Zeros over everything that was written, on the device, and then as {@link #DISCARD}. It reads the whole file, holes
-     * too, which takes a second or more for every GiB. A device that writes elsewhere, as flash does, keeps old blocks.
+     * Overwrites everything that was written with zeros, on the device, and then proceeds as {@link #DISCARD}. It reads
+     * the whole file including holes, which takes a second or more per GiB. A device that remaps writes, such as flash,
+     * keeps old blocks.
      */
     OVERWRITE
 }

@@ -3,9 +3,9 @@ package org.cloister.host.scratch;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * What was done to a scratch file, for a signed record.
+ * Record of a scratch file's erasure, for a signed statement.
  *
- * @param bytes of the file, holes too; 0 if an earlier try had come so far
- * @param overwritten of them; 0 unless the method overwrites
+ * @param bytes length of the file, including holes; 0 if an earlier attempt had truncated it
+ * @param overwritten bytes of them; 0 unless the method overwrites
  */
 public record ScratchFileErasure(ResourceOwner owner, ErasureMethod method, long bytes, long overwritten) {}

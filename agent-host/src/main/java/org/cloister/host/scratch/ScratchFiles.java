@@ -5,12 +5,16 @@ import java.util.Set;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * What lies in a scratch folder.
+ * Content of a scratch folder.
  *
- * @param unknown names of what is no scratch file of ours; never touched
+ * @param unknown names of files that are not our scratch files, which are never changed
  */
 public record ScratchFiles(List<ScratchFile> all, Set<String> unknown) {
-    /** @param bytes as the VM sees it, not as the file system counts it */
+    /**
+     * Scratch file of a VM.
+     *
+     * @param bytes as the VM sees it, not as the file system counts it
+     */
     public record ScratchFile(ResourceOwner owner, long bytes) {}
 
     public ScratchFiles {

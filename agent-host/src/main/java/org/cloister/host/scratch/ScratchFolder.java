@@ -20,21 +20,21 @@ import org.cloister.host.scratch.ScratchFiles.ScratchFile;
 import org.cloister.host.vm.ResourceOwner;
 
 /**
- * The folder of the host's scratch files, one of each VM that has one: sparse when made, erased before its name goes. Only
- * files that are named as ours are touched. Any thread may call.
+ * Folder of the host's scratch files, one for each VM with a scratch disk: created sparse, and erased before its name
+ * is removed. Only files with our names are changed. Any thread may call.
  */
 public final class ScratchFolder {
     private static final int BLOCK = 1 << 20;
-    /** A host has fewer VMs; a folder with more is not ours alone. */
+    /** Maximum of files: a host has fewer VMs, and a folder with more is not used by us alone. */
     private static final int MAX_FILES = 8192;
 
     private final Path folder;
     private final long budget;
 
     /**
-     * @param folder is there, and nobody else writes to it
-     * @param budget bytes that all files may have together. Files are sparse: were it more than the file system has for
-     *     them, a VM could find its disk full amid its life
+     * @param folder an existing folder that no other program writes to
+     * @param budget bytes that all files may use together. Files are sparse: with a budget above the space of the file
+     *     system, a VM could find its disk full while it runs
      */
     public ScratchFolder(Path folder, long budget) {
         this.folder = folder;
@@ -46,10 +46,10 @@ public final class ScratchFolder {
     }
 
     /**
-     * Empty, and on disk when this returns.
+     * Creates an empty file, which is on disk when this returns.
      *
-     * @param bytes as the VM will see it
-     * @throws ScratchSpaceExhausted before anything is made
+     * @param bytes size that the VM will see
+     * @throws ScratchSpaceExhausted before anything is created
      */
     public synchronized Path make(ResourceOwner owner, long bytes) throws IOException {
         requireSpace(bytes);
@@ -64,7 +64,7 @@ public final class ScratchFolder {
         return file;
     }
 
-    /** By its last byte, since a channel lengthens a file only by writing. */
+    /** Extends a file by writing its last byte, since a channel has no other way to do it. */
     private static void lengthen(Path file, FileChannel channel, long bytes) throws IOException {
         try {
             channel.write(ByteBuffer.allocate(1), bytes - 1);
@@ -99,7 +99,11 @@ public final class ScratchFolder {
         }
     }
 
-    /** @throws IOException also if there is more than a host ever has: then nothing is known of the folder */
+    /**
+     * Lists the folder.
+     *
+     * @throws IOException also if it has more files than a host ever needs: then its content is unknown
+     */
     public ScratchFiles list() throws IOException {
         List<ScratchFile> all = new ArrayList<>();
         Set<String> strange = new TreeSet<>();
@@ -127,15 +131,15 @@ public final class ScratchFolder {
                     .ifPresentOrElse(
                             owner -> all.add(new ScratchFile(owner, attributes.size())), () -> strange.add(name));
         } catch (NoSuchFileException e) {
-            return; // Gone between the folder's reading and this.
+            return; // Removed after the folder was read.
         }
     }
 
     /**
-     * Nothing of what was written is in the file when this returns, and its name is still there: what was done can be
-     * written down before {@link #unlink}. No VM has it open any more. Done again after a crash it finds what is left.
+     * Erases a file's content. Its name still exists when this returns, so that the erasure can be recorded before
+     * {@link #unlink}. No VM may have it open. After a crash, a repeated call erases the remaining content.
      *
-     * @throws NoSuchFileException if there is none
+     * @throws NoSuchFileException if there is no file
      */
     public ScratchFileErasure erase(ResourceOwner owner, ErasureMethod method) throws IOException {
         try (FileChannel channel = FileChannel.open(
@@ -152,7 +156,9 @@ public final class ScratchFolder {
         }
     }
 
-    /** Holes stay holes: to fill them could need more than the file system has. */
+    /**
+     * Overwrites written blocks. Holes stay holes, since filling them could need more space than the file system has.
+     */
     private static long overwrite(FileChannel channel, long bytes) throws IOException {
         ByteBuffer zeros = ByteBuffer.allocateDirect(BLOCK);
         ByteBuffer block = ByteBuffer.allocateDirect(BLOCK);
@@ -184,7 +190,7 @@ public final class ScratchFolder {
         }
     }
 
-    /** On disk when this returns. No error if it is gone already. */
+    /** Removes the file's name; this is on disk when the method returns. No error if it is gone. */
     public void unlink(ResourceOwner owner) throws IOException {
         Files.deleteIfExists(file(owner));
         syncFolder();

@@ -7,10 +7,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/** The way into a step's cgroups. Whether a process is there with all of its threads is looked at afterwards, by who asked. */
+/** Moves a process into a step's cgroups. The caller checks afterwards whether all of its threads are there. */
 @FunctionalInterface
 public interface CgroupAttacher {
-    /** Writes to the kernel itself, which grants it to root, and to a user for processes of its own where the folder is its too. */
+    /**
+     * Writes to the kernel directly, which permits it to root, and to a user for the user's own processes in folders
+     * that the user owns.
+     */
     CgroupAttacher DIRECT = (domain, pid, caller, folders) -> {
         for (Path folder : folders) {
             Files.writeString(
@@ -22,11 +25,13 @@ public interface CgroupAttacher {
     };
 
     /**
-     * @param domain what libvirt calls the VM
+     * Moves a process.
+     *
+     * @param domain name of the VM in libvirt
      * @param pid its process
      * @param caller a process of the step
-     * @param folders where the caller is, one in each hierarchy
-     * @throws JobStepEnded if the caller has ended; the process may be in some of the folders then
+     * @param folders cgroups of the caller, one in each hierarchy
+     * @throws JobStepEnded if the caller has ended; the process may then be in some of the folders
      */
     void attach(String domain, long pid, long caller, List<Path> folders) throws IOException;
 }

@@ -12,13 +12,19 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Where cgroup hierarchies are mounted: {@code /proc/self/mountinfo}, proc(5). Of several mounts of one, the first. */
+/**
+ * Mount points of cgroup hierarchies, from {@code /proc/self/mountinfo}, proc(5). Of several mounts of one hierarchy
+ * the first is used.
+ */
 final class CgroupMounts {
     private static final int MAX_CHARS = 4 << 20;
-    /** Fields: id, parent, device, root, mount point, options, others up to a dash, type, source, options of the hierarchy. */
+    /**
+     * Fields of a line: id, parent, device, root, mount point, options, others up to a dash, type, source, options of
+     * the hierarchy.
+     */
     private static final Pattern LINE =
             Pattern.compile("[0-9]+ [0-9]+ [0-9]+:[0-9]+ (/\\S*) (/\\S*) \\S+ (?:\\S+ )*?- (cgroup2?) \\S+ (\\S+)");
-    /** Options of version 1 that are none of its controllers. */
+    /** Options of version 1 that name no controller. */
     private static final Set<String> NO_CONTROLLERS = Set.of("rw", "ro", "xattr", "noprefix", "clone_children");
 
     private record Mount(Set<String> controllers, Path at) {}
@@ -36,7 +42,7 @@ final class CgroupMounts {
         List<Mount> all = new ArrayList<>();
         for (String line : text.split("\n", -1)) {
             Matcher form = LINE.matcher(line);
-            // What is not a hierarchy's root, such as in a container, has other paths than /proc/PID/cgroup.
+            // A mount of a part of the hierarchy, such as in a container, has other paths than /proc/PID/cgroup.
             if (form.matches() && form.group(1).equals("/")) {
                 all.add(new Mount(
                         form.group(3).equals("cgroup2") ? Set.of() : controllers(form.group(4)),
@@ -57,8 +63,10 @@ final class CgroupMounts {
     }
 
     /**
+     * Returns the mount point of a hierarchy.
+     *
      * @param controllers as in {@code /proc/PID/cgroup}
-     * @throws NotInJobStep if that hierarchy is not mounted whole
+     * @throws NotInJobStep if that hierarchy is not mounted as a whole
      */
     Path root(String controllers) throws NotInJobStep {
         Set<String> wanted =
@@ -72,7 +80,7 @@ final class CgroupMounts {
                                 + ": want it mounted, have it nowhere; mount it below /sys/fs/cgroup"));
     }
 
-    /** Of all hierarchies, each once. */
+    /** Returns the mount points of all hierarchies, each once. */
     List<Path> roots() {
         Map<Set<String>, Path> roots = new LinkedHashMap<>();
         all.forEach(mount -> roots.putIfAbsent(mount.controllers, mount.at));

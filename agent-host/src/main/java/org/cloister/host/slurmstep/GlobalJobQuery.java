@@ -7,7 +7,7 @@ import org.cloister.slurm.LogText;
 import org.cloister.slurm.SlurmCommand;
 import org.cloister.slurm.SlurmUnavailableException;
 
-/** What Global Slurm says of the job that a caller belongs to. Nothing is read that a user could have written. */
+/** Queries the Global Slurm about a caller's job. It reads no field that a user can write. */
 public final class GlobalJobQuery {
     private static final Pattern TICKET = Pattern.compile("[a-z2-7]{26}");
     private static final Pattern ACCOUNT = Pattern.compile("[a-z_][a-z0-9_-]{0,31}");
@@ -18,9 +18,9 @@ public final class GlobalJobQuery {
     private final String node;
 
     /**
-     * @param account the relay's user, whose jobs alone are tickets'
-     * @param node this host's name in Global Slurm
-     * @throws IllegalArgumentException if a name is none that squeue takes as one word
+     * @param account the relay's user; only jobs of this user carry tickets
+     * @param node this host's name in the Global Slurm
+     * @throws IllegalArgumentException if squeue would not accept a name as one word
      */
     public GlobalJobQuery(SlurmCommand slurm, String account, String node) {
         require("account", ACCOUNT, account);
@@ -31,10 +31,10 @@ public final class GlobalJobQuery {
     }
 
     /**
-     * Whether a job runs on this host, is the service account's, and is the ticket's: squeue is asked for such jobs
-     * alone.
+     * Returns whether a job runs on this host, belongs to the service account, and is the ticket's; squeue is asked for
+     * such jobs only.
      *
-     * @throws SlurmUnavailableException if Slurm gave no answer, which says neither
+     * @throws SlurmUnavailableException if Slurm did not answer, so that this is unknown
      */
     public boolean isTicketJob(long job, String ticket) throws IOException {
         require("ticket", TICKET, ticket);

@@ -8,18 +8,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The step that a process belongs to, as the kernel has it: never from arguments or the environment, which the caller
- * writes.
+ * Job step of a process, from the kernel: never from arguments or the environment, which the caller controls.
  *
  * @param job its number
  * @param step {@code 0} and so on, {@code batch}, {@code extern} or {@code interactive}
- * @param cgroups the process's own cgroups in the hierarchies that Slurm has a cgroup of the step in; at least one
+ * @param cgroups of the process, in the hierarchies in which Slurm has a cgroup of the step; at least one
  */
 record JobStep(long job, String step, List<CgroupPath> cgroups) {
     /**
-     * Slurm's paths begin at a hierarchy's root, where only root makes folders; what a user makes lies below its own step and
-     * is looked at no more. Version 1 (22.05's cgroup/v1): {@code /slurm/uid_0/job_12/step_0/task_0}, {@code slurm_NODE} where
-     * several slurmd may be; version 2: {@code /system.slice/slurmstepd.scope/job_12/step_0/user/task_0}, with {@code NODE_} before.
+     * Forms of Slurm's paths, which start at a hierarchy's root, where only root creates folders; folders that a user
+     * creates are below the user's own step and are not parsed. Version 1 (22.05's cgroup/v1): {@code
+     * /slurm/uid_0/job_12/step_0/task_0}, or {@code slurm_NODE} where several slurmd may run; version 2: {@code
+     * /system.slice/slurmstepd.scope/job_12/step_0/user/task_0}, with a prefix {@code NODE_}.
      */
     private static final Pattern V1 =
             Pattern.compile("(/slurm(?:_[A-Za-z0-9.-]{1,64})?/uid_[0-9]{1,10}/job_([1-9][0-9]{0,17})"
@@ -29,9 +29,11 @@ record JobStep(long job, String step, List<CgroupPath> cgroups) {
             + "/job_([1-9][0-9]{0,17})/step_([0-9]{1,10}|batch|extern|interactive))(?:/.*)?");
 
     /**
-     * @param controllers of the hierarchy, as in {@code /proc/PID/cgroup}; empty of version 2
-     * @param step the step's own cgroup, from the hierarchy's root
-     * @param path the process's, below it or itself
+     * Paths in one hierarchy.
+     *
+     * @param controllers of the hierarchy, as in {@code /proc/PID/cgroup}; empty for version 2
+     * @param step path of the step's own cgroup, from the hierarchy's root
+     * @param path of the process's cgroup: the same or below it
      */
     record CgroupPath(String controllers, String step, String path) {}
 
@@ -40,8 +42,10 @@ record JobStep(long job, String step, List<CgroupPath> cgroups) {
     }
 
     /**
+     * Parses a process's cgroups.
+     *
      * @param text {@code /proc/PID/cgroup}
-     * @throws NotInJobStep if it is in none, or in two that differ
+     * @throws NotInJobStep if it is in no step, or in two different ones
      */
     static JobStep parse(String text) throws IOException {
         Optional<JobStep> found = Optional.empty();

@@ -2,7 +2,7 @@ package org.cloister.host.slurmstep;
 
 import java.io.IOException;
 
-/** The step has ended, or is about to: nothing may run for it any more. */
+/** Thrown if the step has ended or is about to end: nothing may run for it any longer. */
 public final class JobStepEnded extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -10,19 +10,21 @@ import java.util.regex.Pattern;
 import org.cloister.slurm.LogText;
 
 /**
- * A process's cgroups, one for each hierarchy: {@code /proc/PID/cgroup}, cgroups(7).
+ * Cgroups of a process, one for each hierarchy, from {@code /proc/PID/cgroup}, cgroups(7).
  *
  * @param memberships hierarchies in the file's order, each once
  */
 record ProcessCgroups(List<Membership> memberships) {
     private static final int MAX_CHARS = 64 << 10;
     private static final int MAX_HIERARCHIES = 64;
-    /** The path is whatever its maker called it, but has no newline in ours. */
+    /** Form of a line. The creator of a cgroup chooses its path, but paths of ours contain no newline. */
     private static final Pattern LINE = Pattern.compile("([0-9]{1,4}):([a-z0-9_=,]{0,200}):(/[^\\n]{0,4095})");
 
     /**
-     * @param controllers such as {@code memory} or {@code cpu,cpuacct}; empty of version 2
-     * @param path from the hierarchy's root, as the reader's cgroup namespace has it
+     * Membership in one hierarchy.
+     *
+     * @param controllers such as {@code memory} or {@code cpu,cpuacct}; empty for version 2
+     * @param path from the hierarchy's root, as the reader's cgroup namespace shows it
      */
     record Membership(String controllers, String path) {}
 
@@ -30,7 +32,11 @@ record ProcessCgroups(List<Membership> memberships) {
         memberships = List.copyOf(memberships);
     }
 
-    /** @throws IOException if the text is not of that form */
+    /**
+     * Parses the file.
+     *
+     * @throws IOException if the text does not have that form
+     */
     static ProcessCgroups parse(String text) throws IOException {
         if (text.length() > MAX_CHARS) {
             throw new IOException("cgroups of a process: want at most " + MAX_CHARS + " bytes, have more");

@@ -6,10 +6,10 @@ import java.util.OptionalLong;
 import org.cloister.host.domain.CpuSet;
 
 /**
- * What Slurm gave to a step on this host.
+ * Resources that Slurm allocated to a step on this host.
  *
  * @param cpus empty if Slurm does not constrain them (ConstrainCores)
- * @param node the one NUMA node that the step's memory may come from; empty if there are several, or none is said
+ * @param node NUMA node that the step's memory must come from; empty if there are several, or none is set
  * @param memoryBytes empty if Slurm does not constrain it (ConstrainRAMSpace)
  */
 public record StepAllocation(Optional<CpuSet> cpus, OptionalInt node, OptionalLong memoryBytes) {}

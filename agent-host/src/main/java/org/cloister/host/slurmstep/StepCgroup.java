@@ -15,11 +15,14 @@ import java.util.regex.Pattern;
 import org.cloister.host.domain.CpuSet;
 import org.cloister.slurm.LogText;
 
-/** A caller's step: what it was given, and QEMU's way into it. Everything is asked of the kernel, each time. */
+/**
+ * Cgroups of a caller's step: reads its allocation, and moves QEMU into it. Every call reads the kernel's current
+ * state.
+ */
 public final class StepCgroup {
-    /** Threads may be born while their process is moved; each round finds fewer. */
+    /** Maximum of attempts: threads may be created while their process is moved; each attempt finds fewer. */
     private static final int MOST_ROUNDS = 10;
-    /** Version 1's word for no limit is the largest multiple of a page. */
+    /** Value for no limit in version 1: the largest multiple of a page. */
     private static final long UNLIMITED = Long.MAX_VALUE / 4096 * 4096;
 
     private static final Pattern BYTES = Pattern.compile("[0-9]{1,19}");
@@ -31,9 +34,11 @@ public final class StepCgroup {
     private final List<Path> roots;
 
     /**
-     * @param place in one hierarchy
-     * @param step the step's
-     * @param caller the calling process's, below it or itself
+     * Folders in one hierarchy.
+     *
+     * @param place of the step and the caller
+     * @param step folder of the step
+     * @param caller folder of the calling process: the same or below it
      */
     private record Folders(JobStep.CgroupPath place, Path step, Path caller) {}
 
@@ -46,7 +51,9 @@ public final class StepCgroup {
     }
 
     /**
-     * @param pid of a process that a step of Slurm's has started, as the kernel named it (SO_PEERCRED)
+     * Finds the step of a process.
+     *
+     * @param pid of a process that a step of Slurm has started, as reported by the kernel (SO_PEERCRED)
      * @throws NotInJobStep if it is in none
      * @throws JobStepEnded if the process has ended
      */
@@ -65,17 +72,17 @@ public final class StepCgroup {
         return new StepCgroup(proc, pid, step, List.copyOf(all), mounts.roots());
     }
 
-    /** The Global job's number. */
+    /** Returns the number of the global job. */
     public long job() {
         return step.job();
     }
 
-    /** As Slurm writes it, such as {@code 12.0}. */
+    /** Returns the step in Slurm's notation, such as {@code 12.0}. */
     public String step() {
         return step.toString();
     }
 
-    /** Of the step and of all that it lies in: the least of each. */
+    /** Returns the least limits of the step and of all cgroups above it. */
     public StepAllocation allocation() throws IOException {
         Optional<CpuSet> cpus = Optional.empty();
         OptionalInt node = OptionalInt.empty();
@@ -85,7 +92,7 @@ public final class StepCgroup {
             Path cpuFile = each.step.resolve(second ? "cpuset.cpus.effective" : "cpuset.cpus");
             if (Files.exists(cpuFile)) {
                 cpus = Optional.of(numbers(cpuFile));
-                // Nodes are written as CPUs are.
+                // The kernel writes NUMA nodes in the notation of CPUs.
                 List<Integer> nodes = numbers(each.step.resolve(second ? "cpuset.mems.effective" : "cpuset.mems"))
                         .numbers();
                 node = nodes.size() == 1 ? OptionalInt.of(nodes.get(0)) : OptionalInt.empty();
@@ -96,14 +103,14 @@ public final class StepCgroup {
     }
 
     /**
-     * Has a process and all of its threads where the caller is, so that the step's limits, accounting and end hold for
-     * it.
+     * Moves a process and all of its threads to the caller's cgroups, so that the step's limits, accounting and end
+     * apply to it.
      *
-     * @param entrance by which it comes there
-     * @param domain what libvirt calls the process's VM
+     * @param entrance moves the process
+     * @param domain name of its VM in libvirt
      * @param pid of QEMU, which is paused
-     * @throws JobStepEnded if the step has ended; the process may be in some of its cgroups then, and is to be killed
-     * @throws IOException if it is not wholly there afterwards
+     * @throws JobStepEnded if the step has ended; the process may then be in some of its cgroups, and must be killed
+     * @throws IOException if it is not completely there afterwards
      */
     public void attach(CgroupAttacher entrance, String domain, long pid) throws IOException {
         for (int round = 0; round < MOST_ROUNDS; round++) {
@@ -116,14 +123,14 @@ public final class StepCgroup {
                 + MOST_ROUNDS + " tries; somebody moves them back");
     }
 
-    /** Whether every thread of a process is where the caller is, or was. */
+    /** Returns whether every thread of a process is in the caller's cgroups, even if the caller has ended. */
     public boolean contains(long pid) throws IOException {
         return isWhole(pid);
     }
 
     /**
-     * Whether the process that this was made of lies in the step in every hierarchy in which Slurm has the step: of one that was
-     * taken out of some, their limits do not hold.
+     * Returns whether the calling process is in the step in every hierarchy in which Slurm has the step. The limits of
+     * a hierarchy that it was removed from do not apply to it.
      */
     public boolean isInEveryHierarchy() {
         long hierarchies = roots.stream()
@@ -134,7 +141,7 @@ public final class StepCgroup {
         return hierarchies == all.size();
     }
 
-    /** Whether Slurm still has the step: its last process gone, slurmstepd takes the folders away. */
+    /** Returns whether Slurm still has the step: slurmstepd removes its folders after its last process. */
     public boolean exists() {
         return all.stream().allMatch(each -> Files.isDirectory(each.caller));
     }
@@ -175,7 +182,7 @@ public final class StepCgroup {
         try {
             list = ProcessCgroups.parse(Files.readString(thread.resolve("cgroup"), StandardCharsets.ISO_8859_1));
         } catch (NoSuchFileException e) {
-            // One that has ended is nowhere else.
+            // A thread that has ended is in no other cgroup.
             return true;
         }
         return step.cgroups().stream()
@@ -195,7 +202,11 @@ public final class StepCgroup {
         }
     }
 
-    /** @param folder the step's; the job's and the others above it may have a smaller limit */
+    /**
+     * Returns the smallest limit of a folder and those above it.
+     *
+     * @param folder of the step; the job's and others above may have a smaller limit
+     */
     private static OptionalLong limit(Path folder, String file) throws IOException {
         OptionalLong least = OptionalLong.empty();
         for (Path each = folder; each != null && Files.exists(each.resolve(file)); each = each.getParent()) {

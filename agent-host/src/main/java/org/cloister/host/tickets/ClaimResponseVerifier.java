@@ -18,21 +18,21 @@ import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefusedException;
 
 /**
- * Holds what the relay gave for a claim against what the host knows itself; docs/protocol.md, section 13.
+ * Verifies the relay's response to a claim against the host's own knowledge; docs/protocol.md, section 13.
  *
  * @param key the host's own
- * @param trustStore the site's authority, and the projects that claims have brought
+ * @param trustStore with the site CA, and the projects of earlier claims
  * @param isUsed whether the host's ledger has the ticket
  */
 public record ClaimResponseVerifier(
         VerificationKey key, TrustStore trustStore, EpochStore epochs, Predicate<String> isUsed) {
     /**
-     * When it returns, the epoch of the ticket or the opening is on disk.
+     * Verifies a response. When it returns, the epoch of the ticket or the opening is on disk.
      *
-     * @param relay whom the link showed
-     * @param ticket its id, as the caller's job has it
+     * @param relay identity that the link proved
+     * @param ticket its id in the caller's job
      * @param job from the caller's cgroup
-     * @throws TicketRefusedException by the first clause that denies
+     * @throws TicketRefusedException with the first clause that denies
      */
     public VerifiedClaim verify(RelayTicketMessage.Claimed claimed, CertifiedIdentity relay, String ticket, long job)
             throws IOException {

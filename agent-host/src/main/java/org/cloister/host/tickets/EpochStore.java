@@ -18,10 +18,10 @@ import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefusedException;
 
 /**
- * The highest epoch of each project that this host has started a VM for, of its tickets and of its openings, so that a
- * controlling VM that was left behind starts no more and is opened no more; and the newest of the project's papers that it was
- * shown. A ticket that a later controlling VM has taken over counts as that one's. On disk before a call returns. Any thread
- * may call.
+ * Stores the highest epochs of each project's tickets and openings for which this host has started a VM, so that a
+ * superseded controlling VM can neither start workers nor be opened; and the newest of the project's documents that the
+ * host has seen. A ticket that a later controlling VM has taken over has that VM's epoch. Changes are on disk before a
+ * call returns. Any thread may call.
  */
 public final class EpochStore {
     private static final int MAX_PROJECTS = 1 << 14;
@@ -35,7 +35,11 @@ public final class EpochStore {
         this.projects = projects;
     }
 
-    /** @throws IOException if it cannot be read, or is not what this program writes */
+    /**
+     * Opens the store.
+     *
+     * @throws IOException if it cannot be read, or does not have the form that this program writes
+     */
     public static EpochStore open(Path file) throws IOException {
         Map<String, HighWaterMarks> projects = new TreeMap<>();
         try {
@@ -52,23 +56,23 @@ public final class EpochStore {
                 }
             }
         } catch (NoSuchFileException e) {
-            // A host's first start.
+            // First start of this host.
             return new EpochStore(file, projects);
         }
         return new EpochStore(file, projects);
     }
 
-    /** The highest epoch of the project's requests of its kind; 0 if no VM was started here for one. */
+    /** Returns the highest epoch of the project's requests of the same kind; 0 if this host started no VM for one. */
     public long highestEpoch(SignedRequest signed) {
         return signed instanceof SignedOpening ? openingEpoch(signed.project()) : ticketEpoch(signed.project());
     }
 
-    /** Of its tickets. */
+    /** Returns the highest epoch of the project's tickets. */
     public long ticketEpoch(String project) {
         return marks(project).map(HighWaterMarks::ticketEpoch).orElse(0L);
     }
 
-    /** Of its openings. */
+    /** Returns the highest epoch of the project's openings. */
     public long openingEpoch(String project) {
         return marks(project).map(HighWaterMarks::openingEpoch).orElse(0L);
     }
@@ -78,13 +82,13 @@ public final class EpochStore {
     }
 
     /**
-     * Papers whose signatures hold.
+     * Records documents whose signatures are verified.
      *
-     * @param lists numbers of the owners' lists that are known now, by their key ids; lower ones than before count for
-     *     nothing
-     * @throws TicketRefusedException by {@code sequence} if document or approval are older than what was seen, or a
-     *     fork of it
-     * @throws IOException if it is not on disk; then it may have been written or not
+     * @param lists numbers of the owners' revocation lists that are known now, by their key ids; a lower number than
+     *     before is ignored
+     * @throws TicketRefusedException with {@code sequence} if document or approval are older than those seen, or a fork
+     *     of them
+     * @throws IOException if it failed; the change may be on disk or not
      */
     synchronized void recordDocuments(
             String subject, ProjectHistory history, ProjectApproval approval, Map<String, BigInteger> lists)
@@ -132,11 +136,11 @@ public final class EpochStore {
     }
 
     /**
-     * Before anything is made of its VM.
+     * Raises the epoch to the request's; called before anything of its VM is created.
      *
-     * @throws TicketRefusedException if a higher one came meanwhile
-     * @throws IllegalStateException if the project's papers were not seen before
-     * @throws IOException if it is not on disk; then it may have been written or not
+     * @throws TicketRefusedException if a higher one was recorded meanwhile
+     * @throws IllegalStateException if no documents of the project were recorded before
+     * @throws IOException if it failed; the change may be on disk or not
      */
     public synchronized void raise(SignedRequest signed) throws IOException {
         HighWaterMarks seen = marks(signed.project())

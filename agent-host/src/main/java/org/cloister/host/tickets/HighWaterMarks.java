@@ -10,14 +10,14 @@ import org.cloister.protocol.identity.ProjectDocument;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * The highest that this host has seen of a project, so that nothing of it goes backwards.
+ * High-water marks of a project on this host, none of which may decrease.
  *
- * @param ticketEpoch of the tickets that it has started a VM for; 0 if none
- * @param openingEpoch the same of the openings
+ * @param ticketEpoch of the tickets for which the host has started a VM; 0 if none
+ * @param openingEpoch likewise of the openings
  * @param number of the newest document
- * @param document the id of its payload: another one of that number is a fork
+ * @param document id of its payload: another one with that number is a fork
  * @param approval its number
- * @param lists numbers of the revocation lists, by the key id of their owner; of those who are owners by that document
+ * @param lists numbers of the revocation lists of that document's owners, by the owner's key id
  */
 record HighWaterMarks(
         String project,
@@ -27,14 +27,14 @@ record HighWaterMarks(
         String document,
         long approval,
         Map<String, BigInteger> lists) {
-    /** Owners of a document. */
+    /** Maximum of owners in a document. */
     static final int MAX_LISTS = 16;
-    /** Of a line. */
+    /** Maximum length of a line. */
     static final int MAX_BYTES = 170 + MAX_LISTS * 103;
 
     private static final String ID = "[a-z2-7]{52}";
     private static final int MAX_NUMBER = 1000;
-    /** A list's number has up to 159 bits. */
+    /** Form of a list's number, which has up to 159 bits. */
     private static final String LIST = " " + ID + ":(?:0|[1-9][0-9]{0,47})";
 
     private static final Pattern LIST_PARTS = Pattern.compile("(" + ID + "):([0-9]+)");
@@ -47,7 +47,11 @@ record HighWaterMarks(
         lists = Map.copyOf(lists);
     }
 
-    /** @return empty for what {@link #line} does not write */
+    /**
+     * Parses a line.
+     *
+     * @return empty for text that {@link #line} does not produce
+     */
     static Optional<HighWaterMarks> parse(String line) {
         Matcher form = LINE.matcher(line);
         if (!form.matches()
@@ -99,7 +103,7 @@ record HighWaterMarks(
         return new HighWaterMarks(project, ticketEpoch, next, number, document, approval, lists);
     }
 
-    /** Of an owner's list; -1 if none was seen. */
+    /** Returns the number of an owner's list; -1 if none was seen. */
     BigInteger list(String owner) {
         return lists.getOrDefault(owner, BigInteger.ONE.negate());
     }

@@ -23,21 +23,22 @@ import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefusedException;
 
 /**
- * Believes a project by the papers that a relay shows: its documents prove themselves, the site's approval lets it in,
- * and nothing may be older than what this host has seen; docs/protocol.md, section 13. Any thread may call.
+ * Verifies a project by the trust bundle that a relay sends: the documents prove each other, the site's approval admits
+ * the project, and nothing may be older than what this host has seen; docs/protocol.md, section 13. Any thread may
+ * call.
  *
- * @param trustStore with the site's authority; projects come from here
+ * @param trustStore has the site CA; verified projects are added to it
  */
 public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
     private static final String DELIVER = "bring the relay the newest ones with agentctl relay deliver";
 
     /**
-     * When it returns, the papers are on disk as seen, and the project's owners are believed.
+     * Verifies a bundle. When it returns, its documents are recorded on disk, and the project's owners are trusted.
      *
      * @param subject for messages
-     * @param project that the papers must be of
+     * @param project that the bundle must belong to
      * @return its documents, each verified
-     * @throws TicketRefusedException by the first clause that denies
+     * @throws TicketRefusedException with the first clause that denies
      */
     public ProjectHistory verify(String subject, String project, ProjectTrustBundle papers) throws IOException {
         ProjectHistory history = history(subject, papers);
@@ -45,7 +46,7 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
         requireProject(subject, "documents", project, history.id());
         requireProject(subject, "an approval", project, approval.project());
         Optional<RevocationList> list = list(subject, papers, history);
-        // Of two threads with papers of different ages the older ones must not be believed last.
+        // If two threads verify bundles of different ages, the older one must not replace the newer.
         synchronized (epochs) {
             epochs.recordDocuments(subject, history, approval, numbers(history, list));
             if (!approval.isValidAt(trustStore.now())) {
@@ -66,10 +67,10 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
     }
 
     /**
-     * Who shows this chain, by the newest list that this host knows or has known.
+     * Verifies a signer's chain with the newest revocation list that this host has had.
      *
-     * @throws TicketRefusedException by {@code signature}, or by {@code sequence} if the list is older than one that
-     *     was seen
+     * @throws TicketRefusedException with {@code signature}, or with {@code sequence} if the list is older than one
+     *     that was seen
      */
     public CertifiedIdentity verifySigner(String subject, CertificateChain chain) throws IOException {
         try {
@@ -156,7 +157,7 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
                 .findFirst();
     }
 
-    /** What came along and what came by links before. */
+    /** Collects list numbers from the bundle and from lists that arrived on links before. */
     private Map<String, BigInteger> numbers(ProjectHistory history, Optional<RevocationList> list) {
         Map<String, BigInteger> numbers = new TreeMap<>();
         list.ifPresent(came -> numbers.put(came.anchor().id(), came.number()));
@@ -166,7 +167,7 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
         return numbers;
     }
 
-    /** Another relay may have brought a newer one; then that one decides. */
+    /** Adds the list, unless another relay has brought a newer one, which then decides. */
     private void take(String subject, RevocationList list) throws IOException {
         if (held(list.anchor())
                 .filter(held -> held.number().compareTo(list.number()) > 0)

@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The host's stream of tickets, over whichever link to a relay is attached. What was asked and not answered is asked again on
- * the next stream: the relay gives the same answer however often it is asked. Any thread may call.
+ * Stream of tickets on the host's current link to a relay. Unanswered requests are sent again on the next stream: the
+ * relay repeats its answer however often it is asked. Any thread may call.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
+@SuppressWarnings("FutureReturnValueIgnored") // Schedules on the event loop's own timer.
 public final class TicketClaims implements AutoCloseable {
-    /** The relay answers within 60 s, and a lost link may take some to come back. */
+    /** Longer than the relay's limit of 60 s, as a lost link takes time to return. */
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(90);
 
     private static final Logger LOG = LoggerFactory.getLogger(TicketClaims.class);
@@ -44,10 +44,17 @@ public final class TicketClaims implements AutoCloseable {
     private @Nullable TicketStream stream;
     private boolean closed;
 
-    /** Hears of the relay's audit heads, to be kept as a witness. On an event loop, which it must not block. */
+    /**
+     * Receives the relay's audit heads, which the host keeps as a witness. Runs on an event loop, which it must not
+     * block.
+     */
     @FunctionalInterface
     public interface AuditHeadListener {
-        /** @param head an envelope; empty if the relay has none */
+        /**
+         * Handles a head.
+         *
+         * @param head an envelope; empty if the relay has none
+         */
         void onHead(byte[] head, CertifiedIdentity relay);
     }
 
@@ -59,14 +66,14 @@ public final class TicketClaims implements AutoCloseable {
 
     private record PendingReport(ByteString statement, CompletableFuture<Void> done) {}
 
-    /** @param patience of a claim, over all links that come and go meanwhile */
+    /** @param patience time limit of a claim, across all links meanwhile */
     public TicketClaims(ClaimResponseVerifier reader, AuditHeadListener heads, Duration patience) {
         this.reader = reader;
         this.heads = heads;
         this.patience = patience;
     }
 
-    /** There is a new link; the one before is not used any more. */
+    /** Starts a stream on a new link; the previous link is not used any longer. */
     public void attached(ClientLink to) {
         synchronized (this) {
             link = to;
@@ -80,11 +87,12 @@ public final class TicketClaims implements AutoCloseable {
     }
 
     /**
-     * What this host is to run for a job step. Waits for the relay; not for an event loop.
+     * Claims the ticket of a job step and returns the verified response. Waits for the relay, so an event loop must not
+     * call it.
      *
-     * @param ticket its id, as Global Slurm has it for the job's name
+     * @param ticket its id, the job's name in the Global Slurm
      * @param job from the caller's cgroup
-     * @throws TicketRefusedException by the clause that denies: {@code unavailable} if no relay answers in time
+     * @throws TicketRefusedException with the clause that denies: {@code unavailable} if no relay answers in time
      */
     public VerifiedClaim claim(String ticket, long job) throws IOException, InterruptedException {
         CompletableFuture<Answer> future = new CompletableFuture<>();
@@ -130,9 +138,9 @@ public final class TicketClaims implements AutoCloseable {
     }
 
     /**
-     * The host's part of a receipt, until the relay has it on disk.
+     * Reports the host statement for a receipt until the relay has it on disk.
      *
-     * @param statement an envelope; the first of a host and ticket stays
+     * @param statement an envelope; the first one of a host and ticket is kept
      */
     public synchronized CompletableFuture<Void> report(String ticket, int slot, byte[] statement) {
         PendingReport mine = new PendingReport(ByteString.copyFrom(statement), new CompletableFuture<>());
@@ -169,7 +177,7 @@ public final class TicketClaims implements AutoCloseable {
         return Optional.ofNullable(claims.get(ticket));
     }
 
-    /** On the stream's event loop. */
+    /** Handles the stream's events, on its event loop. */
     private final class StreamListener implements TicketStream.Events {
         private final ClientLink on;
 
@@ -206,7 +214,7 @@ public final class TicketClaims implements AutoCloseable {
             }
         }
 
-        /** A link that has ended is followed by another one. */
+        /** Opens another stream, unless the link has been replaced. */
         private void reopen() {
             if (isCurrent(on) && on.channel().isActive() && !isConnected()) {
                 open(on);
@@ -218,7 +226,7 @@ public final class TicketClaims implements AutoCloseable {
         stream = null;
     }
 
-    /** What is not for the claim that it says it is for is refused there. */
+    /** Completes the claim that the response names without verification; its verification there rejects a mismatch. */
     private void claimed(RelayTicketMessage.Claimed claimed, CertifiedIdentity relay) {
         UnverifiedTicketIds.of(claimed.ticket().toByteArray())
                 .flatMap(this::claimOf)
@@ -247,7 +255,7 @@ public final class TicketClaims implements AutoCloseable {
             return;
         }
         if (refused.clause() == TicketClause.UNAVAILABLE) {
-            // Said again on the next stream.
+            // Sent again on the next stream.
             return;
         }
         reports.entrySet().removeIf(each -> {

@@ -7,16 +7,27 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.Ticket;
 
-/** Which claim an answer says to be for. Nothing of it is verified: who claimed does that, against the id it asked for. */
+/**
+ * Reads the ids that an unverified response names, to find its claim. The claimant then verifies the response against
+ * the id that it asked for.
+ */
 final class UnverifiedTicketIds {
     private UnverifiedTicketIds() {}
 
-    /** @param envelope from anybody; empty if it has no ticket's id in it */
+    /**
+     * Returns the ticket's id.
+     *
+     * @param envelope from any sender; empty if it contains no ticket's id
+     */
     static Optional<String> of(byte[] envelope) {
         return text(envelope, "id", Ticket.ID);
     }
 
-    /** @return the project that it says to be of; empty if it says none */
+    /**
+     * Returns the project that the envelope names.
+     *
+     * @return empty if it names none
+     */
     static Optional<String> project(byte[] envelope) {
         return text(envelope, "project", ProjectPolicy.PROJECT);
     }

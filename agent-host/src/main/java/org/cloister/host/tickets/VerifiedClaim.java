@@ -7,12 +7,12 @@ import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.SignedRequest;
 
 /**
- * What this host is to run: both signatures hold, and both mean this host and this Global job.
+ * Verified response to a claim: both signatures are valid, and both name this host and this global job.
  *
- * @param slot this host's own of the allocation's
- * @param signed with its signer, as the chain was verified
- * @param relay that allocated
- * @param project by whose documents the signer was believed
+ * @param slot this host's, of the allocation
+ * @param signed with its signer, whose chain was verified
+ * @param relay that signed the allocation
+ * @param project whose documents the signer was verified with
  */
 public record VerifiedClaim(
         AllocatedSlot slot,

@@ -9,13 +9,13 @@ import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * Whose an object on the host is; each carries it: the domain in its metadata, the port in its external ids, the ledger in its
- * entries.
+ * Owner of a resource on the host. Each resource carries it: the domain in its metadata, the port in its external ids,
+ * the ledger in its entries.
  *
- * @param ticket whole; of a controlling VM, the opening's id
+ * @param ticket the whole id; for a controlling VM, the opening's id
  * @param slot among the ticket's nodes, from 0
- * @param globalJob Global Slurm's, in whose step the VM lives
- * @param uuid the domain's, made anew for each life; in lower case with hyphens
+ * @param globalJob job in whose step the VM runs
+ * @param uuid of the domain, new for each life; in lower case with hyphens
  */
 public record ResourceOwner(String project, String ticket, int slot, long globalJob, String uuid) {
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
@@ -37,7 +37,7 @@ public record ResourceOwner(String project, String ticket, int slot, long global
         }
     }
 
-    /** The VM's id in statements: the UUID's 16 bytes in base32. */
+    /** Returns the VM's id in statements: the UUID's 16 bytes in base32. */
     public String vmId() {
         return BinaryText.base32(HexFormat.of().parseHex(uuid.replace("-", "")));
     }
@@ -46,12 +46,19 @@ public record ResourceOwner(String project, String ticket, int slot, long global
         return new VmResourceNames(ticket, slot);
     }
 
-    /** All of it in at most 180 letters, digits, dots and hyphens: fit for a file's name and an interface's alias. */
+    /**
+     * Returns the whole owner in at most 180 letters, digits, dots and hyphens, fit for a file's name and an
+     * interface's alias.
+     */
     public String mark() {
         return String.join(".", project, ticket, Integer.toString(slot), Long.toString(globalJob), uuid);
     }
 
-    /** @return empty for a text that is nobody's {@link #mark} */
+    /**
+     * Parses a mark.
+     *
+     * @return empty for a text that {@link #mark} does not produce
+     */
     public static Optional<ResourceOwner> parse(String mark) {
         Matcher matcher = MARK.matcher(mark);
         if (!matcher.matches()) {

@@ -6,15 +6,18 @@ import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.handover.WorkerName;
 
 /**
- * What the objects of one VM are called on its host: domain, tap, folder. A project chooses its tickets' ids, and names
- * hold their beginnings: two VMs may want one name, and the second is refused. Whose an object is says
- * {@link ResourceOwner} alone.
+ * Names of one VM's resources on its host: domain, tap, folder. A project chooses its tickets' ids, and names contain
+ * their beginnings: two VMs may need the same name, and the second is refused. Only {@link ResourceOwner} states who
+ * owns a resource.
  *
- * @param ticket whole; of a controlling VM, the opening's id
+ * @param ticket the whole id; for a controlling VM, the opening's id
  * @param slot among the ticket's nodes, from 0
  */
 public record VmResourceNames(String ticket, int slot) {
-    /** With four for the slot and three before, the 15 that an interface's name holds. */
+    /**
+     * Letters of a tap's name: with four for the slot and three of the prefix, the 15 characters of an interface's
+     * name.
+     */
     private static final int TAP_LETTERS = 8;
 
     private static final int TAP_RADIX = 36;
@@ -32,27 +35,27 @@ public record VmResourceNames(String ticket, int slot) {
         return "cloister-" + label();
     }
 
-    /** What of the domain's name is this VM's: one label of a DNS name. */
+    /** Returns the part of the domain's name that is specific to this VM: one label of a DNS name. */
     public String label() {
         return WorkerName.label(ticket, slot);
     }
 
-    /** As ovs-bridge's ports begin. */
+    /** Returns the tap's name, with the prefix of ovs-bridge's ports. */
     public String tap() {
         return "cl-" + ticket.substring(0, TAP_LETTERS) + Integer.toString(slot, TAP_RADIX);
     }
 
-    /** For what the VM has on disk and as sockets; called as the domain is. */
+    /** Returns the folder of the VM's files and sockets; it has the domain's name. */
     public Path folder(Path state) {
         return state.resolve(domain());
     }
 
-    /** Whether a domain or a folder is called as ours are; whether it is ours says its owner. */
+    /** Returns whether a domain or folder has a name of our form; only its owner shows whether it is ours. */
     public static boolean isDomain(String name) {
         return DOMAIN.matcher(name).matches();
     }
 
-    /** Whether an interface is called as our taps are; another program's may be too. */
+    /** Returns whether an interface has a name of our taps' form, which another program's may have, too. */
     public static boolean isTap(String name) {
         return TAP.matcher(name).matches();
     }
