@@ -6,33 +6,41 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * {@code NAME [--check] [FILE]}: how each daemon is called, and how it says why it does not begin.
+ * Command line of each daemon, {@code NAME [--check] [FILE]}, and its errors at start.
  *
  * @param name of the daemon
- * @param usual where its configuration lies unless a file is named
- * @param missing what to do when a file that the configuration names is not there
+ * @param usual its configuration file unless another is named
+ * @param missing what to do when a file that the configuration names does not exist
  */
 public record DaemonCommandLine(String name, Path usual, String missing) {
-    /** sysexits.h: restarting does not mend a configuration. */
+    /** EX_CONFIG of sysexits.h: a restart does not repair a configuration. */
     private static final int BAD_CONFIG = 78;
 
     private static final int USAGE = 64;
     private static final int FAILED = 1;
 
-    /** @param <C> what the file says */
+    /**
+     * Reads a configuration file.
+     *
+     * @param <C> the configuration
+     */
     @FunctionalInterface
     public interface ConfigLoader<C> {
         C load(Path file) throws IOException;
     }
 
-    /** @param <C> what its file says */
+    /**
+     * Runs the daemon.
+     *
+     * @param <C> its configuration
+     */
     @FunctionalInterface
     public interface Daemon<C> {
-        /** Returns when it has ended. */
+        /** Runs the daemon; returns when it has ended. */
         void run(C config) throws IOException, InterruptedException;
     }
 
-    /** With {@code --check} the configuration is read, and no more. */
+    /** Reads the configuration and runs the daemon; with {@code --check}, only reads the configuration. */
     public <C> void main(String[] args, ConfigLoader<C> loading, Daemon<C> daemon) throws InterruptedException {
         boolean check = args.length > 0 && args[0].equals("--check");
         int files = args.length - (check ? 1 : 0);
@@ -58,7 +66,7 @@ public record DaemonCommandLine(String name, Path usual, String missing) {
         System.err.println(name + ": error: " + problem);
     }
 
-    /** Java says the file's name alone when one is missing or closed to us. */
+    /** Adds the reason where Java's message is only the file's name: the file is missing or not readable. */
     private String text(IOException e) {
         if (e instanceof NoSuchFileException) {
             return e.getMessage() + ": no such file; " + missing + ", or correct the configuration";

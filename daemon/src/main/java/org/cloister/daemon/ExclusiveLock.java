@@ -8,7 +8,10 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** Something that one process has at a time, by a lock of the kernel's: it ends with the process, however that ends. */
+/**
+ * Exclusive use of a resource by one process, through a lock of the kernel: it is released when the process ends,
+ * however that ends.
+ */
 public final class ExclusiveLock implements AutoCloseable {
     private final FileChannel channel;
 
@@ -17,9 +20,11 @@ public final class ExclusiveLock implements AutoCloseable {
     }
 
     /**
-     * @param lock a file for nothing else; made if it is not there, and left there
-     * @param what is locked, for the message
-     * @throws IOException if somebody has it, be it this process
+     * Acquires the lock.
+     *
+     * @param lock a file used for nothing else; created if it does not exist, and never deleted
+     * @param what resource that is locked, for the message
+     * @throws IOException if it is locked, even by this process
      */
     public static ExclusiveLock acquire(Path lock, String what) throws IOException {
         FileChannel channel = FileChannel.open(

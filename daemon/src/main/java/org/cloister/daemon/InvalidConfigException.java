@@ -3,7 +3,7 @@ package org.cloister.daemon;
 import java.io.IOException;
 import java.util.List;
 
-/** A configuration with all that is wrong in it, one line each: {@code FILE:LINE: what, both values, remedy}. */
+/** An invalid configuration, with all its errors, one line each: {@code FILE:LINE: what, both values, remedy}. */
 public final class InvalidConfigException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -3,16 +3,17 @@ package org.cloister.daemon;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How a process ends that cannot go on, as when nobody can say what of it is on its disk. From any thread. */
+/** Ends a process that cannot continue, such as one whose state on its disk is unknown. Thread-safe. */
 @FunctionalInterface
 public interface ProcessAbort {
-    /** sysexits.h, an error of a disk: after it, systemd begins the daemon again. */
+    /** EX_IOERR of sysexits.h, an error of a disk: after it, systemd starts the daemon again. */
     int EXIT = 74;
 
     /**
-     * Of a daemon: at once and with nothing more written, as by a kill, which all that it keeps has to stand anyway.
+     * Returns the abort of a daemon: ends it at once and writes nothing more, like a kill, which all that it stores
+     * must survive anyway.
      *
-     * @param name its own
+     * @param name the daemon's
      */
     static ProcessAbort halting(String name) {
         Logger log = LoggerFactory.getLogger(ProcessAbort.class);
@@ -22,6 +23,10 @@ public interface ProcessAbort {
         };
     }
 
-    /** @param why in one line, for people */
+    /**
+     * Ends the process.
+     *
+     * @param why in one line, for people
+     */
     void abort(String why);
 }

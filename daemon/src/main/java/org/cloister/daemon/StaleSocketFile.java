@@ -7,14 +7,14 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A Unix socket's file where nobody answers: of a process that is no more. */
+/** Removes the file of a Unix socket that a process which has ended left behind. */
 public final class StaleSocketFile {
     private StaleSocketFile() {}
 
     /**
-     * Returns when there is no file of the name, so that it can be bound.
+     * Deletes the file if there is one, so that the socket can be bound.
      *
-     * @throws IOException if somebody answers there
+     * @throws IOException if a process answers there
      */
     public static void clear(Path socket) throws IOException {
         if (answers(socket)) {
@@ -28,7 +28,7 @@ public final class StaleSocketFile {
             SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
             return true;
         } catch (SocketException e) {
-            // No such file, or nobody behind it.
+            // There is no such file, or no process listens on it.
             return false;
         }
     }

@@ -2,12 +2,14 @@ package org.cloister.daemon;
 
 import java.util.concurrent.CountDownLatch;
 
-/** SIGTERM and SIGINT. The JVM halts when its hooks return, so the hook waits until everything else is closed. */
+/**
+ * Waits for SIGTERM or SIGINT. The JVM halts when its hooks return, so the hook waits until everything else is closed.
+ */
 public final class StopSignal implements AutoCloseable {
     private final CountDownLatch asked = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /** The first resource of main, hence closed last. */
+    /** Installs the hook; must be the first resource of main, so that it is closed last. */
     public StopSignal() {
         Runtime.getRuntime().addShutdownHook(new Thread(this::onShutdown, "stop"));
     }

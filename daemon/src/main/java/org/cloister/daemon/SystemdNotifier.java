@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells systemd how the start goes (sd_notify(3)), through {@code systemd-notify}: the JDK has no datagrams on Unix
- * sockets. The unit needs {@code NotifyAccess=all}. Without {@code NOTIFY_SOCKET} nothing is said.
+ * Notifies systemd of the daemon's start and stop (sd_notify(3)) through {@code systemd-notify}, since the JDK has no
+ * datagrams on Unix sockets. The unit needs {@code NotifyAccess=all}. Without {@code NOTIFY_SOCKET} it does nothing.
  */
 public final class SystemdNotifier {
     private static final Logger LOG = LoggerFactory.getLogger(SystemdNotifier.class);

@@ -28,7 +28,9 @@ import org.tomlj.TomlParseResult;
 import org.tomlj.TomlPosition;
 import org.tomlj.TomlTable;
 
-/** One TOML file, read key by key. Problems are collected with their line; what is not asked for is one, too. */
+/**
+ * Reader of one TOML file, key by key. Collects errors with their lines; a key that was not requested is an error, too.
+ */
 public final class TomlReader {
     private static final Pattern ADDRESS = Pattern.compile("(\\[[0-9a-fA-F:.]+]|[0-9.]+):([0-9]{1,5})");
 
@@ -36,7 +38,7 @@ public final class TomlReader {
 
     private final Path file;
     private final TomlTable toml;
-    /** Before each key in a problem; its own line stands for keys that are missing. */
+    /** Prefix of each key in an error; the table's own line is reported for keys that are missing. */
     private final String place;
 
     private final int line;
@@ -63,7 +65,11 @@ public final class TomlReader {
         this.problems = problems;
     }
 
-    /** @throws InvalidConfigException if there is no such file, or it may not be read */
+    /**
+     * Opens a file.
+     *
+     * @throws InvalidConfigException if there is no such file, or it may not be read
+     */
     public static TomlReader open(Path file) throws IOException {
         try {
             return new TomlReader(file);
@@ -76,10 +82,10 @@ public final class TomlReader {
     }
 
     /**
-     * What came as bytes.
+     * Reads TOML from bytes.
      *
-     * @param file that problems name
-     * @throws InvalidConfigException if they are no text
+     * @param file that errors name
+     * @throws InvalidConfigException if they are not text in UTF-8
      */
     public static TomlReader of(Path file, byte[] content) throws InvalidConfigException {
         try {
@@ -104,7 +110,7 @@ public final class TomlReader {
         return path;
     }
 
-    /** Empty if the key is not there. */
+    /** Returns a path; empty if the key is not there. */
     public Optional<Path> path(String key) {
         return has(key) ? Optional.of(path(key, "/")) : Optional.empty();
     }
@@ -121,12 +127,12 @@ public final class TomlReader {
         return number.intValue();
     }
 
-    /** Whole seconds. */
+    /** Returns a duration in whole seconds. */
     public Duration seconds(String key, Duration otherwise, int least, int most) {
         return Duration.ofSeconds(number(key, (int) otherwise.toSeconds(), least, most));
     }
 
-    /** An IP address and a port; names are not looked up. */
+    /** Returns an IP address and a port; does not resolve names. */
     public @Nullable InetSocketAddress address(String key, @Nullable String otherwise) {
         String text = otherwise == null && !toml.contains(key) ? null : text(key, otherwise == null ? "" : otherwise);
         known.add(key);
@@ -152,7 +158,7 @@ public final class TomlReader {
         problems.add(new Problem(position == null ? line : position.line(), place + key + ": " + text));
     }
 
-    /** What has no default. */
+    /** Requires keys that have no default. */
     public void require(String... keys) {
         for (String key : keys) {
             if (!has(key)) {
@@ -161,7 +167,11 @@ public final class TomlReader {
         }
     }
 
-    /** @throws InvalidConfigException if anything was wrong, in the order of lines */
+    /**
+     * Ends the reading.
+     *
+     * @throws InvalidConfigException if there was any error, with all of them in the order of lines
+     */
     public void finish() throws InvalidConfigException {
         requireKnown();
         if (!problems.isEmpty()) {
@@ -181,7 +191,7 @@ public final class TomlReader {
         tables.forEach(TomlReader::requireKnown);
     }
 
-    /** The tables under {@code [[key]]}, each read like a file; {@link #finish} of this one is for them too. */
+    /** Returns the tables under {@code [[key]]}, each read like a file; {@link #finish} of this reader covers them. */
     public List<TomlReader> tables(String key, int most) {
         Object value = value(key);
         if (value == null) {
@@ -206,7 +216,7 @@ public final class TomlReader {
     }
 
     /**
-     * A list of texts, none twice, in the file's order.
+     * Returns a list of texts, none twice, in the file's order.
      *
      * @param form of each, in words
      */
@@ -230,7 +240,7 @@ public final class TomlReader {
         return List.copyOf(texts);
     }
 
-    /** A list of whole numbers, none twice. */
+    /** Returns a list of whole numbers, none twice. */
     public Set<Integer> numbers(String key, int least, int most) {
         Set<Integer> numbers = new TreeSet<>();
         Object value = value(key);

@@ -7,7 +7,7 @@ import java.util.TreeSet;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Slurm's limits hold for a VM only through these three controllers; either version will do. */
+/** Checks the three cgroup controllers through which Slurm's limits bind a VM; either version of cgroups suffices. */
 record CgroupCheck() implements PreflightCheck {
     private static final List<String> NEEDED = List.of("cpu", "cpuset", "memory");
     private static final String MEND = "add cgroup_enable=memory to the kernel's command line";

@@ -5,8 +5,9 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * Whether this JVM started from an AppCDS archive of ours: one is mapped into it besides the JRE's own. An archive that
- * a new JRE or a changed jar made stale is passed over in silence, so a file that is there proves nothing.
+ * Checks whether this JVM started from an AppCDS archive of Cloister's: one is mapped into it in addition to the JRE's
+ * own. The JVM silently ignores an archive that a new JRE or a changed jar made stale, so the file's existence proves
+ * nothing.
  */
 record ClassArchiveCheck() implements PreflightCheck {
     @Override

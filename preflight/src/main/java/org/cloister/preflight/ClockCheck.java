@@ -5,7 +5,10 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** munge and certificates fail on clocks that differ. Asks chrony, then systemd. */
+/**
+ * Checks that the clock is synchronised, since munge and certificates fail if clocks differ. Queries chrony, then
+ * systemd.
+ */
 record ClockCheck() implements PreflightCheck {
     private static final String MEND = "apt-get install chrony, or dnf install chrony; then chronyc waitsync";
 

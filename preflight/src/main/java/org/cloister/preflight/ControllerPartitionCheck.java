@@ -3,7 +3,10 @@ package org.cloister.preflight;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** The partition of controlling VMs: there, up, open to the service account, and without an end of its own. */
+/**
+ * Checks the partition of controlling VMs: it exists, is up, is open to the service account, and has no time limit of
+ * its own.
+ */
 record ControllerPartitionCheck(RelaySlurmSettings slurm) implements PreflightCheck {
     @Override
     public String name() {

@@ -3,7 +3,7 @@ package org.cloister.preflight;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** A core of QEMU or of a daemon is memory on a disk. */
+/** Checks that core dumps are dropped: a core of QEMU or of a daemon is memory on a disk. */
 record CoreDumpCheck() implements PreflightCheck {
     @Override
     public String name() {

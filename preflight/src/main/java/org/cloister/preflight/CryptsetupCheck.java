@@ -6,7 +6,7 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** The library that opens volumes, libcryptsetup.so.12, and the version that its command tells. */
+/** Checks the library that opens volumes, libcryptsetup.so.12, and the version that its command reports. */
 record CryptsetupCheck() implements PreflightCheck {
     private static final MajorMinorVersion OLDEST = new MajorMinorVersion(2, 4);
     private static final String MEND = "apt-get install cryptsetup-bin libcryptsetup12, or dnf install cryptsetup";

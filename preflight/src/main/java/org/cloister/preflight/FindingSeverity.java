@@ -2,9 +2,9 @@ package org.cloister.preflight;
 
 import java.util.Locale;
 
-/** How bad a finding is, best first. */
+/** Severity of a finding, best first. */
 public enum FindingSeverity {
-    /** As it should be. */
+    /** The requirement is met. */
     OK,
     /** Works with a loss that the finding names, or could not be checked. */
     WARNING,

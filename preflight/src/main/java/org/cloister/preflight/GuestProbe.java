@@ -13,10 +13,14 @@ import org.cloister.preflight.machine.UndeterminedException;
  * @param accelerator as QEMU names it: kvm or tcg
  */
 record GuestProbe(String accelerator) {
-    /** Debian's name, and where RHEL keeps it. */
+    /** Debian's name, and RHEL's path. */
     private static final List<String> EMULATORS = List.of("qemu-system-x86_64", "/usr/libexec/qemu-kvm");
 
-    /** @param text what happened, in a few words */
+    /**
+     * Result of a run.
+     *
+     * @param text a short description
+     */
     record Outcome(boolean reachedLongMode, String text) {}
 
     static Optional<String> emulator(InspectedMachine machine) {
@@ -33,7 +37,7 @@ record GuestProbe(String accelerator) {
                     .orElseThrow(() -> new UndeterminedException(emulator + " has gone", emulator + " --version"))
                     .requirePermitted());
         } catch (ProgramTimeoutException e) {
-            // On some machines KVM starts a guest that never gets anywhere.
+            // On some machines KVM starts a guest that makes no progress.
             return new Outcome(false, "-accel " + accelerator + ": " + e.reason());
         }
     }

@@ -4,7 +4,10 @@ import java.util.Optional;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** {@code hidepid=2}: a user of a project sees no other user's processes. Newer kernels print it as a word. */
+/**
+ * Checks {@code hidepid=2}, with which a user of a project sees no other user's processes. Newer kernels print it as a
+ * word.
+ */
 record HiddenProcessesCheck() implements PreflightCheck {
     @Override
     public String name() {

@@ -3,7 +3,10 @@ package org.cloister.preflight;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** The Java that this runs on, which is also the daemons'. An older one than 17 would not have come this far. */
+/**
+ * Checks the Java that runs this program, which also runs the daemons. A Java older than 17 would not have come this
+ * far.
+ */
 record JavaRuntimeCheck() implements PreflightCheck {
     @Override
     public String name() {

@@ -6,11 +6,11 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * Whether the running kernel has a part, built in or as a module that can be loaded.
+ * Checks whether the running kernel has a feature, built in or as a module that can be loaded.
  *
- * @param module as modprobe takes it
+ * @param module as modprobe accepts it
  * @param option its CONFIG_ name, without the prefix
- * @param loss what is lost without it, for whoever reads the finding
+ * @param loss what is lost without it, for the reader of the finding
  */
 record KernelFeatureCheck(String name, FindingSeverity ifAbsent, String module, String option, String loss)
         implements PreflightCheck {
@@ -55,7 +55,7 @@ record KernelFeatureCheck(String name, FindingSeverity ifAbsent, String module, 
         return lists(machine, modules + "/modules.dep") ? Optional.of("can be loaded") : Optional.empty();
     }
 
-    /** What the kernel lists of itself, where it lists this part. */
+    /** Returns whether the kernel's own lists contain the feature, where there is such a list. */
     private boolean registered(InspectedMachine machine) throws UndeterminedException {
         return switch (module) {
             case "tun" -> hasLine(machine, "/proc/misc", "\\s*[0-9]+ tun");
@@ -63,7 +63,7 @@ record KernelFeatureCheck(String name, FindingSeverity ifAbsent, String module, 
         };
     }
 
-    /** y, m or n; empty where no configuration is readable. */
+    /** Returns y, m or n; empty if no configuration is readable. */
     private Optional<String> configured(InspectedMachine machine, String release) throws UndeterminedException {
         Optional<String> config = machine.read("/boot/config-" + release);
         if (config.isEmpty()) {
@@ -76,7 +76,10 @@ record KernelFeatureCheck(String name, FindingSeverity ifAbsent, String module, 
                 .orElse("n"));
     }
 
-    /** A module's file may be written with dashes and may be packed: kernel/drivers/md/dm-crypt.ko.xz. */
+    /**
+     * Returns whether a file lists the module; its file's name may have dashes and may be compressed:
+     * kernel/drivers/md/dm-crypt.ko.xz.
+     */
     private boolean lists(InspectedMachine machine, String file) throws UndeterminedException {
         String name = module.replace("_", "[-_]");
         return hasLine(machine, file, "(.*/)?" + name + "\\.ko(\\.(gz|xz|zst))?(:.*)?");

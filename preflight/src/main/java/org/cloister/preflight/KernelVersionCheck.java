@@ -4,7 +4,7 @@ import java.util.Optional;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** The running kernel. 5.14 is RHEL 9's and the oldest that the rest was run on. */
+/** Checks the running kernel's version. 5.14 is RHEL 9's, and the oldest with which the rest was run. */
 record KernelVersionCheck() implements PreflightCheck {
     private static final MajorMinorVersion OLDEST = new MajorMinorVersion(5, 14);
 

@@ -3,7 +3,10 @@ package org.cloister.preflight;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Whether guests run on the processor: proved by one that did. {@code /dev/kvm} opens on machines whose guests hang. */
+/**
+ * Checks that guests run on the processor, by running one: {@code /dev/kvm} can be opened even on machines whose guests
+ * hang.
+ */
 record KvmCheck() implements PreflightCheck {
     @Override
     public String name() {

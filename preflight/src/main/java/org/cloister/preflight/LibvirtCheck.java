@@ -5,7 +5,7 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Whether libvirt answers at the URI that agent-host will use. RHEL 9 began with 8.0. */
+/** Checks that libvirt answers at the URI that agent-host will use. RHEL 9 began with 8.0. */
 record LibvirtCheck(String uri) implements PreflightCheck {
     private static final MajorMinorVersion OLDEST = new MajorMinorVersion(8, 0);
 
@@ -39,7 +39,7 @@ record LibvirtCheck(String uri) implements PreflightCheck {
                 : PreflightFinding.ok(this, text);
     }
 
-    /** virsh says that it failed first and why after that. */
+    /** Returns the cause: virsh first prints that it failed, and then the cause. */
     private static String reason(ProgramResult virsh) {
         return virsh.err()
                 .lines()

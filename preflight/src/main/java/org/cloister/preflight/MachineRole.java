@@ -2,13 +2,13 @@ package org.cloister.preflight;
 
 import java.util.Locale;
 
-/** What the machine is to be. */
+/** Role of a machine. */
 public enum MachineRole {
     /** A compute host: runs VMs. */
     HOST,
     /** A guest: a controlling or a worker VM. */
     VM,
-    /** Where agent-relay runs and submits to Global Slurm. */
+    /** A server that runs agent-relay and submits to Global Slurm. */
     RELAY;
 
     @Override

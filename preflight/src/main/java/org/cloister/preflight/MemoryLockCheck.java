@@ -6,10 +6,13 @@ import java.util.regex.Pattern;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Keys lie in locked memory: 8 MiB, systemd's default, hold some thousand of them with the buffers of their use. */
+/**
+ * Checks the limit of locked memory, which holds keys: 8 MiB, systemd's default, hold some thousand of them with the
+ * buffers of their use.
+ */
 record MemoryLockCheck() implements PreflightCheck {
     private static final long NEED_BYTES = 8L << 20;
-    /** Bit 14: limits do not bind who has it. */
+    /** Bit 14: limits do not bind a process that has it. */
     private static final long CAP_IPC_LOCK = 1L << 14;
 
     private static final Pattern LIMIT = Pattern.compile("(?m)^Max locked memory +(\\S+) +(\\S+)");

@@ -7,7 +7,7 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Whether Open vSwitch's database answers on its socket, in the folder that OVS_RUNDIR names. */
+/** Checks that Open vSwitch's database answers on its socket, in the folder that OVS_RUNDIR names. */
 record OpenVswitchCheck() implements PreflightCheck {
     /** The first with a meter table that userspace and kernel datapath share; RHEL 9 and Debian 12 have newer ones. */
     private static final MajorMinorVersion OLDEST = new MajorMinorVersion(2, 17);
@@ -41,7 +41,9 @@ record OpenVswitchCheck() implements PreflightCheck {
                 : PreflightFinding.ok(this, text);
     }
 
-    /** Asks the database alone: without {@code --no-wait} a vswitchd that never ran on it is waited for. */
+    /**
+     * Queries the database alone: without {@code --no-wait}, ovs-vsctl would wait for a vswitchd that never ran on it.
+     */
     static Optional<ProgramResult> queryDatabase(InspectedMachine machine, String... words)
             throws UndeterminedException {
         List<String> argv = new ArrayList<>(List.of("ovs-vsctl", "--no-wait", "--db=" + socket(machine)));

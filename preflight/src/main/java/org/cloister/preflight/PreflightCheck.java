@@ -4,11 +4,11 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * One need of a host or a VM. Decides from what the machine answers; {@link PreflightChecks} makes a warning of what is
- * unknown.
+ * Checks one requirement of a host or a VM. Decides from the machine's answers; {@link PreflightChecks} reports an item
+ * that cannot be determined as a warning.
  */
 interface PreflightCheck {
-    /** As in {@code agentctl doctor --check NAME}; once given it stays. */
+    /** Returns the name used in {@code agentctl doctor --check NAME}; it never changes once released. */
     String name();
 
     PreflightFinding run(InspectedMachine machine) throws UndeterminedException;

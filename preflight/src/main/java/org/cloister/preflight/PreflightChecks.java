@@ -6,12 +6,16 @@ import java.util.Set;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Runs the checks of a role, one after the other, in the order in which a job meets what they look at. */
+/** Runs the checks of a role, one after the other, in the order in which a job depends on what they examine. */
 public final class PreflightChecks {
     private final MachineRole role;
     private final List<PreflightCheck> checks;
 
-    /** @param libvirt the URI that agent-host will use */
+    /**
+     * Selects the role's checks.
+     *
+     * @param libvirt the URI that agent-host will use
+     */
     public PreflightChecks(MachineRole role, String libvirt, RelaySlurmSettings slurm) {
         this.role = role;
         this.checks = switch (role) {
@@ -25,7 +29,11 @@ public final class PreflightChecks {
         return checks.stream().map(PreflightCheck::name).toList();
     }
 
-    /** @param only names of checks; empty for all */
+    /**
+     * Runs the checks.
+     *
+     * @param only names of checks; empty for all
+     */
     public PreflightReport examine(InspectedMachine machine, Set<String> only) {
         List<PreflightFinding> findings = new ArrayList<>();
         for (PreflightCheck check : checks) {
@@ -36,7 +44,7 @@ public final class PreflightChecks {
         return new PreflightReport(role, findings);
     }
 
-    /** Unknown is not absent: a check that cannot be carried out is a warning with its reason. */
+    /** Runs a check. Unknown is not absent: a check that cannot be carried out is a warning with its reason. */
     static PreflightFinding examine(InspectedMachine machine, PreflightCheck check) {
         try {
             return check.run(machine);
@@ -45,7 +53,7 @@ public final class PreflightChecks {
         }
     }
 
-    /** Nothing is encrypted on a host: ESP, device mapper and cryptsetup are its VMs' own. */
+    /** Returns the checks of a host. A host encrypts nothing: ESP, device mapper and cryptsetup are its VMs' own. */
     private static List<PreflightCheck> hostChecks(String libvirt) {
         return List.of(
                 new KernelVersionCheck(),

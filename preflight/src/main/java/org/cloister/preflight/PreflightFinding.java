@@ -3,9 +3,9 @@ package org.cloister.preflight;
 import java.util.Optional;
 
 /**
- * What one check found.
+ * Result of one check.
  *
- * @param remedy the command or package that mends it; there for every warning and failure
+ * @param remedy the command or package that resolves it; present for every warning and failure
  */
 public record PreflightFinding(String check, FindingSeverity severity, String text, Optional<String> remedy) {
     static PreflightFinding ok(PreflightCheck check, String text) {

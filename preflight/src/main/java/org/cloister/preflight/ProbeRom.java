@@ -3,21 +3,21 @@ package org.cloister.preflight;
 import java.util.HexFormat;
 
 /**
- * A ROM of 64 KiB that takes a processor from reset to long mode and says so on port 0xf4, where QEMU's isa-debug-exit
- * ends the process with a status of our choice. It needs the first 20 KiB of memory and nothing else: no BIOS, no disk,
- * no interrupt. It covers what guests failed at on machines whose {@code /dev/kvm} only looks right: instructions in real
- * mode, CPUID, reading and writing a model-specific register, paging, memory.
+ * A ROM of 64 KiB that takes a processor from reset to long mode and reports the result on port 0xf4, where QEMU's
+ * isa-debug-exit ends the process with a status of our choice. It needs the first 20 KiB of memory and nothing else: no
+ * BIOS, no disk, no interrupt. It covers what guests failed at on machines whose {@code /dev/kvm} only looks right:
+ * instructions in real mode, CPUID, reading and writing a model-specific register, paging, memory.
  */
 final class ProbeRom {
-    /** Written to port 0xf4 at the end. */
+    /** Value written to port 0xf4 at the end. */
     static final int REACHED = 0x2a;
-    /** Written there if the processor has no long mode or memory does not keep what is written to it. */
+    /** Value written there if the processor has no long mode, or memory does not retain what is written to it. */
     static final int FAILED = 0x2b;
 
     private static final int BYTES = 0x10000;
     private static final int RESET_VECTOR = 0xfff0;
 
-    /** The ROM lies at 0xf0000 as well as below 4 GiB; far jumps and the descriptor table use the lower place. */
+    /** The ROM is mapped at 0xf0000 as well as below 4 GiB; far jumps and the descriptor table use the lower place. */
     private static final String CODE = """
             fa              # 000 real:  cli
             b8 00 f0        # 001        mov   ax, 0xf000
@@ -72,7 +72,7 @@ final class ProbeRom {
             1f 00 b8 00 0f 00 # 0d8 gdtr: 31, 0xf00b8
             """;
 
-    /** Where every x86 processor starts: jmp to offset 0. */
+    /** Code where every x86 processor starts: jmp to offset 0. */
     private static final String RESET = "e9 0d 00";
 
     private ProbeRom() {}
@@ -84,7 +84,7 @@ final class ProbeRom {
         return image;
     }
 
-    /** What isa-debug-exit makes of a value. */
+    /** Returns the exit status that isa-debug-exit makes of a value. */
     static int exitStatus(int value) {
         return value << 1 | 1;
     }

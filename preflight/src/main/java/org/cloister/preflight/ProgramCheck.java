@@ -3,7 +3,7 @@ package org.cloister.preflight;
 import java.util.Optional;
 import org.cloister.preflight.machine.InspectedMachine;
 
-/** A program that has to be there; its start shows the rest. */
+/** Checks that a program is installed; its start shows the rest. */
 record ProgramCheck(String name, String program, String debianPackage) implements PreflightCheck {
     static ProgramCheck of(String name, String program, String debianPackage) {
         return new ProgramCheck(name, program, debianPackage);

@@ -3,7 +3,7 @@ package org.cloister.preflight;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Yama's scope 3: nobody traces anybody, and it cannot be taken back. */
+/** Checks Yama's scope 3: no process may trace another, and it cannot be revoked. */
 record PtraceScopeCheck() implements PreflightCheck {
     private static final String FILE = "/proc/sys/kernel/yama/ptrace_scope";
 

@@ -5,7 +5,7 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** The program that libvirt runs VMs with. 6.2 is the oldest with the machine that the image boots on. */
+/** Checks the program with which libvirt runs VMs. 6.2 is the oldest with the machine type that the image boots on. */
 record QemuEmulatorCheck() implements PreflightCheck {
     private static final MajorMinorVersion OLDEST = new MajorMinorVersion(6, 2);
     private static final String MEND = "apt-get install qemu-system-x86, or dnf install qemu-kvm";

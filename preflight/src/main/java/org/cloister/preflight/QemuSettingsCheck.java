@@ -6,8 +6,9 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * What libvirt does with each QEMU, on its own host: it has to leave it in the job's cgroup, where agent-host puts it, and
- * to confine its system calls, and to bound the log of what it says. Settings are lines of {@code name = value}; a list may go over several.
+ * Checks the settings with which libvirt on this host runs each QEMU: it must leave QEMU in the job's cgroup, where
+ * agent-host puts it, confine its system calls, and bound the log of its output. Settings are lines of
+ * {@code name = value}; a list may span several.
  */
 record QemuSettingsCheck() implements PreflightCheck {
     private static final String FILE = "/etc/libvirt/qemu.conf";
@@ -56,7 +57,7 @@ record QemuSettingsCheck() implements PreflightCheck {
                 "set cgroup_controllers = [ ] in " + FILE + ", and systemctl restart libvirtd");
     }
 
-    /** One that is there twice is to be right twice. */
+    /** Returns all values of a setting: one that occurs twice must be right twice. */
     private static List<String> all(Pattern setting, String settings) {
         return setting.matcher(settings)
                 .results()

@@ -7,7 +7,10 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** What a guest writes to its root lies in RAM: a limit below all of RAM keeps a job from starving its own daemons. */
+/**
+ * Checks the limit of the overlay in RAM that takes a guest's writes to its root: a limit below all of RAM keeps a job
+ * from starving its own daemons.
+ */
 record RamOverlayCheck() implements PreflightCheck {
     private static final Pattern MEMORY = Pattern.compile("(?m)^MemTotal:\\s+([0-9]{1,15}) kB$");
     private static final String MEND = "boot the image that packaging/image builds";

@@ -5,11 +5,11 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * How a relay submits to Global Slurm.
+ * Settings with which a relay submits to Global Slurm.
  *
  * @param user the service account
  * @param partition for tickets
- * @param controllers the partition for controlling VMs; empty for a relay that takes no openings
+ * @param controllers the partition for controlling VMs; empty for a relay that accepts no openings
  * @param accounts of the projects that the site has approved
  */
 public record RelaySlurmSettings(String user, String partition, Optional<String> controllers, List<String> accounts) {
@@ -18,7 +18,11 @@ public record RelaySlurmSettings(String user, String partition, Optional<String>
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.][A-Za-z0-9_.-]{0,63}");
 
-    /** @throws IllegalArgumentException if a name could be anything but one; the text says which */
+    /**
+     * Checks the names.
+     *
+     * @throws IllegalArgumentException if one is not a name as Slurm accepts it; the message names it
+     */
     public RelaySlurmSettings {
         accounts = accounts.stream().distinct().toList();
         require("user", user);

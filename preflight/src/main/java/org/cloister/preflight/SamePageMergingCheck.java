@@ -3,7 +3,9 @@ package org.cloister.preflight;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Kernel same-page merging lets one guest find out by timing what another has in memory. */
+/**
+ * Checks that kernel same-page merging is off: with it, one guest can find out by timing what another has in memory.
+ */
 record SamePageMergingCheck() implements PreflightCheck {
     @Override
     public String name() {

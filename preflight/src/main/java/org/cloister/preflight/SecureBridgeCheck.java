@@ -5,7 +5,10 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** The bridge that VMs hang on. In any other fail mode it forwards everything once vswitchd has restarted. */
+/**
+ * Checks the bridge to which VMs are attached. In any fail mode but secure it forwards everything once vswitchd has
+ * restarted.
+ */
 record SecureBridgeCheck() implements PreflightCheck {
     static final String BRIDGE = "br-secure";
     private static final String MAKE =

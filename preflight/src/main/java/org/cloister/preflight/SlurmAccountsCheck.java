@@ -6,7 +6,10 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Whether the service account may charge each project's account; what is missing is said as the lines to run. */
+/**
+ * Checks that the service account may charge each project's account; its remedy is the commands that add the missing
+ * items.
+ */
 record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
     @Override
     public String name() {
@@ -64,7 +67,7 @@ record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
                 "account=" + account,
                 "user=" + slurm.user(),
                 "format=Partition");
-        // One without a partition holds for all, and is an empty line.
+        // An association without a partition applies to all, and is an empty line.
         boolean holds = own.text().lines().anyMatch(line -> line.isEmpty() || line.equals(slurm.partition()));
         if (!holds) {
             problems.add(slurm.user() + " has no association with account " + account);
@@ -86,7 +89,7 @@ record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
         }
     }
 
-    /** slurmctld's own word, with all its limits; nothing is enqueued. */
+    /** Tests a submission with slurmctld itself and all its limits; nothing is enqueued. */
     private void submission(InspectedMachine machine, String account, List<String> problems, List<String> mends)
             throws UndeterminedException {
         String[] words = {

@@ -6,7 +6,7 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Slurm's commands. They tell their version only where they find a configuration. */
+/** Checks Slurm's commands. They report their version only where they find a configuration. */
 record SlurmClientCheck() implements PreflightCheck {
     private static final MajorMinorVersion OLDEST = new MajorMinorVersion(22, 5);
 
@@ -36,7 +36,7 @@ record SlurmClientCheck() implements PreflightCheck {
                 : PreflightFinding.ok(this, asked.get().firstOutputLine());
     }
 
-    /** The line that ended it comes after all that led there. */
+    /** Returns the last error: the line with the final cause comes after all that led to it. */
     static String firstErrorLine(ProgramResult slurm) {
         return slurm.err()
                 .lines()

@@ -8,11 +8,15 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Answers of Slurm's commands about the site's own configuration, which no user writes. */
+/** Output of Slurm's commands about the site's own configuration, which no user writes. */
 record SlurmConfigOutput(String text) {
     private static final String INSTALL = "apt-get install slurm-client, or dnf install slurm";
 
-    /** @throws UndeterminedException where the command is missing or failed */
+    /**
+     * Runs a command.
+     *
+     * @throws UndeterminedException if the command is missing or failed
+     */
     static SlurmConfigOutput of(InspectedMachine machine, String... words) throws UndeterminedException {
         ProgramResult ran = run(machine, words);
         if (!ran.succeeded()) {
@@ -30,14 +34,17 @@ record SlurmConfigOutput(String text) {
         return ran.get();
     }
 
-    /** Of {@code Key = VALUE} at a line's start, or of {@code Key=VALUE} anywhere between blanks; empty if not there. */
+    /**
+     * Returns the value of {@code Key = VALUE} at a line's start, or of {@code Key=VALUE} anywhere between blanks;
+     * empty if there is none.
+     */
     String value(String key) {
         Matcher found =
                 Pattern.compile("(?m)(?:^|\\s)" + key + "(?:\\s+= |=)(\\S*)").matcher(text);
         return found.find() ? found.group(1) : "";
     }
 
-    /** Whether a list such as AllowAccounts has a name, or is ALL. */
+    /** Returns whether a list such as AllowAccounts contains a name, or is ALL. */
     boolean allows(String key, String name) {
         List<String> names = List.of(value(key).split(",", -1));
         return names.equals(List.of("ALL")) || names.contains(name);

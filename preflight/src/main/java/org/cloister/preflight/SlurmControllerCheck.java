@@ -5,7 +5,7 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Whether a slurmctld of the cluster answers; a backup does as well as the primary one. */
+/** Checks that a slurmctld of the cluster answers; a backup suffices as well as the primary one. */
 record SlurmControllerCheck() implements PreflightCheck {
     @Override
     public String name() {

@@ -8,13 +8,15 @@ import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * What Slurm says of a partition.
+ * State of a partition as Slurm reports it.
  *
- * @param finding why nothing can be submitted to it; empty if something can
+ * @param finding why nothing can be submitted to it; empty if submission is possible
  */
 record SlurmPartitionState(SlurmConfigOutput text, Optional<PreflightFinding> finding) {
     /**
-     * @param option by which another partition can be named
+     * Queries a partition.
+     *
+     * @param option with which another partition can be named
      * @param user who submits
      */
     static SlurmPartitionState of(

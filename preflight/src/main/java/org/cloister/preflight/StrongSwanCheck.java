@@ -4,7 +4,10 @@ import java.util.List;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** charon, the plugin we speak to it through, and something that does ESP: the kernel or, slower, kernel-libipsec. */
+/**
+ * Checks charon, its vici plugin, through which Cloister controls it, and an implementation of ESP: the kernel or,
+ * slower, kernel-libipsec.
+ */
 record StrongSwanCheck() implements PreflightCheck {
     private static final List<String> DAEMONS = List.of(
             "charon-systemd", "/usr/lib/ipsec/charon", "/usr/libexec/strongswan/charon", "/usr/libexec/ipsec/charon");

@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** Guests' memory must not reach a disk in the clear. Swap on dm-crypt or in RAM (zram) does no harm. */
+/** Checks that guests' memory cannot reach a disk in the clear. Swap on dm-crypt or in RAM (zram) does no harm. */
 record SwapCheck() implements PreflightCheck {
     @Override
     public String name() {

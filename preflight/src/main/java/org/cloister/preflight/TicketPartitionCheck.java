@@ -3,7 +3,7 @@ package org.cloister.preflight;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** The partition that tickets go to: there, up, and open to the service account. */
+/** Checks the partition for tickets: it exists, is up, and is open to the service account. */
 record TicketPartitionCheck(RelaySlurmSettings slurm) implements PreflightCheck {
     @Override
     public String name() {

@@ -4,7 +4,7 @@ import java.util.Optional;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
-/** A user namespace of an unprivileged user opens most of the kernel's holes to a job. */
+/** Checks that unprivileged users cannot create user namespaces, which expose most of the kernel's holes to a job. */
 record UserNamespacesCheck() implements PreflightCheck {
     private static final String DEBIAN = "/proc/sys/kernel/unprivileged_userns_clone";
     private static final String MAXIMUM = "/proc/sys/user/max_user_namespaces";

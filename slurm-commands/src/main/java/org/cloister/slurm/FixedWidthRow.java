@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A line of columns of fixed width, each followed by a bar, as {@code -O field:width|} has squeue and sinfo print it. What
- * stands in a column moves no other one; a line that is otherwise ends the reading, for then none can be trusted.
+ * A line of columns of fixed width, each followed by a bar, as squeue and sinfo print it with {@code -O field:width|}.
+ * The content of a column moves no other one; a line of another form ends the reading, since then no column can be
+ * trusted.
  */
 public final class FixedWidthRow {
     private final String program;
@@ -17,7 +18,11 @@ public final class FixedWidthRow {
         this.line = line;
     }
 
-    /** @throws SlurmUnavailableException if there are more lines than {@code max} */
+    /**
+     * Splits the output into lines.
+     *
+     * @throws SlurmUnavailableException if there are more lines than {@code max}
+     */
     public static List<FixedWidthRow> of(String program, String text, int max) throws SlurmUnavailableException {
         List<FixedWidthRow> lines = new ArrayList<>();
         for (String line : (Iterable<String>) text.lines()::iterator) {
@@ -29,7 +34,7 @@ public final class FixedWidthRow {
         return lines;
     }
 
-    /** The next column, without the blanks behind. */
+    /** Returns the next column, without trailing blanks. */
     public String next(int width) throws SlurmUnavailableException {
         int end = at + width;
         if (end >= line.length() || line.charAt(end) != '|') {
@@ -46,7 +51,7 @@ public final class FixedWidthRow {
         }
     }
 
-    /** For a reader who finds a column's value to be none that there is. */
+    /** Returns the error for a caller that finds a column's value invalid. */
     public SlurmUnavailableException strange() {
         return new SlurmUnavailableException(program + ": a line that is not as asked for: " + line);
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** Slurm's lists of nodes, {@code h[1-4,7]}, unfolded by Slurm itself; what was unfolded before is remembered. */
+/** Expands Slurm's hostlists, {@code h[1-4,7]}, with Slurm itself, and caches the results. */
 public final class HostlistExpander {
     public static final Pattern NODE = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}");
 

@@ -1,12 +1,12 @@
 package org.cloister.slurm;
 
-/** Other programs' words, fit for a log line. */
+/** Makes other programs' text fit for a log line. */
 public final class LogText {
     private static final int MAX = 400;
 
     private LogText() {}
 
-    /** One line of printable ASCII of at most 400 characters. */
+    /** Returns one line of printable ASCII of at most 400 characters. */
     public static String printable(String text) {
         String clean = text.strip().replaceAll("\\s+", " ").replaceAll("[^ -~]", "?");
         return clean.length() <= MAX ? clean : clean.substring(0, MAX - 3) + "...";

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Runs a program of Slurm's to its end, in bounded time and with bounded output. */
+/** Runs one of Slurm's programs to its end, in bounded time and with bounded output. */
 public final class SlurmCommand {
     private static final int MAX_OUTPUT_BYTES = 32 << 20;
     private static final int MAX_ERRORS_BYTES = 64 << 10;
@@ -28,7 +28,9 @@ public final class SlurmCommand {
     private final Duration limit;
 
     /**
-     * @param folder where sbatch and the others lie; by PATH if empty
+     * Configures the runs.
+     *
+     * @param folder of sbatch and the other programs; found by PATH if empty
      * @param configuration a slurm.conf (SLURM_CONF); the programs' own default if empty
      * @param limit of each run, after which the program is killed
      */
@@ -38,9 +40,9 @@ public final class SlurmCommand {
         this.limit = limit;
     }
 
-    /** What a program said and how it ended. */
+    /** Output and exit status of a program. */
     public record Output(int exit, String out, String err) {
-        /** The last line that it said of an error, without its own name. */
+        /** Returns the last line of its errors, without its own name. */
         public String complaint() {
             String said = (err.isBlank() ? out : err)
                     .lines()
@@ -50,7 +52,7 @@ public final class SlurmCommand {
         }
     }
 
-    /** As {@link #run}, where any exit status but 0 says nothing. */
+    /** Runs a program like {@link #run}, where any exit status but 0 counts as no answer; returns its output. */
     public String succeed(String program, List<String> arguments) throws SlurmUnavailableException {
         Output output = run(program, arguments, "");
         if (output.exit() != 0) {
@@ -60,7 +62,10 @@ public final class SlurmCommand {
     }
 
     /**
-     * @throws SlurmUnavailableException if it could not be run, did not end in time or said too much; it is dead then
+     * Runs a program to its end.
+     *
+     * @throws SlurmUnavailableException if it could not be run, did not end in time or wrote too much; it is then
+     *     killed
      */
     public Output run(String program, List<String> arguments, String input) throws SlurmUnavailableException {
         List<String> argv = new ArrayList<>(
@@ -75,7 +80,7 @@ public final class SlurmCommand {
             throw new SlurmUnavailableException(
                     program + ": cannot be run: " + e.getMessage() + "; install Slurm's commands");
         }
-        // Of the first stream that failed: the program is killed then, and the other is cut off by that.
+        // Error of the first stream that failed: the program is then killed, which also cuts off the other stream.
         AtomicReference<IOException> failure = new AtomicReference<>();
         try {
             CompletableFuture<String> out = read(process, process.getInputStream(), MAX_OUTPUT_BYTES, failure);
@@ -93,8 +98,8 @@ public final class SlurmCommand {
             IOException first = failure.get();
             throw new SlurmUnavailableException(program + ": output: " + (first == null ? e : first).getMessage());
         } finally {
-            // A site's wrapper may have children of its own. One that has ended has none any more, and to look for them
-            // reads what every process of the machine is.
+            // A site's wrapper may have children of its own. A program that has ended has none any more, and searching
+            // for them reads every process of the machine.
             if (process.isAlive()) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
@@ -102,7 +107,7 @@ public final class SlurmCommand {
         }
     }
 
-    /** Variables such as SBATCH_ACCOUNT or SQUEUE_FORMAT are options; none but ours count. */
+    /** Keeps only the variables set here: others such as SBATCH_ACCOUNT or SQUEUE_FORMAT act as options. */
     private void clean(Map<String, String> environment) {
         String path = environment.getOrDefault("PATH", "/usr/bin:/bin");
         environment.clear();
@@ -112,14 +117,14 @@ public final class SlurmCommand {
         configuration.ifPresent(file -> environment.put("SLURM_CONF", file.toString()));
     }
 
-    /** Beside, for a program that does not read would outlast its limit. */
+    /** Writes on a separate thread, since a program that does not read would block this one beyond its limit. */
     private static void feed(Process process, String input) {
         Thread writer = new Thread(
                 () -> {
                     try (OutputStream in = process.getOutputStream()) {
                         in.write(input.getBytes(StandardCharsets.US_ASCII));
                     } catch (IOException e) {
-                        // It ended without reading; its exit status says why.
+                        // The program ended without reading; its exit status gives the reason.
                         return;
                     }
                 },
@@ -152,7 +157,7 @@ public final class SlurmCommand {
         return all;
     }
 
-    /** One byte is one character, for columns are counted in bytes. */
+    /** Decodes one byte as one character, since columns are counted in bytes. */
     private static String read(InputStream stream, int max) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] piece = new byte[1 << 14];

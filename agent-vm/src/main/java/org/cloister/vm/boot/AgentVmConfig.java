@@ -9,12 +9,13 @@ import java.util.Optional;
 import org.cloister.daemon.TomlReader;
 
 /**
- * What {@code /etc/cloister/agent-vm.toml} says: the few things that a site sets in an image. All else comes over the channel.
+ * Contents of {@code /etc/cloister/agent-vm.toml}: the few settings that a site makes in an image. All other settings
+ * come over the channel.
  *
  * @param port the device of the channel; found by the port's name if empty
  * @param run a folder on tmpfs
- * @param metrics for node_exporter; none if empty
- * @param log the least that is logged
+ * @param metrics file for node_exporter; if empty, no metrics are written
+ * @param log the lowest level that is logged
  */
 public record AgentVmConfig(Optional<Path> port, Path run, Optional<Path> metrics, String log) {
     public static final Path DEFAULT_FILE = Path.of("/etc/cloister/agent-vm.toml");
@@ -24,9 +25,9 @@ public record AgentVmConfig(Optional<Path> port, Path run, Optional<Path> metric
     private static final String LOG = "info";
 
     /**
-     * Without the usual file everything is as it is by default; one that was named has to be there.
+     * Loads the configuration. Returns the defaults if the default file is missing; a file that was named must exist.
      *
-     * @throws org.cloister.daemon.InvalidConfigException with all that is wrong
+     * @throws org.cloister.daemon.InvalidConfigException with all errors in the file
      */
     public static AgentVmConfig load(Path file) throws IOException {
         if (file.equals(DEFAULT_FILE) && Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -47,12 +48,12 @@ public record AgentVmConfig(Optional<Path> port, Path run, Optional<Path> metric
         return new AgentVmConfig(port, run, metrics, log);
     }
 
-    /** {@link AgentVmStatusFile}' file. */
+    /** Returns the path of {@link AgentVmStatusFile}. */
     public Path status() {
         return run.resolve("agent-vm.status");
     }
 
-    /** {@link org.cloister.vm.system.volume.VolumeStatusFile}' file. */
+    /** Returns the path of {@link org.cloister.vm.system.volume.VolumeStatusFile}. */
     public Path volumes() {
         return run.resolve("agent-vm.volumes");
     }

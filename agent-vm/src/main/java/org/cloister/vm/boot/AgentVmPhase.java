@@ -2,30 +2,30 @@ package org.cloister.vm.boot;
 
 import java.util.Locale;
 
-/** How far a boot is, as agent-vm sees it. */
+/** Phase of a boot, as agent-vm sees it. */
 public enum AgentVmPhase {
-    /** It runs. */
+    /** The process runs. */
     STARTED,
-    /** It has the keys of this boot. */
+    /** The process has the keys of this boot. */
     KEYS,
-    /** Its host answers on the channel. */
+    /** The host answers on the channel. */
     ATTACHED,
-    /** It was told what it is for. */
+    /** The VM has received its assignment. */
     ASSIGNED,
-    /** Its host has vouched for it. */
+    /** The host has signed evidence about the VM. */
     VOUCHED,
-    /** It has what makes it somebody. */
+    /** The VM has received its credentials and keys. */
     GIVEN,
-    /** Of a worker: the way to its controlling VM is there. */
+    /** Only in a worker: the tunnel to its controlling VM is up. */
     TUNNEL,
-    /** It does what it is for. */
+    /** The VM performs its role. */
     READY,
-    /** It ends. */
+    /** The VM is shutting down. */
     LEAVING,
-    /** Its host does no more; agent-vm tries for ever. */
+    /** The channel to the host is lost; agent-vm keeps trying to reattach. */
     LOST;
 
-    /** As in the status file. */
+    /** Returns the word of the status file. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -10,8 +10,9 @@ import org.cloister.base.file.WorldReadableFile;
 import org.cloister.protocol.evidence.BootPublicKeys;
 
 /**
- * A file that says how far the boot is, for whoever looks from within: {@code phase PHASE}, the ids of the public keys, and for
- * each phase reached the seconds from the kernel's start and from this process' own until it was reached last.
+ * File that reports the boot's progress to observers inside the VM: {@code phase PHASE}, the ids of the public keys,
+ * and, for each phase reached, the seconds from the kernel's start and from this process' start until the phase was
+ * last reached.
  */
 public final class AgentVmStatusFile {
     private final Path file;
@@ -22,7 +23,7 @@ public final class AgentVmStatusFile {
         this.file = file;
     }
 
-    /** In place of what an earlier process of this boot has said. */
+    /** Creates the file and replaces that of an earlier process of this boot. */
     public static AgentVmStatusFile create(Path file) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         AgentVmStatusFile status = new AgentVmStatusFile(file);
@@ -35,7 +36,11 @@ public final class AgentVmStatusFile {
         writePhase(AgentVmPhase.KEYS);
     }
 
-    /** @return seconds since the kernel's start */
+    /**
+     * Records that the phase is reached.
+     *
+     * @return seconds since the kernel's start
+     */
     public synchronized double writePhase(AgentVmPhase phase) throws IOException {
         Uptime now = Uptime.now();
         reached.put(phase, now);

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the host what this VM is until it says so, and begins that; from then on whoever was begun hears what comes. All on the
- * channel's event loop.
+ * Asks the host for this VM's assignment until the host answers, then starts the assigned role and forwards all further
+ * events of the channel to it. All calls run on the channel's event loop.
  */
 public final class AssignmentPoller implements AgentLinkListener {
     private static final Logger LOG = LoggerFactory.getLogger(AssignmentPoller.class);
@@ -37,16 +37,22 @@ public final class AssignmentPoller implements AgentLinkListener {
     private @Nullable AgentLinkListener begun;
     private long pauseMs = FIRST_MS;
 
-    /** Begins what the VM is for. */
+    /** Starts the role that the VM is assigned. */
     @FunctionalInterface
     public interface RoleStarter {
-        /** @return hears of the channel, from its present attachment on */
+        /**
+         * Starts the role.
+         *
+         * @return the listener that receives the channel's events, from its present attachment on
+         */
         AgentLinkListener startRole(VmAssignment assignment);
     }
 
     /**
-     * @param believed the project of the assignment is, before anything is begun
-     * @param off ends a VM that has begun nothing
+     * Creates the poller.
+     *
+     * @param believed receives the assignment's project as a trust anchor before the role is started
+     * @param off powers off a VM that has not started a role
      */
     public AssignmentPoller(VmTrustStore believed, RoleStarter assigned, Runnable off) {
         this.believed = believed;
@@ -97,7 +103,9 @@ public final class AssignmentPoller implements AgentLinkListener {
         begun.onAttached(attachment);
     }
 
-    /** Whatever the host would have said it was for. */
+    /**
+     * Stops the VM. If it has no assignment yet, it becomes an unassigned VM, whatever its assignment would have been.
+     */
     @Override
     public void onShutdownRequest(Duration within) {
         if (begun == null) {

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What was begun in this boot, on tmpfs and before it is done: a line for the question to the host, by which this process' keys
- * became the only ones of the VM's life, and one for each step after it. An agent that finds it has other keys than the one that
- * wrote it. From any thread.
+ * Journal, on tmpfs, of the steps that were started in this boot; each line is written before its step is done. The
+ * first line records the request to the host that made this process' keys the only ones of the VM's life; each later
+ * line records one step. An agent that finds the file has other keys than the process that wrote it. Thread-safe.
  */
 public final class BootJournal {
     private static final Logger LOG = LoggerFactory.getLogger(BootJournal.class);
@@ -36,7 +36,7 @@ public final class BootJournal {
     }
 
     /**
-     * What cannot be read may have been anything.
+     * Opens the journal. A file that cannot be read counts as a record of any step.
      *
      * @param folder on tmpfs
      */
@@ -57,23 +57,26 @@ public final class BootJournal {
         return new BootJournal(file, List.of(), true);
     }
 
-    /** Whether a host was asked to vouch for keys. */
+    /** Returns whether a host was asked to sign evidence for keys. */
     public synchronized boolean hasRequestedEvidence() {
         return unknown || !lines.isEmpty();
     }
 
-    /** Whether it may have been for a VM of this role. */
+    /** Returns whether evidence may have been requested for a VM of this role. */
     public synchronized boolean mayHaveRequestedEvidenceAs(CertificateRole role) {
         return hasRequestedEvidence()
                 && lines.stream().noneMatch(line -> line.startsWith(ASKED) && !line.equals(ASKED + role));
     }
 
-    /** Whether every step may have been begun. */
+    /** Returns whether the journal's content is unknown, so that every step may have been started. */
     public boolean isUnreadable() {
         return unknown;
     }
 
-    /** The words of steps, each once, in their order; an agent of another release had others. */
+    /**
+     * Returns the names of the recorded steps, each once, in their order; an agent of another release may have had
+     * other steps.
+     */
     public synchronized List<String> steps() {
         return lines.stream()
                 .filter(line -> !line.startsWith(ASKED))
@@ -82,7 +85,7 @@ public final class BootJournal {
                 .toList();
     }
 
-    /** What was noted with a step. */
+    /** Returns the note that was recorded with a step. */
     public synchronized Optional<String> stepNote(String step) {
         return lines.stream()
                 .filter(line -> line.startsWith(step + " "))
@@ -92,7 +95,7 @@ public final class BootJournal {
     }
 
     /**
-     * Before the host is.
+     * Records the request for evidence; called before the host receives it.
      *
      * @param role of this VM
      */
@@ -102,7 +105,11 @@ public final class BootJournal {
         }
     }
 
-    /** @param note to undo it by; may be empty */
+    /**
+     * Records that a step is about to be done.
+     *
+     * @param note what undoing the step needs; may be empty
+     */
     public synchronized void recordStep(String step, String note) throws IOException {
         add(step + " " + note);
     }

@@ -22,8 +22,9 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.BootPublicKeys;
 
 /**
- * The two key pairs of one boot, made when agent-vm starts and never written anywhere. The private sealing key is in locked
- * memory and zeroed on close. The private signing key is Java's, for its TLS takes no other: it lives as long as the process.
+ * The two key pairs of one boot, made when agent-vm starts and never written anywhere. The private sealing key is in
+ * locked memory and zeroed on close. The private signing key is a Java key, since Java's TLS accepts no other: it lives
+ * as long as the process.
  */
 public final class BootKeyPairs implements AutoCloseable {
     /** SubjectPublicKeyInfo of P-384 up to the uncompressed point (RFC 5480). */
@@ -44,7 +45,11 @@ public final class BootKeyPairs implements AutoCloseable {
         this.shown = shown;
     }
 
-    /** @param secrets where the private sealing key is kept */
+    /**
+     * Generates both key pairs.
+     *
+     * @param secrets allocates the memory of the private sealing key
+     */
     public static BootKeyPairs generate(SecretAllocator secrets, SecureRandom random) throws IOException {
         KeyPair signing = signing(random);
         Hpke hpke = new Hpke(LibCryptoCalls.load(secrets));
@@ -62,27 +67,27 @@ public final class BootKeyPairs implements AutoCloseable {
         }
     }
 
-    /** What evidence binds this boot to. */
+    /** Returns the public keys to which evidence binds this boot. */
     public BootPublicKeys publicKeys() {
         return shown;
     }
 
-    /** For TLS and signatures of this boot. */
+    /** Returns the private key for TLS and signatures of this boot. */
     public PrivateKey signing() {
         return signing.getPrivate();
     }
 
-    /** Opens what was sealed to this boot, until it is closed. */
+    /** Returns the key that opens secrets sealed to this boot; it is usable until this object is closed. */
     public SealingKey sealing() {
         return sealing;
     }
 
-    /** For signed objects of this boot. */
+    /** Returns the signing key for signed objects of this boot. */
     public SigningKey signer() throws IOException {
         return SigningKey.of(signing);
     }
 
-    /** The private signing key in PKCS#8, for charon: a copy, the caller's to close. */
+    /** Returns a copy of the private signing key in PKCS#8, for charon; the caller closes it. */
     public SecretMemory signing(SecretAllocator secrets) throws IOException {
         byte[] pkcs8 = signing.getPrivate().getEncoded();
         try {
@@ -97,10 +102,10 @@ public final class BootKeyPairs implements AutoCloseable {
     }
 
     /**
-     * Opens what was sealed to this boot, until this is closed.
+     * Opens a secret that was sealed to this boot; possible until this object is closed.
      *
-     * @param info what it was sealed for
-     * @throws IOException if it was sealed to another key, or for something else
+     * @param info the purpose for which it was sealed
+     * @throws IOException if it was sealed to another key or for another purpose
      */
     public SecretMemory open(byte[] info, byte[] sealed) throws IOException {
         return hpke.open(sealing, info, NO_DATA, sealed);
@@ -111,7 +116,7 @@ public final class BootKeyPairs implements AutoCloseable {
         sealing.close();
     }
 
-    /** The ids of the public keys. */
+    /** Returns the ids of the public keys. */
     @Override
     public String toString() {
         return "BootKeyPairs[signing " + shown.signing() + ", sealing " + shown.sealing() + "]";

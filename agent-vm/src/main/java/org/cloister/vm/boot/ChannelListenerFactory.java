@@ -2,15 +2,19 @@ package org.cloister.vm.boot;
 
 import org.cloister.transport.link.AgentLinkListener;
 
-/** Where a VM learns what it is for, and begins it: a worker, or a project's controlling VM. */
+/**
+ * Creates the listener that receives the VM's assignment and starts its role: a worker's, or that of a project's
+ * controlling VM.
+ */
 @FunctionalInterface
 public interface ChannelListenerFactory {
     /**
-     * Once a boot, before the channel is opened.
+     * Creates the listener of the channel; called once per boot, before the channel is opened.
      *
      * @param keys of this boot
-     * @param believed nobody yet: a VM knows nobody until it was told of a project, and believes whom that names
-     * @return hears of the channel, on its loop
+     * @param believed trusts nobody yet: a VM trusts the people and machines that its project names, once it is
+     *     assigned one
+     * @return receives the channel's events, on its event loop
      */
     AgentLinkListener create(BootKeyPairs keys, VmTrustStore believed);
 }

@@ -10,8 +10,11 @@ import org.cloister.transport.link.MessageFraming;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A conversation in one circuit: in order, or ended. Over when the other end has said all. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+/**
+ * Handler of the messages on one end of a circuit. A message out of order closes the circuit; so does the end of the
+ * peer's output.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // failures of the channel arrive as its close
 public abstract class CircuitSession extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(CircuitSession.class);
 
@@ -25,15 +28,15 @@ public abstract class CircuitSession extends ChannelInboundHandlerAdapter {
         return circuit;
     }
 
-    /** From any thread. */
+    /** Sends a message. Thread-safe. */
     protected final void send(MessageLite message) {
         send(message, () -> {});
     }
 
     /**
-     * From any thread.
+     * Sends a message. Thread-safe.
      *
-     * @param first on the circuit's event loop, in one with it
+     * @param first runs on the circuit's event loop, in the same task as the send
      */
     protected final void send(MessageLite message, Runnable first) {
         circuit.channel().eventLoop().execute(() -> {
@@ -42,12 +45,15 @@ public abstract class CircuitSession extends ChannelInboundHandlerAdapter {
         });
     }
 
-    /** From any thread; what was said before goes out first. */
+    /** Closes the output after all messages sent before. Thread-safe. */
     public final void finishOutput() {
         circuit.shutdownOutput();
     }
 
-    /** Whether a break gets a log line; one of an unauthenticated peer need not. On the circuit's event loop. */
+    /**
+     * Returns whether a broken circuit is logged; that of an unauthenticated peer need not be. Called on the circuit's
+     * event loop.
+     */
     protected boolean isBreakLogged() {
         return true;
     }

@@ -26,8 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The channel to the host for as long as agent-vm runs: attached, lost and attached again, and each time said so. Revocation
- * lists that come down are the business of what has begun: a VM that was told of no project knows none of their issuers.
+ * The channel to the host for as long as agent-vm runs. Reattaches after each loss, and logs each loss and attachment.
+ * The listener that the VM's role provides handles revocation lists: a VM without a project knows none of their
+ * issuers.
  */
 public final class HostChannel implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HostChannel.class);
@@ -40,7 +41,7 @@ public final class HostChannel implements AutoCloseable {
         this.attached = attached;
     }
 
-    /** Opens the device at once, and for ever again when it is lost. */
+    /** Opens the device at once, and retries without limit whenever it is lost. */
     public static HostChannel open(
             EventLoop loop,
             Path device,
@@ -55,7 +56,7 @@ public final class HostChannel implements AutoCloseable {
         return new HostChannel(new AgentLink(loop, port, software, beliefs, life, new SecureRandom()), life.attached);
     }
 
-    /** When it is attached for the first time. */
+    /** Completes when the channel is attached for the first time. */
     public CompletionStage<Void> attached() {
         return attached;
     }
@@ -70,7 +71,9 @@ public final class HostChannel implements AutoCloseable {
         private final AgentVmStatusFile status;
         private final VmMetrics metrics;
         private final CompletableFuture<Void> attached = new CompletableFuture<>();
-        /** A host may be away for long; each try fails in the same way. */
+        /**
+         * Reason of the last loss, logged once: a host may be away for long, and each attempt fails in the same way.
+         */
         private String lastLoss = "";
 
         Listener(AgentLinkListener begun, AgentVmStatusFile status, VmMetrics metrics) {

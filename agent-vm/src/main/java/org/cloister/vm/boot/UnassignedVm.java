@@ -10,13 +10,20 @@ import org.cloister.transport.link.AgentLinkListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A VM that was not told what it is for: it has no name to serve and nobody to speak to, and waits. */
+/**
+ * Listener of a VM that has no assignment: it has no name to serve and no peer to connect to, and waits until it is
+ * stopped.
+ */
 public final class UnassignedVm implements AgentLinkListener {
     private static final Logger LOG = LoggerFactory.getLogger(UnassignedVm.class);
 
     private final Runnable off;
 
-    /** @param off ends this VM */
+    /**
+     * Creates the listener.
+     *
+     * @param off powers this VM off
+     */
     public UnassignedVm(Runnable off) {
         this.off = off;
     }
@@ -40,7 +47,7 @@ public final class UnassignedVm implements AgentLinkListener {
         attachment.refuse(dial, CloseReason.REFUSED);
     }
 
-    /** Of a project or a site that nobody here has heard of. */
+    /** Returns false: the list is of a project or a site that this VM does not know. */
     @Override
     public boolean onRevocationList(byte[] signed) {
         return false;

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A moment of this machine's life by the kernel's own count, which nobody sets as one sets a clock.
+ * Time since this machine's start by the kernel's own count, which, unlike a clock, cannot be set.
  *
  * @param kernel seconds since the kernel's start
  * @param exec seconds since this process' start
@@ -16,10 +16,10 @@ import java.nio.file.Path;
 record Uptime(BigDecimal kernel, BigDecimal exec) {
     private static final Path UPTIME = Path.of("/proc/uptime");
     private static final Path SELF = Path.of("/proc/self/stat");
-    /** In proc(5), counted from what follows the program's name. */
+    /** Index of {@code starttime} in proc(5), counted from the field that follows the program's name. */
     private static final int START_TIME = 19;
 
-    /** USER_HZ, 100 a second on every kind of machine that is served. */
+    /** Decimal digits of USER_HZ, which is 100 per second on all supported machines. */
     private static final int DIGITS = 2;
 
     static Uptime now() throws IOException {

@@ -12,35 +12,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whom this VM believes: nobody until it was told of a project. The lists of revocations that its channel brings come before
- * that, and those of a site before its keys do, so the newest of each issuer stays here for whoever is believed later. From any
- * thread.
+ * Trust store of this VM, empty until the VM is assigned a project. Revocation lists arrive on the channel before that,
+ * and a site's lists before its keys; the newest list of each issuer is therefore stored until its issuer is trusted.
+ * Thread-safe.
  */
 public final class VmTrustStore {
     private static final Logger LOG = LoggerFactory.getLogger(VmTrustStore.class);
 
     private final TrustStore beliefs;
-    /** By who it says that its issuer is. */
+    /** Lists by the issuer that they claim. */
     private final Map<String, byte[]> lists = new LinkedHashMap<>();
 
-    /** @param beliefs nobody's but this object's to change */
+    /**
+     * Creates the store.
+     *
+     * @param beliefs changed by this object only
+     */
     public VmTrustStore(TrustStore beliefs) {
         this.beliefs = beliefs;
     }
 
-    /** For whoever verifies. */
+    /** Returns the store for verifiers. */
     public TrustStore trustStore() {
         return beliefs;
     }
 
-    /** These, in the place of those before, with the lists that came. */
+    /** Replaces the trust anchors, then applies all lists received so far. */
     public synchronized void replaceAnchors(TrustAnchors anchors) {
         beliefs.replaceAnchors(anchors);
         lists.values().forEach(this::take);
     }
 
     /**
-     * A list that the channel brought.
+     * Adds a list that arrived on the channel.
      *
      * @return whether it is in force here
      */
@@ -63,7 +67,7 @@ public final class VmTrustStore {
             beliefs.addRevocationList(list);
             return true;
         } catch (IOException e) {
-            // Of somebody whom nobody here believes, mostly, or an older one.
+            // Mostly a list of an issuer that this VM does not trust, or an older list.
             LOG.debug("a revocation list was not taken: {}", e.getMessage());
             return false;
         }

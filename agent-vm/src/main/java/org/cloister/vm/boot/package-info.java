@@ -1,4 +1,4 @@
-/** From boot to assignment: configuration, boot keys, host channel and trust store. */
+/** Phases from boot to assignment: configuration, boot keys, host channel and trust store. */
 @NullMarked
 package org.cloister.vm.boot;
 

@@ -31,8 +31,9 @@ import org.cloister.vm.system.volume.VolumeStatusFile;
 import org.cloister.vm.worker.WorkerRole;
 
 /**
- * {@code agent-vm [--check] [FILE]}: makes the keys of this boot, opens the channel to the host, tells systemd when the host
- * answers, and waits for SIGTERM. Nothing listens, and no address is set, before the VM was told what it is for.
+ * {@code agent-vm [--check] [FILE]}: makes the keys of this boot, opens the channel to the host, notifies systemd when
+ * the host answers, and waits for SIGTERM. It opens no listening socket and sets no address before the VM has its
+ * assignment.
  */
 public final class AgentVmMain {
     private static final int EVERY_S = 15;
@@ -48,7 +49,7 @@ public final class AgentVmMain {
 
     @SuppressWarnings("try") // some resources are only there to be closed
     private static void run(AgentVmConfig config) throws IOException, InterruptedException {
-        // Before the first logger is made.
+        // Must precede the creation of the first logger.
         System.setProperty(LEVEL, config.log());
         AgentVmStatusFile status = AgentVmStatusFile.create(config.status());
         SecretAllocator secrets = SecretAllocator.harden(SecretAllocator.Locking.REQUIRED);
@@ -70,7 +71,7 @@ public final class AgentVmMain {
                             secrets, config.run(), begun, new ControllerStatusFiles(status, volumes), metrics),
                     keys,
                     off,
-                    // As on SIGTERM; the unit starts another one.
+                    // As on SIGTERM; the unit starts another process.
                     () -> System.exit(0));
             if (begun.hasRequestedEvidence()) {
                 status.writePhase(AgentVmPhase.LEAVING);
@@ -96,7 +97,7 @@ public final class AgentVmMain {
                 new AssignmentPoller(believed, assignment -> roles.start(assignment, believed), off::request);
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // systemd is told, or not
+    @SuppressWarnings("FutureReturnValueIgnored") // the result of the notification is not needed
     private static HostChannel open(
             EventLoopGroup loops,
             Path device,

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the VM is for, once it was told. */
+/** The role that the VM's assignment gives it. */
 final class AssignedRole {
     private static final Logger LOG = LoggerFactory.getLogger(AssignedRole.class);
-    /** Within what the unit gives it to stop. */
+    /** Shorter than the unit's stop timeout. */
     private static final Duration STOPPING = Duration.ofSeconds(50);
 
     private final WorkerRole workers;
@@ -32,7 +32,11 @@ final class AssignedRole {
     private volatile @Nullable WorkerVm worker;
     private volatile @Nullable ControllingVm controlling;
 
-    /** @param anew ends this process, so that another one begins; on a thread of its own */
+    /**
+     * Creates an object without a role.
+     *
+     * @param anew stops this process, so that another one starts; runs on a thread of its own
+     */
     AssignedRole(WorkerRole workers, ControllerRole controllers, BootKeyPairs keys, PowerOff off, Runnable anew) {
         this.workers = workers;
         this.controllers = controllers;
@@ -42,8 +46,8 @@ final class AssignedRole {
     }
 
     /**
-     * Ends a VM whose keys an agent before this one had: what that began is taken back, and nobody is there to whom it could be
-     * said.
+     * Cleans up and powers off a VM whose keys belonged to an earlier agent process: undoes what that process started.
+     * No peer is left to which this could be reported.
      */
     void cleanUpOrphan(BootJournal begun) {
         LOG.error("this boot's keys are gone with an agent before this one; the VM ends");
@@ -56,7 +60,10 @@ final class AssignedRole {
         off.request();
     }
 
-    /** On the channel's event loop. A VM that cannot be what it is told to be goes off: it would do nothing. */
+    /**
+     * Starts the assigned role; called on the channel's event loop. Powers the VM off if the role cannot start, since
+     * the VM would do nothing.
+     */
     AgentLinkListener start(VmAssignment assignment, VmTrustStore believed) {
         try {
             if (assignment.role() == CertificateRole.WORKER) {
@@ -75,12 +82,12 @@ final class AssignedRole {
         }
     }
 
-    /** Blocks until its end. @return whether the VM ends, too */
+    /** Blocks until the worker has ended, and returns whether the VM ends, too. */
     interface Termination {
         boolean awaitEnd() throws InterruptedException;
     }
 
-    /** A worker that nobody has used leaves its VM to the agent after this one. */
+    /** Restarts the agent when a worker ends unused: its VM is left to the next agent process. */
     static void restartWhenUnused(Termination life, Runnable anew) {
         Thread waiting = new Thread(
                 () -> {
@@ -98,7 +105,7 @@ final class AssignedRole {
         waiting.start();
     }
 
-    /** The VM leaves its job or its project before this process ends. */
+    /** Stops the role: the VM leaves its job or its project before this process ends. */
     void stop() throws InterruptedException {
         WorkerVm asWorker = worker;
         if (asWorker != null) {

@@ -6,7 +6,10 @@ import org.cloister.base.file.WorldReadableFile;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Metrics for node_exporter, which reads every {@code .prom} file of a folder: no port of ours is open for them. */
+/**
+ * Writes metrics to a file for node_exporter, which reads every {@code .prom} file of a folder, so that agent-vm needs
+ * no open port.
+ */
 public final class MetricsFile {
     private static final Logger LOG = LoggerFactory.getLogger(MetricsFile.class);
 
@@ -17,7 +20,7 @@ public final class MetricsFile {
         this.file = file;
     }
 
-    /** Whole or not at all; what cannot be written is logged once and tried with the next. */
+    /** Replaces the file as a whole. Logs a failure once, and tries again at the next call. */
     public synchronized void write(VmMetrics metrics) {
         try {
             WorldReadableFile.replace(file, metrics.text());

@@ -3,19 +3,27 @@ package org.cloister.vm.metrics;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts what unauthenticated peers do and picks the few events that get a log line, the first, second, fourth, eighth and so
- * on: a peer cannot fill the log. From any thread.
+ * Counts events of unauthenticated peers and selects the few that are logged, the first, second, fourth, eighth and so
+ * on, so that a peer cannot fill the log. Thread-safe.
  */
 public final class UnauthenticatedPeerCounter {
     private final AtomicLong count = new AtomicLong();
     private final Runnable counted;
 
-    /** @param counted told of each */
+    /**
+     * Creates a counter.
+     *
+     * @param counted runs at each event
+     */
     public UnauthenticatedPeerCounter(Runnable counted) {
         this.counted = counted;
     }
 
-    /** @return whether this one is to be logged */
+    /**
+     * Counts an event.
+     *
+     * @return whether it is to be logged
+     */
     public boolean countEvent() {
         counted.run();
         return Long.bitCount(count.incrementAndGet()) == 1;

@@ -24,11 +24,11 @@ import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 import org.cloister.vm.system.volume.VolumeName;
 
-/** All that agent-vm counts, docs/metrics.md. No job, user or project becomes part of a metric. */
+/** All metrics of agent-vm, described in docs/metrics.md. No job, user or project becomes part of a metric. */
 public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
     private static final String PREFIX = "cloister.vm.";
     private static final Pattern CODE = Pattern.compile("[a-z][a-z0-9-]{0,30}");
-    /** The site's words come from outside, and each is a metric for good. */
+    /** Bound of the site's failure codes: they come from outside, and each becomes a permanent metric. */
     private static final int MAX_CODES = 32;
 
     private static final String OTHER = "other";
@@ -89,7 +89,11 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         registry.register(PREFIX + "circuit.open", (Gauge<Integer>) () -> open);
     }
 
-    /** @param seconds from the kernel's start until now */
+    /**
+     * Records that the channel is attached.
+     *
+     * @param seconds from the kernel's start until now
+     */
     public void channelAttached(double seconds) {
         attached = 1;
         attachedSeconds = seconds;
@@ -97,26 +101,26 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
     }
 
     /**
-     * A controlling VM's daemons, queue and desk, all of them.
+     * Records that all of a controlling VM's daemons, queue and servers run.
      *
-     * @param began since its drive was open
+     * @param began time since its drive was open
      */
     public void projectStarted(Duration began) {
         working = 1;
         beginSeconds = began.toMillis() / 1000.0;
     }
 
-    /** How large a volume is that is open, and how full; 0 of one that is not. */
+    /** Sets the size of an open volume and its used space, in bytes; both are 0 for a volume that is not open. */
     public void setVolumeUsage(VolumeName name, long bytes, long used) {
         spaces.put(name, new Space(bytes, used));
     }
 
-    /** They are not any more. */
+    /** Records that the project's services do not run any more. */
     public void projectStopped() {
         working = 0;
     }
 
-    /** The channel, of which {@link #attached} was said before. */
+    /** Records the loss of a channel that was attached. */
     public void channelLost() {
         attached = 0;
         losses.inc();
@@ -148,7 +152,7 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         exported.inc(bytes);
     }
 
-    /** Whether a worker's circuit to its controlling VM is there. */
+    /** Records whether a worker's circuit to its controlling VM is open. */
     public void setCircuitOpen(boolean isOpen) {
         if (open == 1 && !isOpen) {
             breaks.inc();
@@ -156,12 +160,12 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         open = isOpen ? 1 : 0;
     }
 
-    /** Nodes that were not taken: the ticket is taken back. */
+    /** Counts an allocation that was refused; its ticket is withdrawn. */
     public void allocationRefused() {
         refusedAllocations.inc();
     }
 
-    /** A circuit in a worker's name, or a call for one, that was no worker's. */
+    /** Counts a circuit, or a request for one, in a worker's name that was not a worker's. */
     public void unauthenticatedPeer() {
         strangers.inc();
     }
@@ -206,7 +210,11 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         silent.inc();
     }
 
-    /** @param name of what workers were refused, such as {@code request_trigger_set} */
+    /**
+     * Counts RPCs that workers were refused.
+     *
+     * @param name of the message type, such as {@code request_trigger_set}
+     */
     public void rpcsRefused(String name, long more) {
         registry.counter(PREFIX + "slurm.refused." + name).inc(more);
     }
@@ -217,7 +225,7 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         this.waiting.set(waiting);
     }
 
-    /** In Prometheus' text format, UTF-8. */
+    /** Returns all metrics in Prometheus' text format, UTF-8. */
     public byte[] text() {
         return PrometheusText.of(registry).getBytes(StandardCharsets.UTF_8);
     }

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Counts connections against {@link RpcFilterLimits}: those that workers have here, and of these the ones that go on to
- * slurmctld.
+ * Counts connections against {@link RpcFilterLimits}: those that workers have to the filter, and those of them that
+ * continue to slurmctld.
  */
 final class ConnectionLimiter {
     private final RpcFilterLimits limits;
@@ -23,12 +23,16 @@ final class ConnectionLimiter {
         this.limits = limits;
     }
 
-    /** Whether any worker may have another connection. */
+    /** Returns whether any worker may have another connection. */
     boolean hasRoom() {
         return connections < limits.maxConnections();
     }
 
-    /** @return false, and nothing is counted, if this worker has all that it may have */
+    /**
+     * Counts a connection.
+     *
+     * @return false, and nothing is counted, if this worker has its maximum
+     */
     boolean acquire(InetAddress worker) {
         WorkerConnections taken = workers.computeIfAbsent(worker, none -> new WorkerConnections());
         if (taken.connections >= limits.maxConnectionsPerWorker()) {
@@ -39,7 +43,7 @@ final class ConnectionLimiter {
         return true;
     }
 
-    /** Once for each {@link #acquire} that was true. */
+    /** Releases a connection; called once for each {@link #acquire} that returned true. */
     void release(InetAddress worker) {
         WorkerConnections taken = taken(worker);
         taken.connections--;
@@ -49,7 +53,11 @@ final class ConnectionLimiter {
         }
     }
 
-    /** @return false, and nothing is counted, while slurmctld is not to have another connection of this worker */
+    /**
+     * Counts a connection to slurmctld.
+     *
+     * @return false, and nothing is counted, while slurmctld must not get another connection of this worker
+     */
     boolean acquireUpstream(InetAddress worker) {
         WorkerConnections taken = taken(worker);
         if (passed >= limits.maxUpstream() || taken.passed >= limits.maxUpstreamPerWorker()) {
@@ -60,7 +68,10 @@ final class ConnectionLimiter {
         return true;
     }
 
-    /** Once for each {@link #acquireUpstream} that was true, and before {@link #release}. */
+    /**
+     * Releases a connection to slurmctld; called once for each {@link #acquireUpstream} that returned true, before
+     * {@link #release}.
+     */
     void releaseUpstream(InetAddress worker) {
         taken(worker).passed--;
         passed--;

@@ -15,13 +15,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The file in which a running filter says what it refused. It holds a lock on the file for as long as it runs, so the
- * kernel says whether it does. agent-vm makes the file, and the filter can neither replace nor remove it.
+ * File in which a running filter counts its refusals. The filter holds a lock on the file for as long as it runs, so
+ * the lock shows whether it runs. agent-vm creates the file, and the filter can neither replace nor remove it.
  */
 public final class FilterStateFile {
-    /** Below agent-vm's folder in {@code /run}. */
+    /** The file's folder, below agent-vm's folder in {@code /run}. */
     public static final String FOLDER = "slurm-filter";
-    /** The file, below the same. */
+    /** The file, below agent-vm's folder in {@code /run}. */
     public static final String NAME = FOLDER + "/state";
 
     static final String END = "end";
@@ -35,7 +35,7 @@ public final class FilterStateFile {
         this.file = file;
     }
 
-    /** Whether a filter holds the lock, which it takes when it listens. */
+    /** Returns whether a filter holds the lock, which it acquires when it listens. */
     public boolean isRunning() {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
                 FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
@@ -46,15 +46,15 @@ public final class FilterStateFile {
     }
 
     /**
-     * Counts by name since the filter was started.
+     * Reads the counts of refusals by name since the filter was started.
      *
-     * @return empty while it is being written, or if it is something else
+     * @return empty while the filter is writing, or if the file is something else
      */
     public Optional<Map<String, Long>> readRefusals() throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(MOST_BYTES);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
             while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
-                // Up to its end or the bound.
+                // Reads up to the file's end or the bound.
             }
         }
         return parse(new String(bytes.array(), 0, bytes.position(), StandardCharsets.US_ASCII));
@@ -79,7 +79,7 @@ public final class FilterStateFile {
         return Optional.of(counts);
     }
 
-    /** The filter's side: open and locked until the process ends. */
+    /** Opens and locks the file on the filter's side, until the process ends. */
     static Writer lock(Path file) throws IOException {
         FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
@@ -95,7 +95,7 @@ public final class FilterStateFile {
         }
     }
 
-    /** Writes the file in place: its folder is not the filter's. */
+    /** Writes the file in place, since the filter may not write to its folder. */
     static final class Writer implements AutoCloseable {
         private final FileChannel channel;
         private String written = "";

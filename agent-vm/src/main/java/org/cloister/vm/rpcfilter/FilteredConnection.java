@@ -12,11 +12,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection of a worker: the header of its one message, which is judged; then slurmctld's connection, the rest of the
- * message, and the answer, which passes as it is. On the filter's one thread; time is in nanoseconds.
+ * Connection of a worker: reads the header of its one message and applies the policy to it, then connects to slurmctld,
+ * forwards the rest of the message, and passes the response unchanged. Used on the filter's one thread; times are in
+ * nanoseconds.
  */
 final class FilteredConnection {
-    /** What it waits for. */
+    /** The next event that the connection waits for. */
     enum State {
         HEADER,
         PENDING,
@@ -39,7 +40,11 @@ final class FilteredConnection {
     private long sinceNs;
     private long movedNs;
 
-    /** @param source that stands for the worker on the connection to slurmctld */
+    /**
+     * Registers an accepted connection.
+     *
+     * @param source loopback address that represents the worker on the connection to slurmctld
+     */
     FilteredConnection(InetAddress worker, InetAddress source, SocketChannel from, Selector selector, long nowNs)
             throws IOException {
         this.worker = worker;
@@ -64,7 +69,11 @@ final class FilteredConnection {
         return to != null;
     }
 
-    /** @return why it is to end, if its header or what follows is not as it may be */
+    /**
+     * Reads and writes what the socket is ready for.
+     *
+     * @return why the connection must be closed, if its header or what follows is not permitted
+     */
     Optional<RpcRefusal> onReady(SelectionKey key, RpcHeaderPolicy policy, long nowNs) throws IOException {
         Optional<RpcRefusal> refusal = Optional.empty();
         if (key == fromKey) {
@@ -97,7 +106,7 @@ final class FilteredConnection {
         return refusal;
     }
 
-    /** Connects to slurmctld from the address that stands for the worker. */
+    /** Connects to slurmctld from the address that represents the worker. */
     void connectUpstream(InetSocketAddress slurmctld, long nowNs) throws IOException {
         SocketChannel channel = SocketChannel.open();
         to = channel;
@@ -150,7 +159,7 @@ final class FilteredConnection {
         }
     }
 
-    /** What comes next, and what each end is asked for. */
+    /** Determines the next state and the events for which each socket is selected. */
     private void settle() throws IOException {
         SocketChannel channel = to;
         SelectionKey key = toKey;
@@ -176,7 +185,11 @@ final class FilteredConnection {
                                 | (answer.wantsBytes() ? SelectionKey.OP_READ : 0));
     }
 
-    /** @return why it is to end, if it takes longer than it may */
+    /**
+     * Checks the time limits.
+     *
+     * @return why the connection must be closed, if it takes longer than permitted
+     */
     Optional<RpcRefusal> findTimeout(RpcFilterLimits limits, long nowNs) {
         if (state == State.HEADER && nowNs - sinceNs > limits.headerTimeout().toNanos()) {
             return slow("no whole header within " + limits.headerTimeout().toSeconds() + " s");
@@ -195,7 +208,7 @@ final class FilteredConnection {
         return Optional.of(RpcRefusal.of(RpcRefusal.Code.SLOW, text));
     }
 
-    /** Both sockets; again is nothing. */
+    /** Closes both sockets; idempotent. */
     void close() {
         state = State.CLOSED;
         quietly(from);
@@ -208,7 +221,7 @@ final class FilteredConnection {
         try {
             channel.close();
         } catch (IOException e) {
-            // Its descriptor is gone all the same, and nothing waits for what was not sent.
+            // The descriptor is released all the same, and nothing waits for the unsent bytes.
             return;
         }
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/** Bytes on their way from one socket to the other, of which no more are read than the buffer holds. */
+/** Buffer for bytes from one socket to the other; reads no more than it can hold. */
 final class ForwardBuffer {
     private static final int BYTES = 8 << 10;
 
@@ -12,17 +12,25 @@ final class ForwardBuffer {
     private long left;
     private boolean ended;
 
-    /** @param most to be read in all */
+    /**
+     * Creates an empty buffer.
+     *
+     * @param most bytes to be read in all
+     */
     ForwardBuffer(long most) {
         this.left = most;
     }
 
-    /** What was read before. */
+    /** Adds bytes that were read before. */
     void put(ByteBuffer bytes) {
         buffer.put(bytes);
     }
 
-    /** @return whether bytes came, or the end */
+    /**
+     * Reads what is available and fits.
+     *
+     * @return whether bytes arrived, or the end of the stream
+     */
     boolean read(SocketChannel from) throws IOException {
         buffer.limit((int) Math.min(buffer.capacity(), buffer.position() + left));
         int read = from.read(buffer);
@@ -35,7 +43,11 @@ final class ForwardBuffer {
         return read != 0;
     }
 
-    /** @return whether bytes went */
+    /**
+     * Writes what the socket accepts.
+     *
+     * @return whether any byte was written
+     */
     boolean write(SocketChannel to) throws IOException {
         buffer.flip();
         int written = to.write(buffer);
@@ -47,17 +59,17 @@ final class ForwardBuffer {
         return !ended && left > 0 && buffer.hasRemaining();
     }
 
-    /** Whether something is there that was not written yet. */
+    /** Returns whether the buffer holds unwritten bytes. */
     boolean hasBytes() {
         return buffer.position() > 0;
     }
 
-    /** Whether all that may be read was read. */
+    /** Returns whether all permitted bytes were read. */
     boolean isComplete() {
         return left == 0;
     }
 
-    /** Whether the other end said that no more comes. */
+    /** Returns whether the peer has closed its output. */
     boolean isEnded() {
         return ended;
     }

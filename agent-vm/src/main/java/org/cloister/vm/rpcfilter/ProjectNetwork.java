@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The project's network, and the addresses of this machine's loopback that stand for its machines: 127 and the last three
- * numbers of the machine's address. A socket needs no right to have such an address; the table of nftables that agent-vm
- * lays makes the worker's of it before slurmctld sees it.
+ * The project's network, and the loopback addresses of this machine that represent the project's machines: 127 and the
+ * last three numbers of the machine's address. A socket needs no privilege to have such an address; the nftables table
+ * that agent-vm installs translates it to the worker's address before slurmctld sees it.
  *
  * @param own this machine's address there
  * @param bits of the network's prefix, 8 to 30
@@ -30,14 +30,18 @@ record ProjectNetwork(Inet4Address own, int bits) {
         }
     }
 
-    /** @param text such as {@code 10.70.0.1/16} */
+    /**
+     * Parses an address with a prefix.
+     *
+     * @param text such as {@code 10.70.0.1/16}
+     */
     static ProjectNetwork parse(String text) {
         Matcher match = TEXT.matcher(text);
         if (!match.matches()) {
             throw new IllegalArgumentException("address: expected A.B.C.D/BITS");
         }
         try {
-            // Four numbers: no name is looked up.
+            // Four numbers: no name is resolved.
             if (InetAddress.getByName(match.group(1)) instanceof Inet4Address own) {
                 return new ProjectNetwork(own, Integer.parseInt(match.group(2)));
             }
@@ -47,7 +51,11 @@ record ProjectNetwork(Inet4Address own, int bits) {
         throw new IllegalArgumentException("address: expected one of version 4");
     }
 
-    /** @return empty of a peer that is no other machine of this network */
+    /**
+     * Returns the loopback address that represents a peer.
+     *
+     * @return empty if the peer is not another machine of this network
+     */
     Optional<InetAddress> loopbackAlias(InetAddress peer) {
         if (!(peer instanceof Inet4Address) || peer.equals(own)) {
             return Optional.empty();

@@ -15,11 +15,11 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Takes workers' connections and passes on what {@link RpcHeaderPolicy} admits. Of one thread, with a bound on all that
- * it keeps.
+ * Accepts workers' connections and forwards what {@link RpcHeaderPolicy} admits. Runs on one thread, with a bound on
+ * everything that it stores.
  */
 final class RpcFilter implements AutoCloseable {
-    /** Deadlines are seconds long. */
+    /** Interval of the deadline checks; deadlines are seconds long. */
     private static final long LOOK_MS = 500;
 
     private static final int BACKLOG = 512;
@@ -38,7 +38,7 @@ final class RpcFilter implements AutoCloseable {
     private final Set<FilteredConnection> waiting = new LinkedHashSet<>();
     private volatile boolean closed;
 
-    /** It listens when this returns. */
+    /** Opens the listening socket. */
     RpcFilter(
             ProjectNetwork network,
             int port,
@@ -66,9 +66,9 @@ final class RpcFilter implements AutoCloseable {
     }
 
     /**
-     * Until {@link #close}.
+     * Serves connections until {@link #close}.
      *
-     * @param looked hears of each look at the deadlines, with what was refused so far
+     * @param looked receives the counts of refusals at each check of the deadlines
      */
     void run(Consumer<String> looked) throws IOException {
         try (selector) {
@@ -118,7 +118,7 @@ final class RpcFilter implements AutoCloseable {
                 waiting.add(exchange);
             }
         } catch (IOException e) {
-            // Either end broke off, or slurmctld does not listen: the other one sees its connection end.
+            // Either end broke off, or slurmctld does not listen: the other end sees its connection close.
             end(exchange);
         }
     }
@@ -213,12 +213,12 @@ final class RpcFilter implements AutoCloseable {
         try {
             channel.close();
         } catch (IOException e) {
-            // Gone all the same.
+            // The descriptor is released all the same.
             return;
         }
     }
 
-    /** From any thread; {@link #run} returns then, and with it all connections end. */
+    /** Makes {@link #run} return, which closes all connections. Thread-safe. */
     @Override
     public void close() throws IOException {
         closed = true;

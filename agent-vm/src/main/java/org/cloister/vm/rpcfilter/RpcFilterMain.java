@@ -6,11 +6,13 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
-/** Program: {@code ADDRESS/BITS RELEASE FILE}. The filter before the slurmctld of this machine, until it is killed. */
+/**
+ * Program {@code ADDRESS/BITS RELEASE FILE}: the filter in front of this machine's slurmctld; runs until it is killed.
+ */
 public final class RpcFilterMain {
-    /** Where workers' connections to slurmctld's port are sent. */
+    /** Port to which workers' connections to slurmctld's port are redirected. */
     public static final int PORT = 16817;
-    /** In every VM's slurm.conf. */
+    /** slurmctld's port in every VM's slurm.conf. */
     public static final int SLURMCTLD_PORT = 6817;
 
     private static final int CONFIGURATION = 78;
@@ -19,7 +21,7 @@ public final class RpcFilterMain {
 
     private RpcFilterMain() {}
 
-    @SuppressWarnings("SystemOut") // the journal
+    @SuppressWarnings("SystemOut") // standard error goes to the journal
     public static void main(String[] args) {
         Consumer<String> journal = System.err::println;
         if (args.length != ARGUMENTS) {

@@ -3,17 +3,21 @@ package org.cloister.vm.rpcfilter;
 import java.util.Optional;
 
 /**
- * Judges the header of a worker's message. What it does not know it refuses.
+ * Decides on the header of a worker's message. Refuses all that it does not know.
  *
- * <p>No flag is admitted: Slurm's own programs set none in requests to slurmctld, and slurmctld believes them as they
- * come. {@code CTLD_QUEUE_PROCESSING} has it change jobs without its locks, {@code SLURM_NO_AUTH_CRED} leaves the
- * credential out.
+ * <p>No flag is admitted: Slurm's own programs set none in requests to slurmctld, and slurmctld acts on flags without
+ * verifying them. {@code CTLD_QUEUE_PROCESSING} makes it change jobs without its locks, {@code SLURM_NO_AUTH_CRED}
+ * omits the credential.
  *
- * @param release of the slurmctld behind; workers run the same
+ * @param release of the slurmctld behind the filter; workers run the same
  * @param maxBytes bytes of a message
  */
 public record RpcHeaderPolicy(SlurmRelease release, int maxBytes) {
-    /** @return empty if the message may pass */
+    /**
+     * Checks a header.
+     *
+     * @return empty if the message may pass
+     */
     Optional<RpcRefusal> check(SlurmMessageHeader header) {
         if (header.length() < SlurmMessageHeader.LEAST_LENGTH || header.length() > maxBytes) {
             return refuse(

@@ -3,13 +3,13 @@ package org.cloister.vm.rpcfilter;
 import java.util.Locale;
 
 /**
- * Why a connection is closed.
+ * Reason for which a connection is closed.
  *
- * @param code name in counters, of a set that does not grow
- * @param text for the journal; no byte of a peer's but numbers
+ * @param code name in counters, of a fixed set
+ * @param text for the journal; of the peer's bytes it contains numbers only
  */
 record RpcRefusal(Code code, String name, String text) {
-    /** Kinds; of {@link #TYPE} the message's own name is counted. */
+    /** Kinds of refusals; a {@link #TYPE} refusal is counted under the message's own name. */
     enum Code {
         TYPE,
         UNKNOWN,

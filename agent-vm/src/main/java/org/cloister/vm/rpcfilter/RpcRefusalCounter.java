@@ -8,9 +8,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Counts refusals by name, and says which of them are worth a line of the journal. Time is in nanoseconds. */
+/** Counts refusals by name, and selects those that get a line in the journal. Times are in nanoseconds. */
 public final class RpcRefusalCounter {
-    /** All names that are ever counted. */
+    /** All names that can be counted. */
     public static final Set<String> NAMES = names();
 
     private static final long WINDOW_NS = 10_000_000_000L;
@@ -33,7 +33,11 @@ public final class RpcRefusalCounter {
         this.windowNs = nowNs;
     }
 
-    /** @return a line for the journal; at most 20 lines in 10 s, then how many more there were */
+    /**
+     * Counts a refusal.
+     *
+     * @return a line for the journal; at most 20 lines in 10 s, then the number of those left out
+     */
     Optional<String> count(RpcRefusal refusal, InetAddress worker, long nowNs) {
         counts.merge(refusal.name(), 1L, Long::sum);
         if (nowNs - windowNs >= WINDOW_NS) {
@@ -50,7 +54,10 @@ public final class RpcRefusalCounter {
         return Optional.of("refused worker=" + worker.getHostAddress() + " reason=\"" + refusal.text() + "\"" + more);
     }
 
-    /** For agent-vm: a name and a number a line, and a last line without which the text is not whole. */
+    /**
+     * Returns the counts for agent-vm: a line with name and number each, and a last line that marks the text as
+     * complete.
+     */
     String text() {
         StringBuilder text = new StringBuilder();
         counts.forEach(

@@ -3,9 +3,10 @@ package org.cloister.vm.rpcfilter;
 import java.nio.ByteBuffer;
 
 /**
- * Beginning of a Slurm message, which stands in clear before the sender's credential: the length of what follows, then
- * version, flags, type, length of the body, how many nodes it is to be forwarded to, and how many answers it collects. Of a
- * message that is not forwarded and has no answers these fields have the same places from Slurm 22.05 to 26.05.
+ * Header of a Slurm message, sent in clear before the sender's credential: the length of what follows, then version,
+ * flags, type, length of the body, the number of nodes to which it is to be forwarded, and the number of answers it
+ * collects. In a message that is not forwarded and has no answers, these fields have the same offsets from Slurm 22.05
+ * to 26.05.
  *
  * @param length bytes that follow the length itself
  * @param version of Slurm's protocol
@@ -13,15 +14,15 @@ import java.nio.ByteBuffer;
  */
 public record SlurmMessageHeader(
         long length, int version, int flags, int type, long bodyLength, int forwards, int answers) {
-    /** Of the length. */
+    /** Bytes of the length field. */
     static final int LENGTH_BYTES = 4;
-    /** From the length to the number of answers. */
+    /** Bytes from the length field to the number of answers. */
     static final int BYTES = 18;
-    /** In the message, behind the length. */
+    /** Smallest permitted value of the length field: the header's bytes that follow it. */
     static final int LEAST_LENGTH = BYTES - LENGTH_BYTES;
 
     /**
-     * Reads the fields as they are; {@link RpcHeaderPolicy} judges them.
+     * Reads the fields without checking them; {@link RpcHeaderPolicy} does.
      *
      * @param bytes {@link #BYTES} or more, in network order
      */

@@ -7,7 +7,8 @@ import java.util.Optional;
 
 /**
  * Requests that slurmctld answers, by Slurm's names and numbers, of 22.05, 24.11 and 26.05 together: no number has two
- * meanings among them. The table in docs/threat-model.md says why each is admitted from workers, or refused.
+ * meanings among them. The table in docs/threat-model.md gives the reason for which each is admitted from workers or
+ * refused.
  */
 public enum SlurmMessageType {
     REQUEST_NODE_REGISTRATION_STATUS(1001, false),
@@ -133,12 +134,12 @@ public enum SlurmMessageType {
         return number;
     }
 
-    /** Whether workers may send it. */
+    /** Returns whether workers may send it. */
     public boolean isAdmitted() {
         return admitted;
     }
 
-    /** Name in counters: {@code request_trigger_set}. */
+    /** Returns the name in counters, such as {@code request_trigger_set}. */
     String code() {
         return name().toLowerCase(Locale.ROOT);
     }

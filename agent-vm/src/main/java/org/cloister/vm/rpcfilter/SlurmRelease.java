@@ -4,7 +4,10 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Releases of Slurm whose headers and requests are known here. Those between them are refused until somebody has looked. */
+/**
+ * Releases of Slurm whose headers and requests the filter knows. Releases between them are refused until they have been
+ * reviewed.
+ */
 public enum SlurmRelease {
     V22_05("22.05", 38),
     V24_11("24.11", 42),
@@ -22,7 +25,7 @@ public enum SlurmRelease {
         this.protocol = protocol;
     }
 
-    /** Of its first two numbers, such as {@code 22.05}. */
+    /** Returns the release with these first two numbers, such as {@code 22.05}. */
     public static Optional<SlurmRelease> of(String numbers) {
         for (SlurmRelease release : values()) {
             if (release.text.equals(numbers)) {
@@ -32,13 +35,13 @@ public enum SlurmRelease {
         return Optional.empty();
     }
 
-    /** Of what {@code slurmctld -V} prints, such as {@code slurm-wlm 22.05.8}. */
+    /** Returns the release that {@code slurmctld -V} prints, such as {@code slurm-wlm 22.05.8}. */
     public static Optional<SlurmRelease> ofVersionOutput(String answer) {
         Matcher match = ANSWER.matcher(answer);
         return match.matches() ? of(match.group(1)) : Optional.empty();
     }
 
-    /** In the header of its messages. */
+    /** Returns the protocol version in the header of its messages. */
     int version() {
         return protocol << VERSION_SHIFT;
     }

@@ -9,15 +9,21 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** What a job has left running in its VM: all that runs as a member, and slurmd's own processes for the job's steps. */
+/**
+ * Finds and kills what a job has left running in its VM: all processes of members, and slurmd's own processes for the
+ * job's steps.
+ */
 public final class JobProcesses {
     private static final Path PROC = Path.of("/proc");
-    /** Of slurmd, for each step; root's. */
+    /** slurmd's process for each step, which runs as root. */
     private static final String STEP = "slurmstepd";
 
     private static final int ROUNDS = 50;
     private static final long PAUSE_MS = 100;
-    /** For as long nothing was left but what a signal does not reach: to go on changes nothing. */
+    /**
+     * Time after which killing stops if all remaining processes are ones that a signal does not reach: further signals
+     * change nothing.
+     */
     private static final Duration STUCK = Duration.ofSeconds(2);
 
     private static final String ENDED = "Z";
@@ -27,12 +33,20 @@ public final class JobProcesses {
     private final int mostUid;
     private final String step;
 
-    /** @param leastUid of members; daemons have numbers below and above */
+    /**
+     * Creates the finder.
+     *
+     * @param leastUid lowest uid of members; daemons have uids below and above the range
+     */
     public JobProcesses(int leastUid, int mostUid) {
         this(leastUid, mostUid, STEP);
     }
 
-    /** @param step the name of root's processes that go, too */
+    /**
+     * Creates the finder.
+     *
+     * @param step name of root's processes that are killed, too
+     */
     JobProcesses(int leastUid, int mostUid, String step) {
         this.leastUid = leastUid;
         this.mostUid = mostUid;
@@ -40,9 +54,9 @@ public final class JobProcesses {
     }
 
     /**
-     * Kills until none is left: each may make others in between.
+     * Kills until no process is left, since each may create others in between.
      *
-     * @throws IOException if one stays, as in the kernel's hands
+     * @throws IOException if one remains, such as one blocked in the kernel
      */
     public void killAll() throws IOException {
         List<Remaining> left = running();
@@ -63,7 +77,11 @@ public final class JobProcesses {
         }
     }
 
-    /** @param stuck in the kernel, where signals wait */
+    /**
+     * A process of the job.
+     *
+     * @param stuck blocked in the kernel, where signals wait
+     */
     record Remaining(ProcessHandle process, boolean stuck) {}
 
     List<Remaining> running() {
@@ -86,7 +104,7 @@ public final class JobProcesses {
                     ? Optional.of(new Remaining(process, state.startsWith(UNINTERRUPTIBLE)))
                     : Optional.empty();
         } catch (IOException e) {
-            // It has ended.
+            // The process has ended.
             return Optional.empty();
         }
     }

@@ -8,7 +8,7 @@ import org.cloister.base.process.ProcessRunner;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The end of this VM, whatever it was for: its host takes it away. May be asked for again. */
+/** Powers this VM off, in any role; its host then removes it. May be requested repeatedly. */
 public final class PowerOff {
     private static final Logger LOG = LoggerFactory.getLogger(PowerOff.class);
 
@@ -27,8 +27,8 @@ public final class PowerOff {
     }
 
     /**
-     * By the kernel, which writes no page and ends no process first (its Documentation/admin-guide/sysrq.rst, "o"). Returns before
-     * it is off.
+     * Powers off through the kernel, which writes no page and ends no process first (its
+     * Documentation/admin-guide/sysrq.rst, "o"). Returns before the VM is off.
      */
     public void forceNow() {
         try {
@@ -39,7 +39,7 @@ public final class PowerOff {
         }
     }
 
-    /** Returns before it is off. */
+    /** Requests an orderly power-off. Returns before the VM is off. */
     public void request() {
         try {
             programs.runChecked("systemctl", "--no-block", "poweroff");

@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import org.cloister.base.process.ProcessRunner;
 
-/** The machine's clock. */
+/** Sets the machine's clock. */
 public final class SystemClock {
     private final ProcessRunner programs;
     private final InstantSource clock;
@@ -16,7 +16,11 @@ public final class SystemClock {
         this.clock = clock;
     }
 
-    /** @return how far it was from there */
+    /**
+     * Sets the clock.
+     *
+     * @return how far the clock was from that time
+     */
     public Duration set(Instant time) throws IOException {
         Duration apart = Duration.between(clock.instant(), time).abs();
         programs.runChecked("date", "--utc", "--set=@" + time.getEpochSecond() + "." + millis(time));

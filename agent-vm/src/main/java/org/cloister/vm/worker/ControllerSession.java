@@ -8,15 +8,17 @@ import org.cloister.protocol.handover.VmMessage;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.vm.boot.CircuitSession;
 
-/** One circuit with the controlling VM, at its worker: in order, or ended. */
+/** The worker's end of one circuit with the controlling VM. A message out of order closes it. */
 final class ControllerSession extends CircuitSession {
     private final VerifierMessageOrder turns;
     private final Consumer<VerifierMessage> heard;
     private final Runnable closed;
 
     /**
-     * @param heard each message that has its place in the conversation; must not block
-     * @param closed once
+     * Creates the session.
+     *
+     * @param heard receives each message that is in order; must not block
+     * @param closed runs once
      */
     ControllerSession(Circuit circuit, VerifierMessageOrder turns, Consumer<VerifierMessage> heard, Runnable closed) {
         super(circuit);
@@ -25,7 +27,7 @@ final class ControllerSession extends CircuitSession {
         this.closed = closed;
     }
 
-    /** From any thread. */
+    /** Sends a message. Thread-safe. */
     void send(VmMessage message) {
         send(message.wire());
     }

@@ -2,7 +2,7 @@ package org.cloister.vm.worker;
 
 import java.io.IOException;
 
-/** What was handed over is not taken. */
+/** Thrown when a hand-over or readmission is refused. */
 final class HandoverRefused extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -18,7 +18,7 @@ final class HandoverRefused extends IOException {
         this.code = code;
     }
 
-    /** What the controlling VM hears. */
+    /** Returns the code that the controlling VM receives. */
     String code() {
         return code;
     }

@@ -22,7 +22,10 @@ import org.cloister.transport.tls.TlsCredential;
 import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.worker.steps.AcceptedHandover;
 
-/** Takes a hand-over or a readmission, or refuses it: it has to be for this VM, in answer to its evidence, and for the keys of this boot. */
+/**
+ * Accepts or refuses a hand-over or a readmission: it must be for this VM, in answer to its evidence, and for the keys
+ * of this boot.
+ */
 final class HandoverVerifier {
     private final VmAssignment assignment;
     private final BootKeyPairs keys;
@@ -33,7 +36,9 @@ final class HandoverVerifier {
     }
 
     /**
-     * @param vm its id, as the host's statement has it
+     * Accepts a hand-over.
+     *
+     * @param vm its id in the host's statement
      * @param nonce of the question that the statement answered
      */
     AcceptedHandover accept(HandoverDocument handOver, String vm, Nonce nonce) throws HandoverRefused {
@@ -59,10 +64,10 @@ final class HandoverVerifier {
     }
 
     /**
-     * The same of a readmission.
+     * Accepts a readmission.
      *
      * @param before what the worker has
-     * @param fresh that the circuit was resumed with
+     * @param fresh value with which the circuit was resumed
      */
     AcceptedHandover accept(ReadmissionGrant readmission, AcceptedHandover before, String vm, Nonce fresh)
             throws HandoverRefused {
@@ -93,7 +98,7 @@ final class HandoverVerifier {
         return certificates.stream().map(ByteString::toByteArray).toList();
     }
 
-    /** Of no certificate that has ended: what it issued has ended too. */
+    /** Returns the authorities whose certificates have not expired: what an expired one issued has expired, too. */
     private static List<ByteString> holding(List<ByteString> authorities, Instant now) throws IOException {
         List<ByteString> holding = new ArrayList<>();
         for (ByteString each : authorities) {
@@ -121,7 +126,11 @@ final class HandoverVerifier {
         }
     }
 
-    /** By the time that comes with it: this VM's own is its host's. @return when it ends */
+    /**
+     * Verifies the chain at the time that comes with it, since this VM's own clock is its host's.
+     *
+     * @return when its leaf expires
+     */
     private Instant until(List<ByteString> chain, Instant now) throws HandoverRefused {
         CertifiedIdentity own;
         try {

@@ -44,9 +44,12 @@ import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.worker.steps.AcceptedHandover;
 import org.jspecify.annotations.Nullable;
 
-/** Who a worker is, and what it has been given: for its circuits, its evidence and its part of the receipt. Any thread may call. */
+/**
+ * Identity and accepted hand-over of a worker: used for its circuits, its evidence and its part of the receipt.
+ * Thread-safe.
+ */
 final class WorkerIdentity implements AutoCloseable {
-    /** It judges by none before it was told of one. */
+    /** Policy digest before the hand-over: the worker does not know a policy yet. */
     private static final Digest NO_POLICY = Digest.sha384("");
 
     private final VmAssignment assignment;
@@ -69,7 +72,7 @@ final class WorkerIdentity implements AutoCloseable {
         this.intake = new HandoverVerifier(assignment, keys);
     }
 
-    /** Makes the one boot certificate of this life: the host vouches for one. */
+    /** Creates the VM's only boot certificate: the host signs evidence for one only. */
     static WorkerIdentity create(
             VmAssignment assignment, BootKeyPairs keys, TrustStore beliefs, InstantSource clock, SecureRandom random)
             throws IOException {
@@ -90,7 +93,11 @@ final class WorkerIdentity implements AutoCloseable {
         return assignment.requester();
     }
 
-    /** @param talk made for the circuit, on its event loop */
+    /**
+     * Opens a circuit to the controlling VM.
+     *
+     * @param talk creates the circuit's handler, on its event loop
+     */
     Future<Circuit> openCircuit(ClientLink link, boolean certified, Function<Circuit, ChannelHandler> talk) {
         Digest policy = certified ? acceptedHandover().policy() : NO_POLICY;
         return Circuit.open(
@@ -107,7 +114,7 @@ final class WorkerIdentity implements AutoCloseable {
         return certified ? VerifierMessageOrder.forResume() : VerifierMessageOrder.forBoot(CertificateRole.WORKER);
     }
 
-    /** Whether who is at the other end still is who it was when the circuit opened. */
+    /** Returns whether the peer is still trusted as it was when the circuit opened. */
     boolean isTrusted(Circuit circuit) {
         try {
             beliefs.require(circuit.peer());
@@ -117,7 +124,11 @@ final class WorkerIdentity implements AutoCloseable {
         }
     }
 
-    /** @param circuit on which the boot certificate was shown */
+    /**
+     * Returns the claims for the host's evidence.
+     *
+     * @param circuit on which the boot certificate was shown
+     */
     AttestationClaims claim(Circuit circuit, Nonce nonce) {
         try {
             return new AttestationClaims(
@@ -131,7 +142,7 @@ final class WorkerIdentity implements AutoCloseable {
         }
     }
 
-    /** Says which life of which VM this is; whether it is true is the controlling VM's to judge. */
+    /** Stores the VM's id from the statement; the controlling VM appraises whether it is true. */
     void recordEvidence(DsseEnvelope statement) throws IOException {
         vm = EvidenceStatement.claimed(statement).facts().vm();
     }
@@ -145,9 +156,9 @@ final class WorkerIdentity implements AutoCloseable {
     }
 
     /**
-     * From now on it is this that it shows.
+     * Accepts a readmission; the worker presents its certificate from now on.
      *
-     * @param fresh that the circuit was resumed with
+     * @param fresh value with which the circuit was resumed
      */
     void accept(ReadmissionGrant readmission, Nonce fresh) throws HandoverRefused {
         AcceptedHandover before = acceptedHandover();
@@ -157,7 +168,7 @@ final class WorkerIdentity implements AutoCloseable {
         }
     }
 
-    /** The first time counts. */
+    /** Records the time of registration; only the first call counts. */
     void recordRegistration(Instant now) {
         if (registered.isEmpty()) {
             registered = Optional.of(now);
@@ -168,7 +179,11 @@ final class WorkerIdentity implements AutoCloseable {
         left = now;
     }
 
-    /** @return empty if nothing was handed over, or it cannot be signed */
+    /**
+     * Signs the worker's part of the receipt.
+     *
+     * @return empty if nothing was handed over, or it cannot be signed
+     */
     Optional<ByteString> signStatement(Optional<Instant> erased) {
         AcceptedHandover of = given;
         if (of == null) {
@@ -190,7 +205,7 @@ final class WorkerIdentity implements AutoCloseable {
         }
     }
 
-    /** What is secret of it is zeroed. */
+    /** Zeroes all secrets. */
     @Override
     public void close() {
         AcceptedHandover of = given;

@@ -21,7 +21,7 @@ import org.cloister.vm.worker.state.WorkerStateMachine;
 import org.cloister.vm.worker.steps.LocalNodeSetup;
 import org.cloister.vm.worker.steps.OrphanedWorker;
 
-/** What a VM needs to be a worker, put together. */
+/** Puts together what a VM needs to be a worker, and starts it. */
 public final class WorkerRole {
     private final SecretAllocator secrets;
     private final Path run;
@@ -30,7 +30,11 @@ public final class WorkerRole {
     private final VolumeStatusFile volumes;
     private final VmMetrics metrics;
 
-    /** @param run a folder on tmpfs */
+    /**
+     * Creates the role.
+     *
+     * @param run a folder on tmpfs
+     */
     public WorkerRole(
             SecretAllocator secrets,
             Path run,
@@ -46,12 +50,16 @@ public final class WorkerRole {
         this.metrics = metrics;
     }
 
-    /** Undoes what an agent before this one has left of a worker. */
+    /** Undoes what an earlier agent left of a worker. */
     public void cleanUpOrphan(BootKeyPairs keys) {
         new OrphanedWorker(begun, machine(keys)).cleanUp();
     }
 
-    /** @throws IOException if this VM can make no certificate for its name */
+    /**
+     * Starts the worker.
+     *
+     * @throws IOException if this VM can make no certificate for its name
+     */
     public WorkerVm start(VmAssignment assignment, BootKeyPairs keys, TrustStore beliefs) throws IOException {
         double seconds = status.writePhase(AgentVmPhase.ASSIGNED);
         InstantSource clock = InstantSource.system();

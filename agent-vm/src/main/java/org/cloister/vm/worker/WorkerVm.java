@@ -46,12 +46,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out what a {@link WorkerStateMachine} decides: decisions on one thread, what blocks on another. It ends with
- * the VM, or, if nothing was asked of the host yet, with this process.
+ * Performs what a {@link WorkerStateMachine} decides: decisions run on one thread, blocking work on another. It ends
+ * with the VM, or, if no evidence was requested from the host yet, with this process.
  */
 public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerVm.class);
-    /** Longer than all steps back together; then the VM goes off whatever is left. */
+    /** Longer than undoing all steps takes; after it, the VM powers off whatever is left. */
     private static final Duration LEAVING = Duration.ofMinutes(10);
 
     private static final org.cloister.protocol.handover.BootPhase KEYS = org.cloister.protocol.handover.BootPhase.KEYS;
@@ -86,13 +86,13 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     }
 
     /**
-     * What it says of itself besides, for whoever looks from within, and its times.
+     * Outputs for the worker's state, read by observers inside the VM, and its clocks.
      *
      * @param nanos as {@link System#nanoTime}
      */
     record Environment(AgentVmStatusFile status, VmMetrics metrics, InstantSource clock, LongSupplier nanos) {}
 
-    /** SIGTERM: it leaves. Returns when it has, or after the limit. */
+    /** Shuts the worker down on SIGTERM. Returns when it has ended, or after the limit. */
     public void stop(Duration limit) throws InterruptedException {
         tell(new WorkerStateEvent.StopRequested());
         if (!over.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -101,9 +101,9 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     }
 
     /**
-     * Until nothing is left to do.
+     * Waits until the worker has ended.
      *
-     * @return whether the VM ends, too; else this process alone, and another one begins anew
+     * @return whether the VM ends, too; otherwise this process alone ends, and another one starts
      */
     public boolean awaitEnd() throws InterruptedException {
         over.await();
@@ -139,9 +139,12 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
         tell(new WorkerStateEvent.HostShutdown(within));
     }
 
-    /** What this VM believes has taken it, if its project's owners made it. */
+    /**
+     * Closes the circuit if its peer is revoked. The VM's trust store has already added the list if the project's
+     * owners issued it.
+     */
     @Override
-    @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+    @SuppressWarnings("FutureReturnValueIgnored") // failures of the channel arrive as its close
     public boolean onRevocationList(byte[] signed) {
         decisions.execute(() -> {
             if (talk != null && course.isCircuitOpen() && !life.isTrusted(talk.circuit())) {
@@ -167,7 +170,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
             reports.metrics().setCircuitOpen(course.isCircuitOpen());
             wakeAt(course.wakeNs());
         } catch (RuntimeException e) {
-            // Nobody else would end a VM that decides nothing any more, and it has its project's keys.
+            // Nothing else would end a VM that decides nothing any more, and it has its project's keys.
             LOG.error("worker: a defect; the VM ends", e);
             end(true, "defect");
         }
@@ -224,7 +227,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
         }
     }
 
-    /** A worker has all of them but the controlling VM's drive. */
+    /** A worker passes all of these phases except that of the controlling VM's drive. */
     private static WorkerPhase phase(org.cloister.protocol.handover.BootPhase of) {
         return WorkerPhase.valueOf(of.name());
     }
@@ -250,7 +253,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
                             life.messageOrder(certified),
                             message -> tell(new WorkerStateEvent.MessageReceived(message)),
                             () -> tell(new WorkerStateEvent.CircuitClosed()));
-                    // Before what is heard on it.
+                    // Before any message received on it.
                     decisions.execute(() -> talk = made[0]);
                     tell(new WorkerStateEvent.CircuitOpened(Nonce.random(random)));
                     return made[0];
@@ -299,7 +302,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
         try {
             life.recordEvidence(statement);
         } catch (IOException e) {
-            // It may be of a later release; the controlling VM says what it thinks of it.
+            // It may be of a later release; the controlling VM reports its decision on it.
             LOG.warn("evidence: {}", e.getMessage());
         }
         say(AgentVmPhase.VOUCHED);
@@ -317,7 +320,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
             LOG.error("{}", e.getMessage());
             tell(new WorkerStateEvent.HandoverRejected(KEYS, e.code()));
         } catch (RuntimeException e) {
-            // The course does nothing before it hears of this; a hand-over is the first thing read of those that others
+            // The state machine does nothing before it receives this event; a hand-over is the first input that others
             // wrote.
             LOG.error("hand-over: a defect", e);
             tell(new WorkerStateEvent.HandoverRejected(KEYS, "defect"));

@@ -3,14 +3,14 @@ package org.cloister.base.address;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** One host's IPv4 address, in the only spelling it has here: four decimal numbers without leading zeros. */
+/** IPv4 address of one host, in its only accepted spelling: four decimal numbers without leading zeros. */
 public record Ipv4Address(String text) implements Comparable<Ipv4Address> {
     private static final Pattern FORM = Pattern.compile("(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})");
 
     public Ipv4Address {
         byte[] bytes = bytes(text);
         int first = bytes[0] & 0xff;
-        // 0 is nobody, 127 is oneself, 224 and above are groups.
+        // 0 names no host, 127 is loopback, 224 and above are groups.
         if (first == 0 || first == 127 || first >= 224) {
             throw new IllegalArgumentException("IPv4 address: want a single host's, have " + text);
         }

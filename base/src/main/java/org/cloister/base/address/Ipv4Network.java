@@ -23,7 +23,11 @@ public record Ipv4Network(long base, int prefix) {
         }
     }
 
-    /** @throws IllegalArgumentException if it is not one address in dotted form, a slash, and the prefix's length */
+    /**
+     * Parses a network.
+     *
+     * @throws IllegalArgumentException if it is not one address in dotted form, a slash, and the prefix's length
+     */
     public static Ipv4Network parse(String text) {
         Matcher match = FORM.matcher(text);
         if (!match.matches()) {
@@ -40,12 +44,12 @@ public record Ipv4Network(long base, int prefix) {
         return new Ipv4Network(base, Integer.parseInt(match.group(5)));
     }
 
-    /** How many addresses there are, the network's own and the broadcast address counted. */
+    /** Returns the number of addresses, including the network's own and the broadcast address. */
     public long size() {
         return 1L << (BITS - prefix);
     }
 
-    /** The {@code number}-th network of {@code longer} bits within this one, from 0. */
+    /** Returns the {@code number}-th network of {@code longer} bits within this one, counted from 0. */
     public Ipv4Network subnet(int longer, long number) {
         long count = 1L << (longer - prefix);
         if (longer < prefix || longer > BITS || number < 0 || number >= count) {
@@ -54,7 +58,11 @@ public record Ipv4Network(long base, int prefix) {
         return new Ipv4Network(base + (number << (BITS - longer)), longer);
     }
 
-    /** @param host from 0, the network's own address */
+    /**
+     * Returns an address in dotted form.
+     *
+     * @param host from 0, the network's own address
+     */
     public String address(long host) {
         if (host < 0 || host >= size()) {
             throw new IllegalArgumentException(this + ": want host 0 to " + (size() - 1) + ", have " + host);

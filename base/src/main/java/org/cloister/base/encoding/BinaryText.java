@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Base64;
 
 /**
- * Bytes as text (RFC 4648), each in one spelling only: what is read is what would be written. For public bytes; the time
- * it takes depends on them.
+ * Bytes as text (RFC 4648), each in one spelling only: decoding accepts only what encoding would write. For public
+ * bytes only, since its run time depends on them.
  */
 public final class BinaryText {
     private static final String BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
@@ -13,13 +13,15 @@ public final class BinaryText {
 
     private BinaryText() {}
 
-    /** Section 4, with padding. */
+    /** Encodes as base64 with padding (section 4). */
     public static String base64(byte[] bytes) {
         return Base64.getEncoder().encodeToString(bytes);
     }
 
     /**
-     * @param max bytes; more is refused undecoded
+     * Decodes base64.
+     *
+     * @param max bytes; longer text is refused undecoded
      * @throws IllegalArgumentException if {@link #base64} would write it otherwise
      */
     public static byte[] fromBase64(String text, int max) {
@@ -32,7 +34,7 @@ public final class BinaryText {
         return bytes;
     }
 
-    /** Section 6, in lower case and without padding, for names and ids. */
+    /** Encodes as base32 in lower case and without padding, for names and ids (section 6). */
     public static String base32(byte[] bytes) {
         StringBuilder text = new StringBuilder((bytes.length * 8 + BITS - 1) / BITS);
         int buffer = 0;
@@ -53,7 +55,9 @@ public final class BinaryText {
     }
 
     /**
-     * @param max bytes; more is refused undecoded
+     * Decodes base32.
+     *
+     * @param max bytes; longer text is refused undecoded
      * @throws IllegalArgumentException if {@link #base32} would write it otherwise
      */
     public static byte[] fromBase32(String text, int max) {

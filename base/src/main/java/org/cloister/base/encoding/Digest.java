@@ -13,16 +13,16 @@ import org.cloister.base.json.StrictJson;
 /**
  * A public digest in lower-case hex. Not for secrets: it is compared and printed freely.
  *
- * @param algorithm how it was made
+ * @param algorithm with which it was computed
  * @param hex two digits a byte, lower case
  */
 public record Digest(Algorithm algorithm, String hex) {
 
-    /** The digests that formats of ours use. */
+    /** The digests that Cloister's formats use. */
     public enum Algorithm {
-        /** dm-verity's root hashes, and ids. */
+        /** Used for dm-verity's root hashes, and for ids. */
         SHA256("SHA-256", 32),
-        /** Everything else. */
+        /** Used for everything else. */
         SHA384("SHA-384", 48);
 
         private final String javaName;
@@ -43,7 +43,7 @@ public record Digest(Algorithm algorithm, String hex) {
     }
 
     private static final int READ_BYTES = 1 << 18;
-    /** A digest of another kind is shown whole, to be recognised. */
+    /** Length up to which a malformed digest is shown whole, so that a digest of another kind can be recognised. */
     private static final int LONGEST_SHOWN = 128;
 
     public Digest {
@@ -82,7 +82,7 @@ public record Digest(Algorithm algorithm, String hex) {
         return HexFormat.of().parseHex(hex);
     }
 
-    /** The first eight digits: enough to tell two images apart in a table. */
+    /** Returns the first eight digits: enough to tell two images apart in a table. */
     public String abbreviated() {
         return hex.substring(0, 8);
     }

@@ -3,7 +3,10 @@ package org.cloister.base.encoding;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Bytes from outside that are not what their format says. The text names the place, what was wanted and what was there. */
+/**
+ * Input from outside that does not conform to its format. The message names the place, the expected and the actual
+ * value.
+ */
 public final class MalformedException extends IOException {
     private static final long serialVersionUID = 1;
 

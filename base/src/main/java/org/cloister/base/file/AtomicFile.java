@@ -18,14 +18,14 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** Files that are there whole or not at all, and that their owner alone reads, whenever the machine stops. */
+/** Files that are readable by their owner only, and either complete or absent whenever the machine stops. */
 public final class AtomicFile {
     private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
     private AtomicFile() {}
 
-    /** When this returns, content and name are on the disk. */
+    /** Replaces a file; when this returns, content and name are on the disk. */
     public static void replace(Path file, byte[] content) throws IOException {
         Path beside = beside(file);
         write(beside, content);
@@ -33,7 +33,11 @@ public final class AtomicFile {
         sync(file);
     }
 
-    /** @throws java.nio.file.FileAlreadyExistsException if there is one of that name, which stays as it is */
+    /**
+     * Creates a file.
+     *
+     * @throws java.nio.file.FileAlreadyExistsException if there is one of that name, which stays unchanged
+     */
     public static void create(Path file, byte[] content) throws IOException {
         Path beside = beside(file);
         try {
@@ -51,7 +55,10 @@ public final class AtomicFile {
         sync(file);
     }
 
-    /** Where a file system has no links, as on many a stick: a kill in between leaves an empty file, never a part of one. */
+    /**
+     * Creates the file on a file system without links, as on many USB sticks: a kill in between leaves an empty file,
+     * never a part of one.
+     */
     static void claim(Path file, Path beside) throws IOException {
         Files.createFile(file, PRIVATE);
         boolean moved = false;
@@ -65,7 +72,11 @@ public final class AtomicFile {
         }
     }
 
-    /** @throws IOException if nobody can tell, which {@link Files#exists} takes for absent */
+    /**
+     * Returns whether a file exists.
+     *
+     * @throws IOException if that cannot be determined, which {@link Files#exists} reports as absent
+     */
     public static boolean exists(Path file, LinkOption... links) throws IOException {
         try {
             return Files.readAttributes(file, BasicFileAttributes.class, links) != null;
@@ -74,7 +85,11 @@ public final class AtomicFile {
         }
     }
 
-    /** @throws IOException if it has more than {@code most} bytes, too */
+    /**
+     * Reads a file.
+     *
+     * @throws IOException also if it has more than {@code most} bytes
+     */
     public static byte[] read(Path file, int most) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(most + 1);
@@ -89,7 +104,10 @@ public final class AtomicFile {
         return file.resolveSibling(file.getFileName() + ".new");
     }
 
-    /** In the place of what a kill left, and of a link to elsewhere; it may be a link of the whole file, so nothing opens it. */
+    /**
+     * Writes a new file, and deletes first what a kill left, or a link to elsewhere. That may be a hard link to the
+     * complete file, so nothing opens it.
+     */
     private static void write(Path file, byte[] content) throws IOException {
         Files.deleteIfExists(file);
         try (FileChannel channel =
@@ -102,7 +120,7 @@ public final class AtomicFile {
         }
     }
 
-    /** The folder has the name. */
+    /** Syncs the folder, which contains the name. */
     private static void sync(Path file) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         if (folder != null) {

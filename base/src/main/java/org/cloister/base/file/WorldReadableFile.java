@@ -12,17 +12,20 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** Files that everybody may read, whole at any moment. No link is followed in their place. */
+/** Files that all users may read, complete at any moment. A symbolic link in their place is replaced, not followed. */
 public final class WorldReadableFile {
     private WorldReadableFile() {}
 
-    /** When this returns, the content is on the disk. The name beside it, with a dot before, is taken. */
+    /**
+     * Replaces a file; when this returns, the content is on the disk. Uses the name with a dot in front and
+     * {@code .new} behind for the new file.
+     */
     public static void replace(Path file, byte[] content) throws IOException {
         Path beside = file.resolveSibling("." + file.getFileName() + ".new");
         Files.deleteIfExists(beside);
         try (FileChannel channel =
                 FileChannel.open(beside, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE))) {
-            // After its birth, for whatever umask there is, and of no link's target.
+            // Set after creation, since the umask is unknown, and never on a link's target.
             Files.getFileAttributeView(beside, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
                     .setPermissions(PosixFilePermissions.fromString("rw-r--r--"));
             ByteBuffer bytes = ByteBuffer.wrap(content);

@@ -28,9 +28,9 @@ import org.cloister.base.encoding.Digest;
 import org.cloister.base.encoding.MalformedException;
 
 /**
- * One JSON object, read with limits: UTF-8, no duplicate key, nothing after it, and every key either asked for or refused.
- * Each accessor's {@link MalformedException} names the path of the value, as in {@code layers[1].rootHash}. How a document
- * treats keys that nobody asked for is its format's choice: {@link #requireNothingElse} or {@link #requireNothingCritical}.
+ * Reader of one JSON object, with limits: UTF-8, no duplicate key, nothing after it, and every key either requested or
+ * refused. Each accessor's {@link MalformedException} names the path of the value, as in {@code layers[1].rootHash}.
+ * The format decides how unrequested keys are treated: {@link #requireNothingElse} or {@link #requireNothingCritical}.
  */
 public final class StrictJson {
     private static final String CRITICAL = "critical";
@@ -50,12 +50,20 @@ public final class StrictJson {
         this.object = object;
     }
 
-    /** @param maxBytes a longer document is refused unread */
+    /**
+     * Reads a document.
+     *
+     * @param maxBytes a longer document is refused unread
+     */
     public static StrictJson read(byte[] document, int maxBytes) throws MalformedException {
         return read(document, maxBytes, MAX_STRING);
     }
 
-    /** @param maxString characters of the longest value; for documents that carry others in base64 */
+    /**
+     * Reads a document.
+     *
+     * @param maxString characters of the longest value; for documents that carry others in base64
+     */
     public static StrictJson read(byte[] document, int maxBytes, int maxString) throws MalformedException {
         if (document.length > maxBytes) {
             throw new MalformedException("want at most " + maxBytes + " bytes, have more");
@@ -106,7 +114,7 @@ public final class StrictJson {
         return value.longValue();
     }
 
-    /** Whether the key is there; a key that may be missing is asked for by this. */
+    /** Returns whether the key is present, and marks it as requested; for keys that may be missing. */
     public boolean has(String key) {
         asked.add(key);
         return object.has(key);
@@ -120,7 +128,11 @@ public final class StrictJson {
         return value.booleanValue();
     }
 
-    /** @param max bytes */
+    /**
+     * Returns a value in base64, decoded.
+     *
+     * @param max bytes
+     */
     public byte[] base64(String key, int max) throws MalformedException {
         try {
             return BinaryText.fromBase64(text(key), max);
@@ -129,7 +141,7 @@ public final class StrictJson {
         }
     }
 
-    /** In the standard or the URL-safe alphabet, which DSSE leaves open; both with padding. */
+    /** Returns a value in the standard or the URL-safe alphabet, both with padding, decoded; DSSE permits both. */
     public byte[] base64InEitherAlphabet(String key, int max) throws MalformedException {
         String text = text(key);
         boolean standard = text.indexOf('+') >= 0 || text.indexOf('/') >= 0;
@@ -141,12 +153,12 @@ public final class StrictJson {
         }
     }
 
-    /** RFC 3339 with {@code Z} and whole seconds, as signed objects write times. */
+    /** Returns a time of RFC 3339 with {@code Z} and whole seconds, as signed objects write times. */
     public Instant time(String key) throws MalformedException {
         String text = text(key, TIME);
         try {
             Instant time = Instant.parse(text);
-            // The runtime also reads 24:00:00 and leap seconds.
+            // The runtime also accepts 24:00:00 and leap seconds.
             if (time.toString().equals(text)) {
                 return time;
             }
@@ -156,12 +168,12 @@ public final class StrictJson {
         throw new MalformedException(path + key + ": want a time of the calendar, have " + quoted(text));
     }
 
-    /** The same refusal, naming the place of the key's value. */
+    /** Returns the same error with the path of the key's value. */
     public MalformedException at(String key, MalformedException e) {
         return new MalformedException(path + key + ": " + e.getMessage(), e);
     }
 
-    /** The format that the document says it has, under {@code format}. */
+    /** Requires that the document has this format under {@code format}. */
     public void requireFormat(String format) throws MalformedException {
         String have = text("format");
         if (!have.equals(format)) {
@@ -181,7 +193,11 @@ public final class StrictJson {
         return new StrictJson(path + key + ".", requireObject(path + key, require(key)));
     }
 
-    /** @return 1 to {@code max} of them, each of the pattern, none twice, in the document's order */
+    /**
+     * Returns a list of strings.
+     *
+     * @return 1 to {@code max} of them, each of the pattern, none twice, in the document's order
+     */
     public List<String> texts(String key, int max, Pattern want) throws MalformedException {
         List<String> texts = new ArrayList<>();
         for (JsonNode value : requireArray(key, max, "strings")) {
@@ -197,7 +213,11 @@ public final class StrictJson {
         return texts;
     }
 
-    /** @return 1 to {@code count} of them, each of the range and higher than the one before */
+    /**
+     * Returns a list of ascending integers.
+     *
+     * @return 1 to {@code count} of them, each of the range and higher than the one before
+     */
     public List<Integer> ascending(String key, int count, int min, int max) throws MalformedException {
         List<Integer> numbers = new ArrayList<>();
         int least = min;
@@ -216,7 +236,7 @@ public final class StrictJson {
     }
 
     /**
-     * An object of members that the format leaves open, in the document's order.
+     * Returns an object whose members the format leaves open, in the document's order.
      *
      * @return at most {@code max}: a {@code String} of the pattern or a {@code Long} each
      */
@@ -253,7 +273,7 @@ public final class StrictJson {
         return objects;
     }
 
-    /** Refuses what nobody asked for; call it last. */
+    /** Refuses keys that were not requested; must be called last. */
     public void requireNothingElse() throws MalformedException {
         for (Iterator<String> names = object.fieldNames(); names.hasNext(); ) {
             String name = names.next();
@@ -264,8 +284,8 @@ public final class StrictJson {
     }
 
     /**
-     * Skips what nobody asked for, unless the object's {@code critical} names it (docs/protocol.md, section 2); call it
-     * last.
+     * Ignores keys that were not requested, unless the object's {@code critical} names them (docs/protocol.md, section
+     * 2); must be called last.
      */
     public void requireNothingCritical() throws MalformedException {
         if (!object.has(CRITICAL)) {
@@ -282,13 +302,13 @@ public final class StrictJson {
         }
     }
 
-    /** As JSON writes it, so that no control character reaches a terminal, and not more of it than helps. */
+    /** Returns the text as a JSON string, so that no control character reaches a terminal, cut to 80 characters. */
     public static String quoted(String text) {
         String head = text.length() <= MAX_QUOTED ? text : text.substring(0, MAX_QUOTED) + "...";
         return literal(head);
     }
 
-    /** A string as JSON writes it. */
+    /** Returns the text as a JSON string. */
     public static String literal(String text) {
         return TextNode.valueOf(text).toString();
     }
@@ -326,7 +346,7 @@ public final class StrictJson {
         return value;
     }
 
-    /** An escape may name half of a pair, which no UTF-8 can say again. */
+    /** Rejects unpaired surrogates: an escape may name half of a pair, which UTF-8 cannot encode. */
     private static String requireCharacters(String place, String text) throws MalformedException {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isHighSurrogate(text.charAt(i))
@@ -340,7 +360,7 @@ public final class StrictJson {
         return text;
     }
 
-    /** The JSON reader would guess other encodings, and take bytes that are no UTF-8. */
+    /** Decodes strictly: the JSON reader would guess other encodings, and accept bytes that are not UTF-8. */
     private static String utf8(byte[] document) throws MalformedException {
         try {
             return StandardCharsets.UTF_8

@@ -17,7 +17,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Programs of a machine, run by argument lists in bounded time, with bounded output and without our environment. */
+/**
+ * Runs programs of a machine by argument lists, in bounded time, with bounded output and without this process'
+ * environment.
+ */
 public final class ProcessRunner {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final int MAX_OUTPUT_BYTES = 4 << 20;
@@ -35,14 +38,21 @@ public final class ProcessRunner {
         return new ProcessRunner(List.of());
     }
 
-    /** @param prefix what enters another machine's namespaces, such as {@code nsenter} with its options */
+    /**
+     * Returns a runner for another machine.
+     *
+     * @param prefix command that enters its namespaces, such as {@code nsenter} with its options
+     */
     public static ProcessRunner withPrefix(List<String> prefix) {
         return new ProcessRunner(prefix);
     }
 
-    /** What a program said and how it ended. */
+    /** Output and exit status of a program. */
     public record Output(int exit, String out, String err) {
-        /** Its last words in printable ASCII, without the advice that some programs indent below them. */
+        /**
+         * Returns the last line of its errors in printable ASCII, without the advice that some programs indent below
+         * it.
+         */
         public String errorSummary() {
             String last = (err.isBlank() ? out : err)
                     .lines()
@@ -53,19 +63,19 @@ public final class ProcessRunner {
         }
     }
 
-    /** The whole command, behind what enters the machine. */
+    /** Returns the whole command, with the prefix that enters the machine. */
     public List<String> argv(List<String> command) {
         List<String> argv = new ArrayList<>(prefix);
         argv.addAll(command);
         return argv;
     }
 
-    /** As {@link #run}, where any exit status but 0 is an error; says what it wrote. */
+    /** Runs a program like {@link #run}, where any exit status but 0 is an error; returns its output. */
     public String runChecked(String... command) throws IOException {
         return runChecked("", List.of(command));
     }
 
-    /** The same, with something to read. */
+    /** Runs a program with input on its standard input; any exit status but 0 is an error. */
     public String runChecked(String input, List<String> command) throws IOException {
         Output output = run(input, command, LIMIT);
         if (output.exit() != 0) {
@@ -78,7 +88,11 @@ public final class ProcessRunner {
         return run("", List.of(command), LIMIT);
     }
 
-    /** @throws IOException if it could not be run, said too much or did not end in time; it is told to die then */
+    /**
+     * Runs a program to its end.
+     *
+     * @throws IOException if it could not be run, wrote too much or did not end in time; it is then killed
+     */
     public Output run(String input, List<String> command, Duration limit) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(argv(command));
         clean(builder.environment());
@@ -98,7 +112,7 @@ public final class ProcessRunner {
         } catch (ExecutionException | TimeoutException e) {
             throw new IOException(command.get(0) + ": output: " + e.getMessage(), e);
         } finally {
-            // One that has ended has no descendants, and to look for them reads what every process of the machine is.
+            // A program that has ended has no descendants, and searching for them reads every process of the machine.
             if (process.isAlive()) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
@@ -106,12 +120,15 @@ public final class ProcessRunner {
         }
     }
 
-    /** A file of the machine's kernel, such as one below {@code /proc}; without a process of its own where it is this machine. */
+    /**
+     * Reads a file of the machine's kernel, such as one below {@code /proc}; on this machine without starting a
+     * process.
+     */
     public String read(Path file) throws IOException {
         return prefix.isEmpty() ? Files.readString(file) : runChecked("cat", file.toString());
     }
 
-    /** A program that goes on; what it says goes to the end of a file. */
+    /** Starts a program that continues to run; its output is appended to a file. */
     public Process start(List<String> command, Map<String, String> environment, Path log) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(argv(command))
                 .redirectInput(Path.of("/dev/null").toFile())
@@ -128,14 +145,14 @@ public final class ProcessRunner {
         environment.put("LC_ALL", "C");
     }
 
-    /** Beside, for a program that does not read would outlast its limit. */
+    /** Writes on a separate thread, since a program that does not read would block this one beyond its limit. */
     private static void feed(Process process, String input) {
         Thread writer = new Thread(
                 () -> {
                     try (OutputStream in = process.getOutputStream()) {
                         in.write(input.getBytes(StandardCharsets.UTF_8));
                     } catch (IOException e) {
-                        // It ended without reading; its exit status says why.
+                        // The program ended without reading; its exit status gives the reason.
                         return;
                     }
                 },

@@ -27,15 +27,18 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.cloister.daemon.StaleSocketFile;
 
-/** Where operators and Prometheus ask a daemon, over HTTP/1.1: a Unix socket, or loopback. One answer a connection. */
+/**
+ * HTTP/1.1 server on which operators and Prometheus query a daemon: on a Unix socket, or on loopback. It answers one
+ * request per connection.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // a client that has gone needs no answer
 public final class AdminHttpServer implements AutoCloseable {
-    /** At a time. More are callers who do not ask. */
+    /** Maximum of connections at a time; a larger number means clients that send no request. */
     static final int CONNECTIONS = 32;
 
-    /** For a request, from the first byte to the last and however it comes. */
+    /** Seconds for a whole request, however slowly it arrives. */
     private static final int WAIT_S = 10;
-    /** For all of it: a caller that does not read its answer is let go. */
+    /** Seconds for a whole connection: one whose client does not read its answer is closed. */
     private static final int LIFE_S = 60;
 
     private final Channel channel;
@@ -44,20 +47,21 @@ public final class AdminHttpServer implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** Who knows the answers. */
+    /** Answers requests. */
     @FunctionalInterface
     public interface RequestHandler {
         /**
-         * Must not block.
+         * Answers a request; must not block.
          *
-         * @param request readable until this returns; of a well-formed one
+         * @param request readable until this returns; well-formed
          * @return never fails
          */
         CompletionStage<AdminResponse> answer(FullHttpRequest request);
     }
 
     /**
-     * For the daemon's user and group. A socket where nobody answers is of a process that is no more, and is replaced.
+     * Listens on a Unix socket for the daemon's user and group. A socket on which no process answers was left by an
+     * ended process, and is replaced.
      *
      * @param mostBytes of a request's body
      */
@@ -70,7 +74,7 @@ public final class AdminHttpServer implements AutoCloseable {
         return listener;
     }
 
-    /** For whoever is on this machine: what is answered here must change nothing, and no body is taken. */
+    /** Listens on loopback for all users of this machine: requests must change nothing, and bodies are refused. */
     public static AdminHttpServer listen(InetSocketAddress loopback, RequestHandler answering, EventLoopGroup loops)
             throws IOException {
         return bind(NioServerSocketChannel.class, loopback, answering, 0, loops);

@@ -10,15 +10,15 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a daemon answers.
+ * A daemon's response.
  *
- * @param type of the body, which travels in UTF-8
+ * @param type of the body, which is sent in UTF-8
  */
 public record AdminResponse(HttpResponseStatus status, String type, String body) {
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final String JSON = "application/json";
 
-    /** One line for people. */
+    /** Returns a response of one line for people. */
     public static AdminResponse text(HttpResponseStatus status, String line) {
         return new AdminResponse(status, TEXT, line + "\n");
     }
@@ -31,7 +31,7 @@ public record AdminResponse(HttpResponseStatus status, String type, String body)
         return text(HttpResponseStatus.NOT_FOUND, "nothing here");
     }
 
-    /** All of a registry, in Prometheus' text format. */
+    /** Returns all metrics of a registry, in Prometheus' text format. */
     public static AdminResponse metrics(MetricRegistry registry) {
         return new AdminResponse(HttpResponseStatus.OK, PrometheusText.TYPE, PrometheusText.of(registry));
     }

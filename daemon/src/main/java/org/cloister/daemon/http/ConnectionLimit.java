@@ -5,8 +5,8 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** Connections of a listener, so many and no more: at the limit the oldest gives way. From any thread. */
-@SuppressWarnings("FutureReturnValueIgnored") // a connection that is closed needs no more
+/** Limits a listener's connections: beyond the limit the oldest is closed. Thread-safe. */
+@SuppressWarnings("FutureReturnValueIgnored") // a closed connection needs no further handling
 final class ConnectionLimit {
     private final int most;
     private final Set<Channel> open = new LinkedHashSet<>();

@@ -7,7 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** All that a registry counts, as Prometheus reads it. */
+/** Writes all metrics of a registry in Prometheus' text format. */
 public final class PrometheusText {
     static final String TYPE = PrometheusTextFormatWriter.CONTENT_TYPE;
 

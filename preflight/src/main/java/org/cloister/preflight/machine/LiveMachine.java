@@ -19,9 +19,12 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 
-/** The machine that this process runs on. Programs get {@link #PATIENCE} each and no input; closing removes scratch files. */
+/**
+ * The machine on which this process runs. Each program has {@link #PATIENCE} and no input; closing removes scratch
+ * files.
+ */
 public final class LiveMachine implements InspectedMachine, AutoCloseable {
-    /** Every program asked answers at once or hangs; virsh waits for a daemon that hangs without end. */
+    /** Every program that is run here answers at once or hangs; virsh waits without limit for a daemon that hangs. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
     static final int MAX_OUTPUT_BYTES = 64 * 1024;
@@ -37,7 +40,11 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
         this(Map.of());
     }
 
-    /** @param more variables than this process's environment has, or others */
+    /**
+     * Creates the machine.
+     *
+     * @param more variables in addition to this process's environment, or instead of its values
+     */
     public LiveMachine(Map<String, String> more) {
         this.variables = new HashMap<>(System.getenv());
         variables.putAll(more);
@@ -73,7 +80,7 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
         return Optional.of(names);
     }
 
-    /** An unprivileged user's PATH lacks the folders of what we look for. */
+    /** Also searches the system's folders, which an unprivileged user's PATH lacks. */
     @Override
     public Optional<String> find(String program) {
         List<String> folders = new ArrayList<>(
@@ -147,7 +154,7 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
                 return process.exitValue();
             }
             process.descendants().forEach(ProcessHandle::destroyForcibly);
-            // One in an uninterruptible sleep outlives its killing; it is the kernel's from then on.
+            // A process in uninterruptible sleep survives the signal; it then remains for the kernel to end.
             process.destroyForcibly().waitFor(1, TimeUnit.SECONDS);
             throw new ProgramTimeoutException(
                     words.get(0) + " gave no answer within " + PATIENCE.toSeconds() + " s", String.join(" ", words));
@@ -160,7 +167,10 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
         }
     }
 
-    /** A file, not a pipe: a program that prints without end fills no pipe and no memory of ours before its time is up. */
+    /**
+     * Creates a file for output instead of a pipe: a program that prints without end fills neither a pipe nor this
+     * process's memory before its time is up.
+     */
     private Path scratchFile(String name, byte[] content) throws IOException {
         Path file = Files.createTempFile("agentctl-", "-" + name);
         scratch.add(file);

@@ -3,28 +3,30 @@ package org.cloister.preflight.machine;
 import java.util.Locale;
 
 /**
- * A program that ran to its end.
+ * Result of a program that ran to its end.
  *
- * @param status its exit status; 128 and the signal's number where one ended it
- * @param out what it printed, cut at {@link LiveMachine#MAX_OUTPUT_BYTES}
+ * @param status its exit status; 128 plus the signal's number if a signal ended it
+ * @param out its output, cut at {@link LiveMachine#MAX_OUTPUT_BYTES}
  */
 public record ProgramResult(int status, String out, String err) {
     public boolean succeeded() {
         return status == 0;
     }
 
-    /** What it said of its failure, in one line: the first line of its errors, or else its status. */
+    /** Returns the cause of its failure in one line: the first line of its errors, or else its status. */
     public String firstErrorLine() {
         String said = firstLine(err.isBlank() ? out : err);
         return said.isEmpty() ? "exit status " + status : said;
     }
 
-    /** The first line of what it printed that says something. */
+    /** Returns the first line of its output that is not blank. */
     public String firstOutputLine() {
         return firstLine(out);
     }
 
-    /** Passes on itself unless the answer was kept from this user, which says nothing about what was asked for. */
+    /**
+     * Returns this result unless the answer was withheld from this user, which shows nothing about the requested item.
+     */
     public ProgramResult requirePermitted() throws UndeterminedException {
         String said = err.toLowerCase(Locale.ROOT);
         if (status != 0 && (said.contains("permission denied") || said.contains("authentication unavailable"))) {

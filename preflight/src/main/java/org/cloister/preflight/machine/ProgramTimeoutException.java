@@ -1,6 +1,6 @@
 package org.cloister.preflight.machine;
 
-/** A program was started and did not come to its end in time; the probe of KVM takes that for an answer. */
+/** A program was started and did not end in time; the probe of KVM takes that as a result. */
 public final class ProgramTimeoutException extends UndeterminedException {
     private static final long serialVersionUID = 1;
 

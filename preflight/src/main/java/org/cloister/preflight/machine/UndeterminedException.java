@@ -2,13 +2,17 @@ package org.cloister.preflight.machine;
 
 import java.io.IOException;
 
-/** Something could not be found out. This says nothing about whether it is there. */
+/** An item could not be determined. This does not show whether it is present or absent. */
 public sealed class UndeterminedException extends IOException permits ProgramTimeoutException {
     private static final long serialVersionUID = 1;
 
     private final String mend;
 
-    /** @param mend what to do so that it can be found out */
+    /**
+     * Creates the exception.
+     *
+     * @param mend what to do so that it can be determined
+     */
     public UndeterminedException(String reason, String mend) {
         super(reason);
         this.mend = mend;

@@ -1,4 +1,4 @@
-/** What checks read of a machine: files and programs. */
+/** Provides checks with a machine's files and programs. */
 @NullMarked
 package org.cloister.preflight.machine;
 

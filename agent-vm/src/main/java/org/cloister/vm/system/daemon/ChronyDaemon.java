@@ -10,12 +10,12 @@ import org.cloister.base.file.WorldReadableFile;
 import org.cloister.base.process.ProcessRunner;
 
 /**
- * This machine's chronyd, with one source and no other: a worker's follows its controlling VM, whose own is the project's
- * time. It speaks on the project's address alone, which the guard lets IPsec through to and nothing else; the configuration of
- * the distribution is not read. Nobody asks it anything on this machine.
+ * This machine's chronyd, with exactly one source: a worker's follows its controlling VM, whose own clock is the
+ * project's time. It uses only the project's address, to which the guard admits nothing but IPsec; it does not read the
+ * distribution's configuration. It accepts no commands from this machine.
  */
 public final class ChronyDaemon {
-    /** What users' VMs do not follow: there is no better clock behind it. */
+    /** Stratum of a clock with no better source behind it; users' VMs do not follow such a clock. */
     private static final int STRATUM = 10;
 
     private final Path folder;
@@ -38,11 +38,11 @@ public final class ChronyDaemon {
     }
 
     /**
-     * In a controlling VM.
+     * Returns the server of a controlling VM.
      *
      * @param folder on tmpfs
      * @param own address in the project's network
-     * @param network whose machines may ask, such as {@code 10.64.12.0/22}
+     * @param network whose machines may query it, such as {@code 10.64.12.0/22}
      */
     public static ChronyDaemon server(ProcessRunner programs, Path folder, String own, String network) {
         return new ChronyDaemon(programs, folder, """
@@ -53,14 +53,14 @@ public final class ChronyDaemon {
     }
 
     /**
-     * In a worker, whose clock was set when it was handed over to.
+     * Returns the client of a worker, whose clock was set at the hand-over.
      *
      * @param folder on tmpfs
      * @param own address in the project's network
-     * @param controller the only one whose time counts
+     * @param controller the only time source
      */
     public static ChronyDaemon client(ProcessRunner programs, Path folder, String own, String controller) {
-        // What is far off was stopped by the host meanwhile: to slew an hour would take half a day.
+        // A clock that is far off belongs to a VM that the host paused: slewing an hour would take half a day.
         return new ChronyDaemon(programs, folder, """
                 server %s iburst minpoll 4 maxpoll 6
                 bindacqaddress %s
@@ -85,7 +85,7 @@ public final class ChronyDaemon {
     public void start() throws IOException {
         Files.createDirectories(folder);
         if (daemon.processes().isEmpty()) {
-            // One that was killed leaves it, and the next would take any process of that number for it.
+            // A killed chronyd leaves its pid file, and the next one would take any process of that number for it.
             Files.deleteIfExists(pid(folder));
         }
         WorldReadableFile.replace(file(folder), content.getBytes(StandardCharsets.US_ASCII));
@@ -96,7 +96,7 @@ public final class ChronyDaemon {
         daemon.stop();
     }
 
-    /** One of whichever kind, whether it ran or not. */
+    /** Stops a client or a server, whether it ran or not. */
     public static void stop(ProcessRunner programs, Path folder) throws IOException {
         daemon(programs, folder).stop();
     }

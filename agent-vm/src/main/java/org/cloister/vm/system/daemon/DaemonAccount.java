@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A daemon's account, as the image has it.
+ * Account of a daemon in the image.
  *
  * @param name such as {@code munge}
  */
@@ -14,8 +14,10 @@ public record DaemonAccount(String name, int uid, int gid) {
     private static final int FIELDS = 7;
 
     /**
+     * Reads the account of that name.
+     *
      * @param passwd the machine's
-     * @throws IOException if there is none of that name
+     * @throws IOException if no account has that name
      */
     public static DaemonAccount of(Path passwd, String name) throws IOException {
         for (String line : Files.readAllLines(passwd, StandardCharsets.ISO_8859_1)) {

@@ -10,18 +10,21 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
 /**
- * Keeps the file that a daemon appends to from growing without end: cuts one that is too long down to its last lines. The daemon
- * writes on at the file's end, and what it says while the file is cut may be lost or stand before the lines that were kept.
+ * Limits the size of a file to which a daemon appends: cuts a file that is too long down to its last lines. The daemon
+ * continues at the file's end; its output while the file is cut may be lost or appear before the lines that were kept.
  */
 final class LogSizeLimit {
-    /** Of each log: some hours of a charon with one peer. */
+    /** Maximum size of each log: some hours of a charon with one peer. */
     static final long MOST_BYTES = 4 << 20;
 
     private static final int KEPT_BYTES = 1 << 20;
 
     private LogSizeLimit() {}
 
-    /** Cuts the file if it is longer than {@link #MOST_BYTES}; one that is not there, or is no file, is left alone. */
+    /**
+     * Cuts the file if it is longer than {@link #MOST_BYTES}. Does nothing if it does not exist or is not a regular
+     * file.
+     */
     static void enforce(Path file) throws IOException {
         if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) > MOST_BYTES) {
             byte[] last = last(file);
@@ -32,13 +35,13 @@ final class LogSizeLimit {
         }
     }
 
-    /** Whole lines. */
+    /** Returns the last whole lines. */
     private static byte[] last(Path file) throws IOException {
         ByteBuffer kept = ByteBuffer.allocate(KEPT_BYTES);
         try (SeekableByteChannel in = Files.newByteChannel(file, StandardOpenOption.READ)) {
             in.position(Math.max(0, in.size() - KEPT_BYTES));
             while (kept.hasRemaining() && in.read(kept) >= 0) {
-                // until the end, or all that is kept
+                // Reads up to the end or the number of bytes kept.
             }
         }
         byte[] bytes = kept.array();

@@ -12,8 +12,8 @@ import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
 
 /**
- * A secret in a file on tmpfs, alone in its folder, for the one daemon that reads it. It comes there from locked memory without
- * Java's heap, and is overwritten before it goes.
+ * A secret in a file on tmpfs, alone in its folder, for the one daemon that reads it. It is copied from locked memory
+ * without touching Java's heap, and overwritten before it is deleted.
  */
 public final class SecretFile {
     private static final int OWNER_READS = 0400;
@@ -22,7 +22,11 @@ public final class SecretFile {
     private final Path file;
     private final Path folder;
 
-    /** @throws IllegalArgumentException if the file has no folder */
+    /**
+     * Names the file.
+     *
+     * @throws IllegalArgumentException if the file has no folder
+     */
     public SecretFile(Path file) {
         Path parent = file.toAbsolutePath().getParent();
         if (parent == null) {
@@ -36,7 +40,7 @@ public final class SecretFile {
         return file;
     }
 
-    /** In the place of one before. Others can neither read nor replace it. */
+    /** Writes the secret and replaces an earlier one. Other accounts can neither read nor replace it. */
     public void write(SecretAllocator secrets, SecretMemory secret, DaemonAccount reader) throws IOException {
         erase();
         Files.createDirectories(folder);
@@ -46,7 +50,7 @@ public final class SecretFile {
         own(file, reader);
     }
 
-    /** Overwritten, and gone; also if it is not there. */
+    /** Overwrites and deletes the file; does nothing if it does not exist. */
     public void erase() throws IOException {
         if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
             return;

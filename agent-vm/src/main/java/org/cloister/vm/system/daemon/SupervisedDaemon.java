@@ -22,15 +22,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A daemon that another one wrote, kept running. It is known by a word in its environment, so that an agent that was
- * killed finds the one that it had started, and no record of it can be stale. Its logs have a bound
- * ({@link LogSizeLimit}) while it is looked after. Any thread may call.
+ * A third-party daemon that is kept running. A variable in its environment identifies it, so that a restarted agent
+ * finds the process that a killed one had started, and no record of it can be stale. Its logs have a bound
+ * ({@link LogSizeLimit}) while it is supervised. Thread-safe.
  */
 public final class SupervisedDaemon {
     private static final Logger LOG = LoggerFactory.getLogger(SupervisedDaemon.class);
     private static final String MARK = "CLOISTER_DAEMON";
     private static final long END_S = 5;
-    /** Between an end and the next start: one that cannot start must not take the machine. */
+    /** Seconds between two checks of the logs' sizes. */
     private static final long LOOK_AT_LOGS_S = 5;
 
     private static final ScheduledExecutorService LOGS = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -39,6 +39,7 @@ public final class SupervisedDaemon {
         return thread;
     });
 
+    /** Delays a restart, so that a daemon that cannot start does not use up the machine. */
     private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
 
     private final ProcessRunner programs;
@@ -51,10 +52,12 @@ public final class SupervisedDaemon {
     private Future<?> bound = CompletableFuture.completedFuture(null);
 
     /**
-     * @param name of this one on this machine, such as {@code charon}
-     * @param command in the foreground
-     * @param log for what it says
-     * @param others that it appends to itself
+     * Describes a daemon.
+     *
+     * @param name identifies it on this machine, such as {@code charon}
+     * @param command runs it in the foreground
+     * @param log receives its output
+     * @param others log files to which it appends itself
      */
     public SupervisedDaemon(
             ProcessRunner programs,
@@ -72,7 +75,7 @@ public final class SupervisedDaemon {
         this.logs = Stream.concat(Stream.of(log), Stream.of(others)).toList();
     }
 
-    /** It runs when this returns, and is started again whenever it ends. One that ran already is left as it is. */
+    /** Starts the daemon, and restarts it whenever it ends. Adopts a process that runs already. */
     public synchronized void start() throws IOException {
         if (wanted) {
             return;
@@ -83,13 +86,13 @@ public final class SupervisedDaemon {
         run();
     }
 
-    /** Looks after it no more; it goes on, for the agent that comes next. */
+    /** Stops supervising the daemon; it continues to run, for the next agent process. */
     public synchronized void detach() {
         wanted = false;
         bound.cancel(false);
     }
 
-    /** Ends it, and waits. Told to go, it has some seconds. */
+    /** Stops the daemon and waits for its end: sends SIGTERM and, after some seconds, SIGKILL. */
     public void stop() throws IOException {
         detach();
         end(ProcessHandle::destroy);
@@ -100,7 +103,7 @@ public final class SupervisedDaemon {
         }
     }
 
-    /** The processes that it has now. */
+    /** Returns the daemon's present processes. */
     public List<ProcessHandle> processes() {
         return ProcessHandle.allProcesses().filter(this::isOurs).toList();
     }
@@ -122,7 +125,7 @@ public final class SupervisedDaemon {
         }
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // its end is handled in it
+    @SuppressWarnings("FutureReturnValueIgnored") // the future's stages handle its end
     private void againAfter(CompletableFuture<?> end) {
         end.thenRunAsync(this::again, LATER);
     }
@@ -151,7 +154,7 @@ public final class SupervisedDaemon {
     private boolean isOurs(ProcessHandle process) {
         Path at = Path.of("/proc", Long.toString(process.pid()));
         try {
-            // Anybody may put the word into an environment of their own. What has given root up since it began has an
+            // Any user may put the variable into an environment of their own. A daemon that dropped root has a system
             // account of its own, and no person has one of those.
             int uid = uid(at);
             if (uid != uid(Path.of("/proc/self")) && uid >= LoginRules.LEAST_ID) {
@@ -161,7 +164,7 @@ public final class SupervisedDaemon {
             return Arrays.asList(new String(bytes, StandardCharsets.ISO_8859_1).split("\0", -1))
                     .contains(MARK + "=" + name);
         } catch (IOException e) {
-            // It has ended, or is another user's; ours are not.
+            // The process has ended, or belongs to another user, which the daemon's do not.
             return false;
         }
     }

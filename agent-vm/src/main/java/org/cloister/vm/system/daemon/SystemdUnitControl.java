@@ -10,15 +10,22 @@ import java.util.List;
 import org.cloister.base.file.WorldReadableFile;
 import org.cloister.base.process.ProcessRunner;
 
-/** Units of systemd, as their packages have them; what is ours of them lies in drop-ins that are gone with the boot. */
+/**
+ * Controls units of systemd as their packages define them; adds settings in drop-ins below {@code /run}, which do not
+ * survive the boot.
+ */
 public final class SystemdUnitControl implements UnitControl {
-    /** Units say themselves how long they may take. */
+    /** Time limit of systemctl; units define their own limits for start and stop. */
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final ProcessRunner programs;
     private final Path folder;
 
-    /** @param folder {@code /run/systemd/system} */
+    /**
+     * Creates the control.
+     *
+     * @param folder {@code /run/systemd/system}
+     */
     public SystemdUnitControl(ProcessRunner programs, Path folder) {
         this.programs = programs;
         this.folder = folder;

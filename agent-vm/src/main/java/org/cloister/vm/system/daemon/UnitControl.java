@@ -2,18 +2,18 @@ package org.cloister.vm.system.daemon;
 
 import java.io.IOException;
 
-/** Daemons that a service manager keeps. */
+/** Controls daemons that a service manager runs. */
 public interface UnitControl {
     /**
-     * It runs as these settings say when this returns; one that ran before is started anew.
+     * Starts a unit with these settings, or restarts it if it runs; it is active when this returns.
      *
-     * @param settings what its unit has besides, or instead
+     * @param settings added to its unit, or replacing the unit's own
      */
     void start(String unit, String settings) throws IOException;
 
-    /** Begun anew if it runs; that it comes up is not waited for. */
+    /** Restarts the unit if it runs, without waiting until it is up. */
     void tryRestart(String unit) throws IOException;
 
-    /** It does not run when this returns, whether it did before or not. */
+    /** Stops the unit, whether it runs or not; it does not run when this returns. */
     void stop(String unit) throws IOException;
 }

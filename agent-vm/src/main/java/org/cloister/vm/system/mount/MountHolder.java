@@ -12,15 +12,18 @@ import java.util.List;
 /**
  * A process that keeps a file system from being unmounted.
  *
- * @param name that it gave itself, in printable ASCII
+ * @param name that the process gave itself, in printable ASCII
  */
 public record MountHolder(long pid, String name) {
-    /** Of one process. */
+    /** Bound of the links that are read for one process. */
     private static final int MAX_LINKS = 4096;
-    /** The first few say enough. */
+    /** Bound of the holders that are reported; the first few suffice. */
     private static final int MAX = 16;
 
-    /** Who has a folder, file or program of it open. Links are read and not followed: what they lead to may not answer. */
+    /**
+     * Returns the processes that have a folder, file or program of the file system open. Reads links without following
+     * them, since their targets may not respond.
+     */
     static List<MountHolder> of(Path folder) {
         List<MountHolder> holders = new ArrayList<>();
         ProcessHandle.allProcesses()
@@ -51,7 +54,7 @@ public record MountHolder(long pid, String name) {
                     }
                 }
             } catch (IOException | DirectoryIteratorException e) {
-                // It has ended.
+                // The process has ended.
                 return false;
             }
         }
@@ -62,7 +65,7 @@ public record MountHolder(long pid, String name) {
         try {
             return Files.readSymbolicLink(link).startsWith(folder);
         } catch (IOException e) {
-            // A kernel thread, or one that has ended.
+            // A kernel thread, or a process that has ended.
             return false;
         }
     }

@@ -10,10 +10,10 @@ import java.util.regex.Pattern;
 import org.cloister.base.process.ProcessRunner;
 
 /**
- * One line of {@code /proc/self/mountinfo}.
+ * Mount as one line of {@code /proc/self/mountinfo} describes it.
  *
- * @param options of this place, such as {@code rw,nosuid,nodev}
- * @param source a device, {@code SERVER:/PATH}, or what the file system calls itself
+ * @param options of this mount, such as {@code rw,nosuid,nodev}
+ * @param source a device, {@code SERVER:/PATH}, or the file system's own word
  */
 public record MountedFileSystem(Path mountPoint, List<String> options, String type, String source) {
     private static final Path ALL = Path.of("/proc/self/mountinfo");
@@ -26,8 +26,8 @@ public record MountedFileSystem(Path mountPoint, List<String> options, String ty
     }
 
     /**
-     * Mounts ext4 for files alone: no devices and no privileges come of what is on it, and where it is broken nothing is
-     * written to it any more, whatever its superblock would like. The folder is made if it is not there.
+     * Mounts an ext4 file system that holds files only: device nodes and set-user-ID bits on it have no effect, and
+     * after an error it becomes read-only, whatever its superblock says. Creates the folder if it does not exist.
      */
     public static void mountExt4(ProcessRunner programs, Path device, Path at) throws IOException {
         Files.createDirectories(at);
@@ -41,12 +41,12 @@ public record MountedFileSystem(Path mountPoint, List<String> options, String ty
                 at.toString());
     }
 
-    /** All that the machine has, those that others cover among them. */
+    /** Returns all mounts of the machine, including those that others cover. */
     public static List<MountedFileSystem> list(ProcessRunner programs) throws IOException {
         return parse(programs.read(ALL));
     }
 
-    /** Those at one place, the one that is seen last. */
+    /** Returns the mounts at one mount point; the visible one is last. */
     public static List<MountedFileSystem> at(ProcessRunner programs, Path place) throws IOException {
         return list(programs).stream()
                 .filter(mount -> mount.mountPoint.equals(place))
@@ -69,7 +69,7 @@ public record MountedFileSystem(Path mountPoint, List<String> options, String ty
         return mounts;
     }
 
-    /** The kernel writes blanks, tabs, line ends and backslashes as octal numbers. */
+    /** Decodes a field: the kernel writes blanks, tabs, line ends and backslashes as octal numbers. */
     private static String plain(String field) {
         return ESCAPE.matcher(field)
                 .replaceAll(

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.cloister.base.process.ProcessRunner;
 
-/** Takes mounts away. It ends no process: what still uses a file system is said, and keeps it out of sight. */
+/** Unmounts file systems. Ends no process: reports those that still use a file system, and detaches it lazily. */
 public final class Unmounter {
     private static final Duration ONCE = Duration.ofSeconds(10);
-    /** For a server that is alive, however busy. */
+    /** Time limit for the response of a server that is alive, however busy. */
     private static final Duration ANSWER = Duration.ofSeconds(3);
 
     private static final Duration ABANDON = Duration.ofSeconds(2);
@@ -20,17 +20,21 @@ public final class Unmounter {
     private final ProcessRunner programs;
     private final Duration patience;
 
-    /** @param patience with what is busy */
+    /**
+     * Creates an unmounter.
+     *
+     * @param patience time to wait for a busy file system
+     */
     public Unmounter(ProcessRunner programs, Duration patience) {
         this.programs = programs;
         this.patience = patience;
     }
 
     /**
-     * What became of it.
+     * Result of an unmount.
      *
-     * @param clean whether it is gone; else it is out of sight, and goes when its holders do
-     * @param holders who could be seen to have it open when patience ended
+     * @param clean whether the file system is unmounted; otherwise it is detached, and unmounted when its holders end
+     * @param holders processes that were found to have it open when the time was over
      */
     public record Outcome(boolean clean, List<MountHolder> holders) {
         public Outcome {
@@ -39,9 +43,9 @@ public final class Unmounter {
     }
 
     /**
-     * Takes away whatever is mounted at that place.
+     * Unmounts everything that is mounted there.
      *
-     * @throws IOException if it is still there
+     * @throws IOException if it is still mounted
      */
     public Outcome unmount(Path place) throws IOException {
         List<MountHolder> holders = new ArrayList<>();
@@ -62,7 +66,7 @@ public final class Unmounter {
         return new Outcome(clean, holders);
     }
 
-    /** Whether who serves what is mounted there still does. */
+    /** Returns whether the server of the file system mounted there still responds. */
     public boolean isResponsive(Path place) {
         try {
             return programs.run("", List.of("stat", "--file-system", place.toString()), ANSWER)
@@ -74,9 +78,9 @@ public final class Unmounter {
     }
 
     /**
-     * Takes away, without waiting, what nobody serves any more: what was to be written to it is lost.
+     * Detaches, without waiting, a file system whose server does not respond; data not yet written to it is lost.
      *
-     * @throws IOException if it is still there
+     * @throws IOException if it is still mounted
      */
     public void abandon(Path place) throws IOException {
         List<String> umount = List.of("umount", "--force", "--lazy", "--no-canonicalize", place.toString());
@@ -84,7 +88,7 @@ public final class Unmounter {
         try {
             complaint = programs.run("", umount, ABANDON).errorSummary();
         } catch (IOException e) {
-            // It is out of sight first, and then waits for what was to be written.
+            // umount detaches it first, and then waits for unwritten data.
             complaint = String.valueOf(e.getMessage());
         }
         if (!MountedFileSystem.at(programs, place).isEmpty()) {
@@ -96,7 +100,7 @@ public final class Unmounter {
         try {
             return programs.run("", List.of("umount", place.toString()), ONCE).exit() == 0;
         } catch (IOException e) {
-            // Its server does not answer: as good as busy.
+            // Its server does not respond; treated as busy.
             return false;
         }
     }

@@ -6,18 +6,26 @@ import java.nio.file.Path;
 import org.cloister.base.file.WorldReadableFile;
 import org.cloister.base.process.ProcessRunner;
 
-/** The machine's own name and its table of names, in the files and in the kernel. May be written again at any time. */
+/** Writes the machine's own name and its table of names to the files and the kernel. Writing is idempotent. */
 public final class MachineNames {
     private final ProcessRunner programs;
     private final Path folder;
 
-    /** @param folder {@code /etc} */
+    /**
+     * Creates the writer.
+     *
+     * @param folder {@code /etc}
+     */
     public MachineNames(ProcessRunner programs, Path folder) {
         this.programs = programs;
         this.folder = folder;
     }
 
-    /** @throws IOException if a file or the kernel does not take it */
+    /**
+     * Writes all names and checks the kernel's.
+     *
+     * @throws IOException if a file or the kernel does not accept them
+     */
     public void write(NodeAddresses nodes) throws IOException {
         replace("hosts", nodes.hosts());
         replace("hostname", nodes.own() + "\n");

@@ -8,15 +8,19 @@ import java.util.regex.Pattern;
 import org.cloister.ipsec.TunnelAddress;
 
 /**
- * The machines that this one knows by name: each name and each address once, so that an address leads back to the name that
- * led to it, as MPI and munge want it.
+ * The machines that this one knows by name: each name and each address occurs once, so that a reverse lookup yields the
+ * same name, as MPI and munge require.
  *
  * @param own this machine's name, one of them
  */
 public record NodeAddresses(String own, Map<String, TunnelAddress> byName) {
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
-    /** @throws IllegalArgumentException if a name is none, is not there, or an address stands twice */
+    /**
+     * Checks the names and addresses.
+     *
+     * @throws IllegalArgumentException if a name is malformed, the own name is missing, or an address occurs twice
+     */
     public NodeAddresses {
         byName = Map.copyOf(byName);
         Set<TunnelAddress> seen = new HashSet<>();
@@ -33,7 +37,7 @@ public record NodeAddresses(String own, Map<String, TunnelAddress> byName) {
         }
     }
 
-    /** {@code /etc/hosts}, ordered by address. */
+    /** Returns the content of {@code /etc/hosts}, ordered by address. */
     String hosts() {
         StringBuilder text = new StringBuilder("127.0.0.1 localhost\n");
         Map<String, TunnelAddress> ordered = new LinkedHashMap<>();

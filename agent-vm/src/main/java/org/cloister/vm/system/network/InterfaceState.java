@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.cloister.base.process.ProcessRunner;
 
 /**
- * A network interface as {@code ip -json address} tells it.
+ * State of a network interface as {@code ip -json address} reports it.
  *
  * @param addresses of IPv4 and IPv6, each with its prefix
  */
@@ -26,7 +26,11 @@ record InterfaceState(String name, String mac, int mtu, boolean up, List<String>
         return parse(programs.runChecked("ip", "-json", "address", "show"));
     }
 
-    /** @throws IOException if it is not exactly one that has this MAC */
+    /**
+     * Returns the interface with this MAC address.
+     *
+     * @throws IOException if there is not exactly one
+     */
     static InterfaceState withMac(List<InterfaceState> links, String mac) throws IOException {
         List<InterfaceState> found =
                 links.stream().filter(link -> link.mac.equals(mac)).toList();

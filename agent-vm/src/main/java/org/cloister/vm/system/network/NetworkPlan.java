@@ -8,14 +8,14 @@ import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelNetwork;
 
 /**
- * A VM's place in its project's network, and the only machines there that it may exchange packets with.
+ * A VM's address in its project's network, and the only machines there with which it may exchange packets.
  *
  * @param mac of its interface, in lower case
  * @param prefix of the project's network, 8 to 30 bits
- * @param mtu of the link; what fits into a tunnel is less, and the guard cuts TCP's segments to it
- * @param controller the controlling VM's; in a controlling VM its own
- * @param peers workers: of the same job, or, in a controlling VM, all that there are
- * @param esp who encrypts
+ * @param mtu of the link; a tunnel's packets carry less, and the guard clamps TCP's segments to that
+ * @param controller the controlling VM's address; in a controlling VM its own
+ * @param peers workers: of the same job, or, in a controlling VM, all
+ * @param esp where packets are encrypted
  */
 public record NetworkPlan(
         String mac,
@@ -30,7 +30,11 @@ public record NetworkPlan(
     private static final int MOST_MTU = 65_535;
     private static final int MOST_PEERS = 4096;
 
-    /** @throws IllegalArgumentException with what is out of its range */
+    /**
+     * Checks all values.
+     *
+     * @throws IllegalArgumentException naming the value that is out of range
+     */
     public NetworkPlan {
         peers = List.copyOf(peers);
         if (!MAC.matcher(mac).matches()) {
@@ -50,12 +54,12 @@ public record NetworkPlan(
         requireIn(network, controller);
     }
 
-    /** The project's. */
+    /** Returns the project's network. */
     public TunnelNetwork network() {
         return networkOf(own, prefix);
     }
 
-    /** All others that packets may go to and come from, each once, in order. */
+    /** Returns all other machines with which packets may be exchanged, each once, in order. */
     public List<TunnelAddress> others() {
         TreeSet<TunnelAddress> all = new TreeSet<>(peers);
         if (!controller.equals(own)) {
@@ -64,7 +68,7 @@ public record NetworkPlan(
         return List.copyOf(all);
     }
 
-    /** With other workers. */
+    /** Returns this plan with other workers. */
     public NetworkPlan with(List<TunnelAddress> newPeers) {
         return new NetworkPlan(mac, own, prefix, mtu, controller, newPeers, esp);
     }

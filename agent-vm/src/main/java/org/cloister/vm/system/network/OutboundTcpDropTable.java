@@ -5,15 +5,15 @@ import java.util.List;
 import org.cloister.base.process.ProcessRunner;
 
 /**
- * The table {@code inet cloister_silence}: by TCP this machine says nothing more, but to one port. To all others it is
- * as if it had lost its power: no connection ends, and none is refused.
+ * The table {@code inet cloister_silence}: drops all TCP that this machine sends, except to one port. To other machines
+ * it appears to have lost its power: no connection is closed, and none is refused.
  *
  * @param exceptPort the port
  */
 public record OutboundTcpDropTable(int exceptPort) {
     static final String NAME = "cloister_silence";
 
-    /** For as long as the VM lives; again is nothing. */
+    /** Installs the table for as long as the VM lives; idempotent. */
     public void install(ProcessRunner programs) throws IOException {
         programs.runChecked(
                 "table inet " + NAME + "\ndelete table inet " + NAME + "\n" + render(), List.of("nft", "-f", "-"));

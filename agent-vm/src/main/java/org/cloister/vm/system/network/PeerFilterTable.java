@@ -8,8 +8,8 @@ import org.cloister.ipsec.EspMode;
 import org.cloister.ipsec.TunnelAddress;
 
 /**
- * The table {@code inet cloister}: nothing goes to or comes from the interface but ESP and IKE of the plan's machines. ARP is
- * none of this family's packets and passes; IPv6 is dropped.
+ * The table {@code inet cloister}: permits only ESP and IKE of the plan's machines on the interface. ARP passes, since
+ * it is not of this family; IPv6 is dropped.
  *
  * @param device the interface
  * @param others sorted
@@ -25,7 +25,7 @@ record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
         return new PeerFilterTable(device, plan.others(), plan.esp());
     }
 
-    /** As {@code nft --stateless list table} prints it, but for where lines end. */
+    /** Returns the table as {@code nft --stateless list table} prints it, except for line breaks. */
     String render() {
         return "table inet " + NAME + " {\n"
                 + "\tset others {\n\t\ttype ipv4_addr\n" + elements() + "\t}\n"
@@ -34,14 +34,18 @@ record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
                 + "}\n";
     }
 
-    /** All in one transaction, instead of what was there, and read back. */
+    /** Replaces the table in one transaction, then reads it back. */
     void install(ProcessRunner programs) throws IOException {
         programs.runChecked(
                 "table inet " + NAME + "\ndelete table inet " + NAME + "\n" + render(), List.of("nft", "-f", "-"));
         verify(programs);
     }
 
-    /** @throws IOException if the kernel has not exactly these rules */
+    /**
+     * Reads the table back.
+     *
+     * @throws IOException if the kernel has not exactly these rules
+     */
     void verify(ProcessRunner programs) throws IOException {
         String found = programs.runChecked("nft", "--stateless", "list", "table", "inet", NAME);
         if (!words(found).equals(words(render()))) {
@@ -60,13 +64,13 @@ record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
     private String chain(String hook, String name, String end) {
         String wire = "\t\t" + name + " \"" + device + "\" ip " + end + " @others ";
         boolean out = hook.equals("output");
-        // The kernel's ESP shows each packet twice: clear, with its policy, and encrypted.
+        // The kernel's ESP passes each packet twice: clear, with its policy, and encrypted.
         String esp = this.esp == EspMode.KERNEL
                 ? wire + (out ? "rt" : "meta") + " ipsec exists accept\n" + wire + "meta l4proto esp accept\n"
                 : "";
         return "\n\tchain " + hook + " {\n"
                 + "\t\ttype filter hook " + hook + " priority filter; policy accept;\n"
-                // slurmctld's answers to the filter, which have the name of the device that they would have left by.
+                // slurmctld's answers to the filter, which carry the name of the device by which they would have left.
                 + (out ? "\t\tip daddr 127.0.0.0/8 accept\n" : "")
                 + esp
                 + wire + "udp sport { 500, 4500 } udp dport { 500, 4500 } " + (out ? "meta skuid 0 " : "") + "accept\n"
@@ -74,7 +78,7 @@ record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
                 + "\t}\n";
     }
 
-    /** nft breaks long lists of addresses where it likes. */
+    /** Normalizes white space: nft breaks long lists of addresses at places of its own choice. */
     private static String words(String table) {
         return table.replaceAll("\\s+", " ").strip();
     }

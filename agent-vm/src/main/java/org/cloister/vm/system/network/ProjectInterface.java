@@ -9,12 +9,12 @@ import org.cloister.ipsec.TunnelMtu;
 import org.cloister.ipsec.TunnelNft;
 
 /**
- * The VM's interface in the project's network, which has neither an address nor a link before the guard is there and was
- * read back. Whatever fails, the link is down afterwards. All of it may be done again, by another agent after this one was
- * killed.
+ * The VM's interface in the project's network. It gets an address and a link only after the guard is installed and was
+ * read back; after any failure its link is down. All operations are idempotent, so that another agent can repeat them
+ * after this one was killed.
  */
 public final class ProjectInterface {
-    /** Seconds for which the kernel tells nobody of a further packet for a tunnel that is not there; charon sets its own. */
+    /** Seconds for which the kernel reports no further packet for a missing tunnel; charon sets a value of its own. */
     private static final String ACQUIRE = "net.core.xfrm_acq_expires";
 
     private static final int ACQUIRE_S = 2;
@@ -25,12 +25,12 @@ public final class ProjectInterface {
         this.programs = programs;
     }
 
-    /** The interface carries the plan's address, and IPsec with the plan's machines alone. */
+    /** Brings the interface up with the plan's address, and with IPsec to the plan's machines only. */
     public void up(NetworkPlan plan) throws IOException {
         InterfaceState link = InterfaceState.withMac(InterfaceState.list(programs), plan.mac());
         boolean done = false;
         try {
-            // A link that somebody else left up is not one that the guard was before.
+            // A link that was already up may have carried packets without the guard.
             if (!isGuarded(link.name(), plan)) {
                 down(link.name());
             }
@@ -47,7 +47,10 @@ public final class ProjectInterface {
         }
     }
 
-    /** Other machines, and nothing else changed: in one transaction each, while packets go on. */
+    /**
+     * Replaces the permitted machines and changes nothing else: one transaction for each table, without interrupting
+     * packets.
+     */
     public void replacePeers(NetworkPlan plan) throws IOException {
         PeerFilterTable.of(
                         InterfaceState.withMac(InterfaceState.list(programs), plan.mac())
@@ -56,7 +59,11 @@ public final class ProjectInterface {
                 .install(programs);
     }
 
-    /** @throws IOException if rules, address or MTU are not the plan's any more */
+    /**
+     * Verifies rules, address and MTU.
+     *
+     * @throws IOException if they are not the plan's any more
+     */
     public void verify(NetworkPlan plan) throws IOException {
         InterfaceState link = requireAddress(plan);
         guard(link.name(), plan).verify(nft());
@@ -73,12 +80,12 @@ public final class ProjectInterface {
         return link;
     }
 
-    /** No address and no link. The guard stays for as long as the VM lives. */
+    /** Removes address and link. The guard stays for as long as the VM lives. */
     public void down(NetworkPlan plan) throws IOException {
         downWithMac(plan.mac());
     }
 
-    /** The same, for who knows no more of a plan. */
+    /** Removes address and link if only the MAC address of the plan is known. */
     public void downWithMac(String mac) throws IOException {
         down(InterfaceState.withMac(InterfaceState.list(programs), mac).name());
     }
@@ -106,7 +113,10 @@ public final class ProjectInterface {
         return new TunnelNft(programs.argv(List.of("/usr/sbin/nft")));
     }
 
-    /** With acknowledgements at once: slurmctld waits for slurmdbd's answer in two pieces (docs/slurm.md). */
+    /**
+     * Sets up loopback with immediate acknowledgements: slurmctld waits for slurmdbd's answer in two segments
+     * (docs/slurm.md).
+     */
     private void loopback() throws IOException {
         ip("link set lo up", route("127.0.0.0/8"), route("127.0.0.1"));
     }
@@ -115,7 +125,7 @@ public final class ProjectInterface {
         return "route change table local local " + network + " dev lo proto kernel scope host src 127.0.0.1 quickack 1";
     }
 
-    /** Each is a process less to start. */
+    /** Runs several commands in one process, since each process takes time to start. */
     private void ip(String... lines) throws IOException {
         programs.runChecked(String.join("\n", lines) + "\n", List.of("ip", "-batch", "-"));
     }
@@ -135,7 +145,7 @@ public final class ProjectInterface {
         ip("link set " + device + " down", "address flush dev " + device);
     }
 
-    /** Written and read back: a kernel without IPv6 has no such key, and has nothing to switch off. */
+    /** Writes the settings and reads them back. A kernel without IPv6 lacks the key, and has nothing to disable. */
     private void settings(String noIpv6) throws IOException {
         List<String> keys = new ArrayList<>(List.of(ACQUIRE));
         List<String> wanted = new ArrayList<>(List.of(Integer.toString(ACQUIRE_S)));

@@ -8,16 +8,16 @@ import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.vm.rpcfilter.RpcFilterMain;
 
 /**
- * The table {@code inet cloister_slurm} of a controlling VM: connections to slurmctld's port that come from without are
- * redirected to the filter's, and what was not redirected is dropped, at either port. What the filter sends to
- * slurmctld from an address of loopback arrives with the worker's address that it stands for, since slurmctld takes a
- * node's address from its connection.
+ * The table {@code inet cloister_slurm} of a controlling VM: redirects connections from outside to slurmctld's port to
+ * the filter's port, and drops those to either port that were not redirected. Connections of the filter to slurmctld
+ * from a loopback address arrive with the address of the worker that it represents, since slurmctld takes a node's
+ * address from its connection.
  *
- * <p>Of the filter's port no other uid answers: any program may take the port while no filter runs, and would hear
- * credentials.
+ * <p>Only the filter's uid may answer from the filter's port: any program may bind the port while no filter runs, and
+ * would receive credentials.
  *
- * <p>The kernel tracks no other connections, so that who makes many fills no table that others need; one worker has a
- * bounded number at a time, and begins a bounded number a second. The next ones wait.
+ * <p>The kernel tracks no other connections, so that a machine that opens many cannot fill a table that others need;
+ * one worker has a bounded number at a time, and opens a bounded number per second. Further ones wait.
  *
  * @param own this machine's address, where slurmctld listens
  * @param network the project's
@@ -29,10 +29,10 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
     private static final int A_SECOND = 100;
     private static final int BURST = 400;
     private static final int MOST_WORKERS = 4096;
-    /** Of a connection that has ended; the kernel's own 120 would keep 12,000 of one worker. */
+    /** Seconds for which the kernel tracks a closed connection; its default of 120 would keep 12,000 of one worker. */
     private static final String FORGET = "net.netfilter.nf_conntrack_tcp_timeout_time_wait=10";
 
-    /** All in one transaction, instead of what was there, and read back. Before slurmctld listens. */
+    /** Replaces the table in one transaction, then reads it back. Must precede slurmctld's start. */
     public void install(ProcessRunner programs) throws IOException {
         programs.runChecked(
                 "table inet " + NAME + "\ndelete table inet " + NAME + "\n" + render(), List.of("nft", "-f", "-"));
@@ -40,7 +40,11 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
         verify(programs);
     }
 
-    /** @throws IOException if the kernel has not exactly these rules */
+    /**
+     * Reads the table back.
+     *
+     * @throws IOException if the kernel has not exactly these rules
+     */
     public void verify(ProcessRunner programs) throws IOException {
         String found = programs.runChecked("nft", "--stateless", "list", "table", "inet", NAME);
         if (!words(found).equals(words(render()))) {
@@ -50,7 +54,7 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
         }
     }
 
-    /** As {@code nft --stateless list table} prints it, but for where lines end. */
+    /** Returns the table as {@code nft --stateless list table} prints it, except for line breaks. */
     String render() {
         return "table inet " + NAME + " {\n"
                 + tracking()
@@ -126,13 +130,13 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
                 """;
     }
 
-    /** What stands for the project's network on loopback: 127 and the last three numbers. */
+    /** Returns the loopback network that represents the project's network: 127 and the last three numbers. */
     private String standIns() {
         String text = network.toString();
         return "127" + text.substring(text.indexOf('.'));
     }
 
-    /** nft breaks long lines where it likes. */
+    /** Normalizes white space: nft breaks long lines at places of its own choice. */
     private static String words(String table) {
         return table.replaceAll("\\s+", " ").strip();
     }

@@ -11,8 +11,8 @@ import org.cloister.ipsec.EspMode;
 import org.cloister.vm.system.daemon.SupervisedDaemon;
 
 /**
- * This VM's charon, kept running. Its settings lie in a folder on tmpfs and hold nothing secret; keys come over its socket.
- * One that an agent before this one had started goes on, with its tunnels.
+ * This VM's charon, kept running. Its settings are in a folder on tmpfs and contain no secret; keys are loaded over its
+ * socket. A charon that an earlier agent started continues to run, with its tunnels.
  */
 public final class CharonDaemon {
     private final Path folder;
@@ -20,7 +20,11 @@ public final class CharonDaemon {
     private final CharonSettings content;
     private final SupervisedDaemon daemon;
 
-    /** @param folder such as {@code /run/cloister/charon}; its name is this charon's */
+    /**
+     * Describes the daemon.
+     *
+     * @param folder such as {@code /run/cloister/charon}; its name identifies this charon
+     */
     public CharonDaemon(ProcessRunner programs, Path folder, EspMode by) {
         this.folder = folder;
         this.settings = folder.resolve("strongswan.conf");
@@ -39,25 +43,25 @@ public final class CharonDaemon {
         return content.socket();
     }
 
-    /** It answers a little later; {@link ProjectTunnels} waits for that. */
+    /** Starts charon. It answers a little later; {@link ProjectTunnels} waits for that. */
     public void start() throws IOException {
         Files.createDirectories(folder);
         content.write(settings);
         daemon.start();
     }
 
-    /** Looked after no more; tunnels go on. */
+    /** Stops supervising charon; tunnels stay up. */
     public void detach() {
         daemon.detach();
     }
 
-    /** All tunnels end; the guard stays. */
+    /** Stops charon and with it all tunnels; the guard stays. */
     public void stop() throws IOException {
         daemon.stop();
         Files.deleteIfExists(content.socket());
     }
 
-    /** Its processes: two, where it is entered by a program that stays. */
+    /** Returns its processes: two if another program enters its namespaces and stays. */
     public List<ProcessHandle> processes() {
         return daemon.processes();
     }

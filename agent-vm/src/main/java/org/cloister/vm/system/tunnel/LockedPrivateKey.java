@@ -5,11 +5,15 @@ import jnr.ffi.Pointer;
 import org.cloister.ipsec.vici.PrivateKeySource;
 import org.cloister.luks.secret.SecretMemory;
 
-/** A private key in locked memory, as charon is told it: from there into the packet, and never on the heap. */
+/** A private key in locked memory, loaded into charon: copied from there into the packet, never onto the heap. */
 public final class LockedPrivateKey implements PrivateKeySource {
     private final SecretMemory pkcs8;
 
-    /** @param pkcs8 in DER; stays its owner's, and open for as long as tunnels are wanted */
+    /**
+     * Wraps a key.
+     *
+     * @param pkcs8 in DER; remains the caller's, and must stay open for as long as tunnels are needed
+     */
     public LockedPrivateKey(SecretMemory pkcs8) {
         this.pkcs8 = pkcs8;
     }
@@ -26,7 +30,7 @@ public final class LockedPrivateKey implements PrivateKeySource {
                     "private key: want " + pkcs8.length() + " bytes of native memory, have " + target);
         }
         try (SecretMemory.Loan loan = pkcs8.lend()) {
-            // jnr-ffi does not look at a buffer's position.
+            // jnr-ffi ignores a buffer's position.
             Pointer sink = Pointer.wrap(loan.pointer().getRuntime(), target.slice());
             loan.pointer().transferTo(0, sink, 0, loan.length());
         }

@@ -22,9 +22,9 @@ import org.cloister.ipsec.Tunnels;
 import org.cloister.ipsec.vici.IpsecException;
 
 /**
- * This VM's tunnels: a worker's to its controlling VM and its job's nodes, or a controlling VM's to its workers, which come
- * and go. What it is told charon may hear later: it is told again until it knows, and after each of its starts. Any thread may
- * call.
+ * This VM's tunnels: a worker's to its controlling VM and its job's nodes, or a controlling VM's to its workers, which
+ * change over time. charon may receive a plan later: the plan is sent until charon has it, and after each of charon's
+ * starts. Thread-safe.
  */
 public final class ProjectTunnels implements AutoCloseable {
     private static final Duration TOLD = Duration.ofSeconds(10);
@@ -41,7 +41,10 @@ public final class ProjectTunnels implements AutoCloseable {
     }
 
     /**
-     * @param listener hears of each tunnel that comes, goes or has new keys, on a thread that must not wait
+     * Opens the tunnels of a plan.
+     *
+     * @param listener receives an event for each tunnel that comes up, goes down or is rekeyed, on a thread that must
+     *     not block
      */
     public static ProjectTunnels open(Path socket, TunnelPlan plan, Consumer<TunnelEvent> listener) {
         ProjectTunnels opened = new ProjectTunnels(Tunnels.open(socket, listener), plan);
@@ -49,28 +52,28 @@ public final class ProjectTunnels implements AutoCloseable {
         return opened;
     }
 
-    /** One more, or the same one at another address. Done when charon has been told, or will be. */
+    /** Adds a peer, or changes a peer's address. Returns when charon has the plan, or will receive it later. */
     public synchronized void add(PinnedPeer peer) throws IOException {
         peers.put(peer.name(), peer);
         change(plan.with(List.copyOf(peers.values())));
     }
 
-    /** Its tunnel ends at once. */
+    /** Removes a peer; its tunnel closes at once. */
     public synchronized void remove(String name) throws IOException {
         peers.remove(name);
         change(plan.with(List.copyOf(peers.values())));
     }
 
-    /** With another certificate; each tunnel moves to it before its old one goes. */
+    /** Replaces the certificate; each tunnel moves to it before its old one closes. */
     public synchronized void renew(TunnelCredential credential) throws IOException {
         change(plan.with(credential));
     }
 
     /**
-     * With another certificate, and other authorities of peers' certificates: each tunnel moves before its old one goes, and to
-     * a peer that does not believe the new certificate yet the old one stays until it does.
+     * Replaces the certificate and the authorities of peers' certificates. Each tunnel moves before its old one closes;
+     * the tunnel to a peer that does not trust the new certificate yet stays until it does.
      *
-     * @param anew a machine that was started again, and knows nothing of the tunnel that there is
+     * @param anew name of a machine that was restarted and knows nothing of the existing tunnel
      */
     public synchronized void migrate(
             TunnelCredential credential, List<DerCertificate> authorities, Optional<String> anew) throws IOException {
@@ -82,15 +85,15 @@ public final class ProjectTunnels implements AutoCloseable {
         change(plan.with(credential).trusting(authorities).with(List.copyOf(peers.values())));
     }
 
-    /** Whether packets go through to that machine. */
+    /** Returns whether the tunnel to that machine is up. */
     public boolean isUp(String name) {
         return tunnels.states().getOrDefault(name, false);
     }
 
     /**
-     * Waits for charon, and for the tunnel; attempts are made all the while.
+     * Waits for charon and for the tunnel; charon keeps trying meanwhile.
      *
-     * @throws IOException if it is not up within the limit, with what charon says
+     * @throws IOException if the tunnel is not up within the limit
      */
     public void awaitUp(String name, Duration limit) throws IOException {
         long deadline = System.nanoTime() + limit.toNanos();
@@ -104,7 +107,7 @@ public final class ProjectTunnels implements AutoCloseable {
         }
     }
 
-    /** Leaves charon and its tunnels as they are. */
+    /** Closes the connection to charon; charon and its tunnels continue. */
     @Override
     public void close() {
         tunnels.close();
@@ -122,7 +125,7 @@ public final class ProjectTunnels implements AutoCloseable {
         try {
             told.get(TOLD.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
-            // The plan is kept, and charon hears it when it is there.
+            // The plan is kept, and charon receives it when it is there.
             if (!(e.getCause() instanceof IpsecException.Disconnected)) {
                 throw new IOException("tunnels of " + next.self() + ": " + e.getMessage(), e);
             }
@@ -137,7 +140,7 @@ public final class ProjectTunnels implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // kept, and told when charon answers
+    @SuppressWarnings("FutureReturnValueIgnored") // kept, and sent when charon answers
     private void tell(TunnelPlan first) {
         tunnels.replace(first);
     }

@@ -12,7 +12,10 @@ import org.cloister.ipsec.TunnelIdentity;
  * @param name short, as the job's nodes or the controlling VM call it
  */
 public record TunnelPeer(String name, TunnelIdentity identity, TunnelAddress address) {
-    /** Of a worker: it calls its controlling VM at once and for ever, and others of its job when there is a packet for them. */
+    /**
+     * Returns the peers of a worker: it initiates the tunnel to its controlling VM at once and retries without limit,
+     * and those to its job's other nodes when there is a packet for them.
+     */
     public static List<PinnedPeer> peersOfWorker(TunnelPeer controller, List<TunnelPeer> job) {
         List<PinnedPeer> peers = new ArrayList<>();
         peers.add(controller.as(PinnedPeer.Start.INITIATE));
@@ -22,7 +25,7 @@ public record TunnelPeer(String name, TunnelIdentity identity, TunnelAddress add
         return peers;
     }
 
-    /** Of a controlling VM: workers call. */
+    /** Returns the peers of a controlling VM: workers initiate. */
     public static List<PinnedPeer> peersOfController(List<TunnelPeer> workers) {
         return workers.stream().map(each -> each.as(PinnedPeer.Start.WAIT)).toList();
     }

@@ -16,12 +16,12 @@ import org.cloister.base.file.WorldReadableFile;
 import org.cloister.vm.controller.members.MemberHomes;
 
 /**
- * {@code passwd} and {@code group}: the system's own lines as they are, and behind them the members'. Ours are known by
- * their mark, so that a member who left is taken out. A member has no password, and logs in with a key.
+ * {@code passwd} and {@code group}: the system's own lines unchanged, followed by the members' lines. A mark identifies
+ * members' lines, so that a member who left is removed. A member has no password, and logs in with a key.
  */
 public final class PasswdFiles {
     private static final String MARK = "Cloister member";
-    /** In a group's place for a password, where no crypt(3) makes it. */
+    /** Mark in a group's password field, which no crypt(3) result equals. */
     private static final String GROUP_MARK = "!cloister";
 
     private static final long MAX_BYTES = 4 << 20;
@@ -30,22 +30,28 @@ public final class PasswdFiles {
     private final Function<String, Path> homes;
 
     /**
-     * @param folder {@code /etc}, or what will be bound there
-     * @param homes where {@link MemberHomes} makes them
+     * Creates the writer.
+     *
+     * @param folder {@code /etc}, or the folder that will be bind-mounted there
+     * @param homes folder in which {@link MemberHomes} creates the homes
      */
     public PasswdFiles(Path folder, Path homes) {
         this.folder = folder;
         this.homes = homes::resolve;
     }
 
-    /** @param homes by login, of each member */
+    /**
+     * Creates the writer.
+     *
+     * @param homes by login, of each member
+     */
     public PasswdFiles(Path folder, Map<String, Path> homes) {
         this.folder = folder;
         this.homes = login -> Objects.requireNonNull(homes.get(login), login);
     }
 
     /**
-     * Each file is replaced at once, group first: whoever has a uid has a group.
+     * Replaces each file atomically, group first, so that every uid has a group.
      *
      * @throws IOException if a member has a name or number of the system, and nothing was changed; or a file cannot be
      *     read or written
@@ -81,7 +87,7 @@ public final class PasswdFiles {
                 "/bin/bash");
     }
 
-    /** Named after the member with the lowest uid. */
+    /** Returns the group's line; the group is named after the member with the lowest uid. */
     private static String group(int gid, List<ProjectMember> members) {
         List<ProjectMember> ordered = members.stream()
                 .sorted(Comparator.comparingInt(ProjectMember::uid))
@@ -99,7 +105,7 @@ public final class PasswdFiles {
         }
     }
 
-    /** Behind a comma stands what chfn adds. */
+    /** Returns whether the line is a member's; chfn adds its fields after a comma. */
     private static boolean isMember(String line) {
         return field(line, 4).equals(MARK) || field(line, 4).startsWith(MARK + ",");
     }
@@ -113,7 +119,7 @@ public final class PasswdFiles {
         if (Files.size(file) > MAX_BYTES) {
             throw new IOException(file + ": want at most " + MAX_BYTES + " bytes, have " + Files.size(file));
         }
-        // Bytes as they are: what another one wrote may be in any charset.
+        // Bytes unchanged: lines that others wrote may be in any charset.
         List<String> kept = new ArrayList<>();
         for (String line : Files.readAllLines(file, StandardCharsets.ISO_8859_1)) {
             if (!ours.test(line)) {

@@ -5,19 +5,24 @@ import java.util.regex.Pattern;
 import org.cloister.protocol.handover.LoginRules;
 
 /**
- * Who may log in and submit, as the project knows them. Its identity elsewhere counts for nothing here.
+ * A person who may log in and submit jobs, as the project identifies them. Their identity elsewhere has no meaning
+ * here.
  *
- * @param person the ID in the person's names, who comes as this login; without one nobody does
+ * @param person ID in the certificate names of the person who uses this login; if empty, no person can log in
  */
 public record ProjectMember(String login, int uid, int gid, Optional<String> person) {
     private static final Pattern PERSON = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
-    /** Somebody whose jobs run and who does not come. */
+    /** Creates a member whose jobs run and who does not log in. */
     public ProjectMember(String login, int uid, int gid) {
         this(login, uid, gid, Optional.empty());
     }
 
-    /** @throws IllegalArgumentException if it is none that may run jobs */
+    /**
+     * Checks all fields.
+     *
+     * @throws IllegalArgumentException if such a member may not run jobs
+     */
     public ProjectMember {
         if (person.isPresent() && !PERSON.matcher(person.get()).matches()) {
             throw new IllegalArgumentException("person of " + login + ": want the ID of the person's names, " + PERSON

@@ -11,13 +11,17 @@ import org.cloister.daemon.TomlReader;
 import org.cloister.protocol.handover.LoginRules;
 
 /**
- * A project's members: each login and each uid once, ordered as in their file. Names that this system has besides,
- * {@link PasswdFiles} refuses.
+ * A project's members: each login and each uid once, ordered as in their file. {@link PasswdFiles} additionally refuses
+ * names of this system.
  */
 public record ProjectMembers(List<ProjectMember> list) {
     private static final int MAX = 2000;
 
-    /** @throws IllegalArgumentException if two share a name, uid or person, or one has a name of the system */
+    /**
+     * Checks the members against each other.
+     *
+     * @throws IllegalArgumentException if two share a name, uid or person, or one has a name of the system
+     */
     public ProjectMembers {
         list = List.copyOf(list);
         Set<String> logins = new HashSet<>();
@@ -41,7 +45,7 @@ public record ProjectMembers(List<ProjectMember> list) {
         }
     }
 
-    /** As whom a person comes. */
+    /** Returns the member as whom a person logs in. */
     public Optional<ProjectMember> ofPerson(String id) {
         return list.stream()
                 .filter(member -> member.person().filter(id::equals).isPresent())
@@ -49,19 +53,19 @@ public record ProjectMembers(List<ProjectMember> list) {
     }
 
     /**
-     * Reads tables {@code [[member]]} of {@code login}, {@code uid}, {@code gid}, and {@code person} if one comes by
+     * Reads tables {@code [[member]]} of {@code login}, {@code uid}, {@code gid}, and {@code person} if one connects by
      * circuit.
      *
-     * @throws org.cloister.daemon.InvalidConfigException with all that is wrong
+     * @throws org.cloister.daemon.InvalidConfigException with all errors in the file
      */
     public static ProjectMembers load(Path file) throws IOException {
         return read(TomlReader.open(file));
     }
 
     /**
-     * The same of what came as bytes.
+     * Reads the same tables from bytes.
      *
-     * @param file that problems name
+     * @param file that error messages name
      */
     public static ProjectMembers read(Path file, byte[] content) throws IOException {
         return read(TomlReader.of(file, content));
@@ -89,7 +93,7 @@ public record ProjectMembers(List<ProjectMember> list) {
         return new ProjectMembers(list);
     }
 
-    /** Against those before it, so that each line has its own problem. */
+    /** Checks a member against those before it, so that each line gets its own error. */
     private static void add(List<ProjectMember> list, ProjectMember next) {
         List<ProjectMember> with = new ArrayList<>(list);
         with.add(next);

@@ -9,16 +9,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The machine's disks by their serials, as the kernel has them: links in {@code /dev/disk} are udev's. */
+/**
+ * Finds the machine's disks by their serials in the kernel's own records, since links in {@code /dev/disk} are udev's.
+ */
 public final class DisksBySerial {
     private final Path blocks;
 
-    /** @param blocks {@code /sys/block} */
+    /**
+     * Creates the finder.
+     *
+     * @param blocks {@code /sys/block}
+     */
     public DisksBySerial(Path blocks) {
         this.blocks = blocks;
     }
 
-    /** @throws IOException if two have it */
+    /**
+     * Returns the disk with this serial.
+     *
+     * @throws IOException if two disks have it
+     */
     public Optional<Path> find(String serial) throws IOException {
         List<Path> found = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(blocks)) {

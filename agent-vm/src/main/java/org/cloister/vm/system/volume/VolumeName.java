@@ -9,7 +9,7 @@ public enum VolumeName {
     /** The project's, in its controlling VM. */
     DRIVE;
 
-    /** As in the file and in metrics. */
+    /** Returns the word used in the status file and in metrics. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

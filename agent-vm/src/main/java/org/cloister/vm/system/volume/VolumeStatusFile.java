@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file on tmpfs that says what volumes this VM has, docs/image.md: how each is mapped and encrypted, how full it is, and
- * whether it was erased. From any thread; what cannot be written is logged, for no volume depends on it.
+ * File on tmpfs that describes this VM's volumes (docs/image.md): how each is mapped and encrypted, its used space, and
+ * whether it was erased. Logs a write failure and continues, since no volume depends on the file. Thread-safe.
  */
 public final class VolumeStatusFile {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeStatusFile.class);
@@ -37,22 +37,26 @@ public final class VolumeStatusFile {
 
     private enum State {
         OPEN,
-        /** Out of this VM's reach, and whole. */
+        /** Inaccessible from this VM, and intact. */
         CLOSED,
-        /** Its key and header are destroyed. */
+        /** Erased: key and header are destroyed. */
         ERASED,
-        /** It could not be taken away. */
+        /** Left in place, since it could not be closed and erased. */
         LEFT
     }
 
-    /** @param at where it is mounted, or was */
+    /**
+     * A volume and its state.
+     *
+     * @param at where it is mounted, or was
+     */
     private record Volume(State state, Instant since, VolumeMapping mapping, Path at) {
         Volume in(State next, Instant now) {
             return new Volume(next, now, mapping, at);
         }
     }
 
-    /** In place of what an earlier process of this boot has said. */
+    /** Creates the file's writer; it replaces what an earlier process of this boot wrote. */
     public VolumeStatusFile(Path file, VmMetrics metrics, InstantSource clock) {
         this.file = file;
         this.metrics = metrics;
@@ -60,7 +64,7 @@ public final class VolumeStatusFile {
     }
 
     /**
-     * It is mapped and mounted.
+     * Records that a volume is mapped and mounted.
      *
      * @throws IOException if there is no such mapping
      */
@@ -73,7 +77,7 @@ public final class VolumeStatusFile {
                 at);
     }
 
-    /** The same, of a mapping that was looked at. */
+    /** Records that a volume is mounted, with the state of its mapping. */
     synchronized void recordOpened(VolumeName name, VolumeMapping mapping, Path at) {
         volumes.put(name, new Volume(State.OPEN, clock.instant(), mapping, at));
         refresh();
@@ -97,7 +101,7 @@ public final class VolumeStatusFile {
         }
     }
 
-    /** Looks how full they are. */
+    /** Reads the used space of the open volumes and writes the file. */
     public synchronized void refresh() {
         ObjectNode document = JsonNodeFactory.instance.objectNode().put("v", VERSION);
         volumes.forEach((name, volume) -> {
@@ -126,7 +130,7 @@ public final class VolumeStatusFile {
         return document;
     }
 
-    /** Empty of a file system that does not say. */
+    /** Returns the used bytes; empty if the file system does not report them. */
     private static OptionalLong used(Path at) {
         try {
             FileStore store = Files.getFileStore(at);

@@ -6,12 +6,12 @@ import org.cloister.luks.volume.MappingName;
 import org.cloister.luks.volume.VolumeFormat;
 
 /**
- * What becomes of a worker's scratch disk.
+ * Plan of a worker's scratch disk.
  *
- * @param device the disk; whatever it holds is lost
- * @param label whose it is, such as {@code worker/TICKET.SLOT}
+ * @param device the disk; its content is lost
+ * @param label owner of the volume, such as {@code worker/TICKET.SLOT}
  * @param mountPoint where jobs find it
- * @param temporary folders that lie on it besides
+ * @param temporary further folders that are placed on it
  */
 public record ScratchPlan(Path device, VolumeFormat label, MappingName mapping, Path mountPoint, List<Path> temporary) {
     public ScratchPlan {

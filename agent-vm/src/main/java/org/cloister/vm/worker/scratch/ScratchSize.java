@@ -2,12 +2,15 @@ package org.cloister.vm.worker.scratch;
 
 import org.cloister.protocol.ticket.ResourceRequest;
 
-/** What a scratch disk has to have, for its file system to have what a job asked for. All in MiB. */
+/** Computes the size of a scratch disk whose file system offers what a job requested. All sizes are in MiB. */
 public final class ScratchSize {
-    /** LUKS2's header, both copies of it and what is reserved before the data. */
+    /** LUKS2's header: both copies of it and what is reserved before the data. */
     private static final int HEADER = 16;
 
-    /** Inodes of 256 bytes, one for each 16 KiB, are a 64th; bitmaps and copies of the descriptors are well below 1 in 450. */
+    /**
+     * Inodes of 256 bytes, one for each 16 KiB, are a 64th; bitmaps and copies of the descriptors are well below 1 in
+     * 450.
+     */
     private static final int ONE_IN = 56;
 
     private static final int FIXED = 8;
@@ -15,8 +18,10 @@ public final class ScratchSize {
     private ScratchSize() {}
 
     /**
-     * @param offered to a job, at least 1
-     * @throws IllegalArgumentException if no ticket can ask for such a disk
+     * Returns the disk's size in MiB.
+     *
+     * @param offered MiB offered to a job, at least 1
+     * @throws IllegalArgumentException if no ticket can request such a disk
      */
     public static int disk(int offered) {
         long disk = HEADER + FIXED + offered + (offered + ONE_IN - 1L) / ONE_IN;

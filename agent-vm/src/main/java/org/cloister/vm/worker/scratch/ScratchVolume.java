@@ -23,14 +23,17 @@ import org.cloister.vm.system.mount.MountedFileSystem;
 import org.cloister.vm.system.mount.Unmounter;
 
 /**
- * A worker's scratch disk: a LUKS2 volume without key slots under a random key that is in nobody's hands but the kernel's
- * once it is mapped. A volume that a killed agent left is erased, never used again.
+ * A worker's scratch disk: a LUKS2 volume without key slots under a random key that only the kernel has once it is
+ * mapped. A volume that a killed agent left is erased, never used again.
  */
 public final class ScratchVolume {
-    /** Sticky, and everybody's. */
+    /** Sticky, and accessible to all users. */
     private static final int SHARED = 01777;
 
-    /** Sizes as {@link ScratchSize} counts them, whatever mke2fs.conf says; no journal, for it is never mounted a second time. */
+    /**
+     * Sizes as {@link ScratchSize} computes them, whatever mke2fs.conf says; no journal, since it is never mounted a
+     * second time.
+     */
     public static final List<String> FILE_SYSTEM = List.of(
             "mkfs.ext4",
             "-q",
@@ -76,9 +79,10 @@ public final class ScratchVolume {
     }
 
     /**
-     * Makes the volume, its file system and its folders.
+     * Creates the volume, its file system and its folders.
      *
-     * @throws IOException if the machine could swap a job's memory out in clear, or a step fails; what was made is taken back
+     * @throws IOException if the machine could swap a job's memory out in clear, or a step fails; what was created is
+     *     removed
      */
     public void open() throws IOException {
         UnencryptedSwap.requireNone(programs, List.of(plan.mapping().path(), plan.mountPoint()));
@@ -99,8 +103,9 @@ public final class ScratchVolume {
     }
 
     /**
-     * Takes it away and destroys its key, which makes noise of the disk; then the header is overwritten. Ends no process: who
-     * still has a file open is said, and the volume cannot be erased then. May be called again.
+     * Unmounts the volume and destroys its key, which leaves only noise on the disk; then overwrites the header. Ends
+     * no process: returns those that still have a file open, in which case the volume cannot be erased. May be called
+     * again.
      */
     public ScratchVolumeErasure erase() {
         List<MountHolder> holders = new ArrayList<>();
@@ -145,7 +150,7 @@ public final class ScratchVolume {
         }
     }
 
-    /** The key is wiped here as soon as the kernel has it; closing the mapping destroys the only one left. */
+    /** Wipes the key here as soon as the kernel has it; closing the mapping destroys the only copy left. */
     private void map() throws IOException {
         try (SecretMemory key = secrets.random(VolumeIntegrity.NONE.volumeKeyLength());
                 LuksVolume volume = cryptsetup.create(plan.device(), plan.label(), key)) {

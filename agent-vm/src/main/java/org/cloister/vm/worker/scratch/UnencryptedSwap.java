@@ -5,14 +5,16 @@ import java.nio.file.Path;
 import java.util.List;
 import org.cloister.base.process.ProcessRunner;
 
-/** What of {@code /proc/swaps} a job's memory could be written to in clear. */
+/** Finds swap areas in {@code /proc/swaps} to which a job's memory could be written in clear. */
 public final class UnencryptedSwap {
     private static final Path ALL = Path.of("/proc/swaps");
 
     private UnencryptedSwap() {}
 
     /**
-     * @param encrypted folders and devices whose disk is encrypted under a key of this boot's
+     * Requires that all swap is encrypted.
+     *
+     * @param encrypted folders and devices whose disk is encrypted under a key of this boot
      * @throws IOException if a job's memory, or a key, could be written to a disk in clear
      */
     public static void requireNone(ProcessRunner programs, List<Path> encrypted) throws IOException {

@@ -6,9 +6,12 @@ import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.evidence.Nonce;
 import org.jspecify.annotations.Nullable;
 
-/** The question of a course's controlling VM, and how far its host's answer is. Time is an argument, in nanoseconds. */
+/**
+ * The controlling VM's question to a worker, and the state of the host's answer to it. Time is an argument, in
+ * nanoseconds.
+ */
 final class AttestationRequest {
-    /** For a host that does not vouch, on one circuit. */
+    /** Time limit on one circuit for a host that does not sign evidence. */
     static final Duration LIMIT = Duration.ofSeconds(30);
 
     private static final long NEVER = Long.MAX_VALUE;
@@ -27,7 +30,7 @@ final class AttestationRequest {
         openedNs = nowNs;
     }
 
-    /** All from the beginning: the same question comes again. */
+    /** Resets all: the same question is sent again on the next circuit. */
     void onCircuitClosed() {
         nonce = null;
         asking = false;
@@ -41,17 +44,24 @@ final class AttestationRequest {
         endNs = nowNs + LIMIT.toNanos();
     }
 
-    /** The question that is open. */
+    /** Returns the question that is open. */
     Optional<Nonce> question() {
         return Optional.ofNullable(nonce);
     }
 
-    /** Whether the host was ever asked: from then on the keys are those of the VM's life. */
+    /**
+     * Returns whether evidence was ever requested from the host: from then on the keys are the only ones of the VM's
+     * life.
+     */
     boolean wasRequested() {
         return asked;
     }
 
-    /** @return what the host is to be asked now, if anything */
+    /**
+     * Polls for a request to the host.
+     *
+     * @return the nonce with which to ask the host now, if any
+     */
     Optional<Nonce> pollRequest(long nowNs) {
         if (nonce == null || asking || shown || nowNs < askNs) {
             return Optional.empty();
@@ -61,7 +71,11 @@ final class AttestationRequest {
         return Optional.of(nonce);
     }
 
-    /** @return whether it answers the question */
+    /**
+     * Records the host's evidence.
+     *
+     * @return whether it answers the open question
+     */
     boolean onEvidence(Nonce which, long nowNs) {
         if (!asking || !which.equals(nonce)) {
             return false;
@@ -74,7 +88,11 @@ final class AttestationRequest {
         return true;
     }
 
-    /** @return whether the question was meant; then it is asked again a little later */
+    /**
+     * Records the host's refusal and schedules the next request a second later.
+     *
+     * @return whether it concerns the open question
+     */
     boolean onRefusal(Nonce which, long nowNs) {
         if (!asking || !which.equals(nonce)) {
             return false;
@@ -84,7 +102,11 @@ final class AttestationRequest {
         return true;
     }
 
-    /** @return whether the time for it is over; said once */
+    /**
+     * Polls for the timeout.
+     *
+     * @return whether the time limit has passed; true once
+     */
     boolean pollTimeout(long nowNs) {
         if (nowNs < endNs) {
             return false;
@@ -98,7 +120,7 @@ final class AttestationRequest {
         return nonce != null && !asking && !shown ? Math.min(askNs, endNs) : endNs;
     }
 
-    /** From the circuit to the statement. */
+    /** Returns the time from the circuit's opening to the statement. */
     Duration duration() {
         return took;
     }

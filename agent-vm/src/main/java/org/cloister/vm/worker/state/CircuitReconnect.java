@@ -2,7 +2,10 @@ package org.cloister.vm.worker.state;
 
 import java.time.Duration;
 
-/** The one circuit of a worker, and when it is called for anew: at once, then at a growing pace until something is heard. */
+/**
+ * State of a worker's one circuit and the time of its next attempt: at once, then with a growing delay until a message
+ * arrives.
+ */
 final class CircuitReconnect {
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
@@ -25,12 +28,12 @@ final class CircuitReconnect {
         return state == State.OPEN;
     }
 
-    /** Whether there is none, and none on its way. */
+    /** Returns whether there is neither a circuit nor an attempt to open one. */
     boolean isClosed() {
         return state == State.NONE;
     }
 
-    /** When it may be called for, if it is wanting. */
+    /** Returns the earliest time for an attempt, if there is no circuit. */
     long connectNs() {
         return callNs;
     }
@@ -39,7 +42,7 @@ final class CircuitReconnect {
         state = State.CALLING;
     }
 
-    /** Its end is on its way. */
+    /** Records that the circuit will close. */
     void onClosing() {
         state = State.CALLING;
     }

@@ -7,11 +7,12 @@ import org.cloister.protocol.handover.ReadmissionGrant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a worker's certificate wants a newer one, and what its controlling VM has sent it anew and is not taken yet. The fresh
- * value is the circuit's: with the circuit goes what came on it. Time is an argument, in nanoseconds.
+ * Due time of a worker's certificate renewal, and the readmission that was received and is not applied yet. The fresh
+ * value belongs to the circuit: when the circuit closes, everything received on it is dropped. Time is an argument, in
+ * nanoseconds.
  */
 final class WorkerCertificateRenewal {
-    /** If nothing came of it. */
+    /** Interval after which an unsuccessful renewal is retried. */
     static final Duration RETRY_INTERVAL = Duration.ofMinutes(15);
 
     private static final long NEVER = Long.MAX_VALUE;
@@ -29,17 +30,25 @@ final class WorkerCertificateRenewal {
         waiting = null;
     }
 
-    /** It is taken when hands are free. */
+    /** Stores a readmission until no other work is in progress. */
     void onReadmission(ReadmissionGrant readmission) {
         waiting = readmission;
     }
 
-    /** @param in half of the time for which the certificate holds */
+    /**
+     * Schedules the next renewal.
+     *
+     * @param in half of the certificate's lifetime
+     */
     void schedule(Duration in, long nowNs) {
         dueNs = nowNs + Math.max(in.toNanos(), RETRY_INTERVAL.toNanos());
     }
 
-    /** @return what is to be taken now, once */
+    /**
+     * Polls for a readmission.
+     *
+     * @return the readmission to apply now; each is returned once
+     */
     Optional<WorkerStateAction.ApplyReadmission> pollReadmission() {
         if (waiting == null || fresh == null) {
             return Optional.empty();
@@ -49,7 +58,11 @@ final class WorkerCertificateRenewal {
         return Optional.of(next);
     }
 
-    /** @return whether a new circuit is to bring another certificate; said once */
+    /**
+     * Polls for the renewal's time.
+     *
+     * @return whether a new circuit is to fetch another certificate; true once
+     */
     boolean pollDue(long nowNs) {
         if (nowNs < dueNs) {
             return false;
@@ -62,7 +75,7 @@ final class WorkerCertificateRenewal {
         return dueNs;
     }
 
-    /** Whether the circuit is there on which this was sent. */
+    /** Returns whether the circuit on which this value was sent is still open. */
     boolean isForCircuit(Nonce which) {
         return which.equals(fresh);
     }

@@ -2,11 +2,14 @@ package org.cloister.vm.worker.state;
 
 import java.time.Duration;
 
-/** How long a worker goes on without its controlling VM, and when it says that it is there. Time is an argument, in nanoseconds. */
+/**
+ * Lease of a worker: the time for which it continues without its controlling VM, and the times of its heartbeats. Time
+ * is an argument, in nanoseconds.
+ */
 final class WorkerLease {
-    /** Beats in a lease. */
+    /** Heartbeats in a lease. */
     static final int HEARTBEATS_PER_LEASE = 6;
-    /** The relay ends circuits that are idle. */
+    /** Bound of the interval, since the relay closes idle circuits. */
     static final Duration MAX_HEARTBEAT_INTERVAL = Duration.ofSeconds(50);
 
     private static final long NEVER = Long.MAX_VALUE;
@@ -15,14 +18,14 @@ final class WorkerLease {
     private long endNs = NEVER;
     private long beatNs = NEVER;
 
-    /** The first, or one in the place of the one before. */
+    /** Starts the first lease, or replaces the one before. */
     void start(Duration lease, long nowNs) {
         length = lease;
         endNs = nowNs + lease.toNanos();
         beatNs = nowNs + beatEvery();
     }
 
-    /** The controlling VM is there. */
+    /** Extends the lease: the controlling VM has answered. */
     void renew(long nowNs) {
         if (endNs != NEVER) {
             endNs = nowNs + length.toNanos();
@@ -33,12 +36,16 @@ final class WorkerLease {
         return nowNs >= endNs;
     }
 
-    /** On a new circuit it is the first to say so. */
+    /** Schedules a heartbeat at once: on a new circuit the worker sends the first. */
     void scheduleHeartbeatNow(long nowNs) {
         beatNs = nowNs;
     }
 
-    /** @return whether to say so now */
+    /**
+     * Polls for a heartbeat.
+     *
+     * @return whether to send one now
+     */
     boolean pollHeartbeat(long nowNs) {
         if (nowNs < beatNs) {
             return false;
@@ -51,7 +58,7 @@ final class WorkerLease {
         return beatNs;
     }
 
-    /** {@link Long#MAX_VALUE} before there is one. */
+    /** Returns the lease's expiry; {@link Long#MAX_VALUE} before the first lease. */
     long expiryNs() {
         return endNs;
     }

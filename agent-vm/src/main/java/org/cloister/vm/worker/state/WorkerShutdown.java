@@ -2,9 +2,11 @@ package org.cloister.vm.worker.state;
 
 import java.time.Duration;
 
-/** Why a worker leaves, since when, and how long it may take over its last words. Time is an argument, in nanoseconds. */
+/**
+ * Reason and time of a worker's shutdown, and the time limit of its final report. Time is an argument, in nanoseconds.
+ */
 public final class WorkerShutdown {
-    /** For the last words. */
+    /** Time limit of the final report. */
     public static final Duration REPORT_LIMIT = Duration.ofSeconds(20);
 
     private static final long NEVER = Long.MAX_VALUE;
@@ -22,7 +24,7 @@ public final class WorkerShutdown {
         leftNs = nowNs;
     }
 
-    /** The host ends the VM. Words may take half of the time; the rest is for what comes after them. */
+    /** Records that the host ends the VM. The report may take half of the time; the rest is for the steps after it. */
     void onHostShutdown(Duration within, long nowNs) {
         ended = true;
         hushNs = Math.min(hushNs, nowNs + within.toNanos() / 2);
@@ -35,12 +37,12 @@ public final class WorkerShutdown {
         return why;
     }
 
-    /** Whether somebody will want to know what happened. */
+    /** Returns whether the shutdown is a failure, so that its cause is of interest. */
     boolean isFailure() {
         return failed;
     }
 
-    /** Whether the VM is nobody's any more, be its keys asked about or not. */
+    /** Returns whether the host ends the VM, which then powers off whether or not evidence was requested. */
     boolean isRequestedByHost() {
         return ended;
     }
@@ -49,12 +51,12 @@ public final class WorkerShutdown {
         return Duration.ofNanos(nowNs - leftNs);
     }
 
-    /** Somebody may hear of it, or just did. */
+    /** Starts the report's time limit, when a report can be or was sent. */
     void startReportTimeout(long nowNs) {
         farewellNs = Math.min(nowNs + REPORT_LIMIT.toNanos(), hushNs);
     }
 
-    /** When nobody is waited for any more; {@link Long#MAX_VALUE} before {@link #startReportTimeout}. */
+    /** Returns when waiting for the report ends; {@link Long#MAX_VALUE} before {@link #startReportTimeout}. */
     long reportDeadlineNs() {
         return farewellNs;
     }

@@ -1,17 +1,17 @@
 package org.cloister.vm.worker.state;
 
-/** How far a {@link WorkerStateMachine} is, in this order. */
+/** State of a {@link WorkerStateMachine}, in this order. */
 enum WorkerState {
-    /** For the question, the statement and the hand-over. */
+    /** Waits for the question, the statement and the hand-over. */
     AWAITING_HANDOVER,
     ACCEPTING_HANDOVER,
     SETTING_UP,
     SERVING,
-    /** Of the job; what was begun is undone. */
+    /** Undoes the job's setup steps. */
     SHUTTING_DOWN,
-    /** The last words. */
+    /** Sends the final report. */
     REPORTING,
-    /** Nobody hears any more, and the rest is undone. */
+    /** Undoes the remaining steps; nothing is reported any more. */
     TEARING_DOWN,
     TERMINATED
 }

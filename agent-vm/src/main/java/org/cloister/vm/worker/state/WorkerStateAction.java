@@ -6,40 +6,54 @@ import org.cloister.protocol.handover.ReadmissionGrant;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.vm.worker.steps.SetupStep;
 
-/** What a {@link WorkerStateMachine} wants done, in the order in which it says so. */
+/**
+ * An action that a {@link WorkerStateMachine} requests; actions are performed in the order in which it returns them.
+ */
 public sealed interface WorkerStateAction {
-    /** @param certified with the certificate that was handed over; else with the boot certificate */
+    /**
+     * Opens a circuit.
+     *
+     * @param certified whether with the certificate that was handed over; otherwise with the boot certificate
+     */
     record OpenCircuit(boolean certified) implements WorkerStateAction {}
 
     record Send(VmMessage message) implements WorkerStateAction {}
 
-    /** Everything was said. */
+    /** Closes the circuit's output after the last message. */
     record FinishOutput() implements WorkerStateAction {}
 
-    /** For evidence. From now on this process' keys are the only ones of the VM's life. */
+    /** Requests evidence from the host. From now on this process' keys are the only ones of the VM's life. */
     record RequestEvidence(Nonce nonce) implements WorkerStateAction {}
 
-    /** Check it, and open what is sealed in it. */
+    /** Verifies a hand-over, and opens the secret sealed in it. */
     record AcceptHandover(HandoverDocument handOver, Nonce nonce) implements WorkerStateAction {}
 
     /**
-     * Check it, open what is sealed in it, and work with it in the place of what there is.
+     * Verifies a readmission, opens the secret sealed in it, and replaces the present credentials with it.
      *
-     * @param fresh that the circuit was resumed with
+     * @param fresh value with which the circuit was resumed
      */
     record ApplyReadmission(ReadmissionGrant readmission, Nonce fresh) implements WorkerStateAction {}
 
     record ApplyStep(SetupStep step) implements WorkerStateAction {}
 
-    /** It goes no further, and ends. */
+    /** Starts the shutdown: no further step is applied. */
     record StartShutdown(String reason, boolean failed) implements WorkerStateAction {}
 
-    /** @param failed whether somebody will want to know what happened */
+    /**
+     * Undoes a step.
+     *
+     * @param failed whether the worker failed, so that its logs are of interest
+     */
     record UndoStep(SetupStep step, boolean failed) implements WorkerStateAction {}
 
-    /** The worker's part of the receipt. */
+    /** Signs the worker's part of the receipt. */
     record SignStatement() implements WorkerStateAction {}
 
-    /** @param powerOff whether the VM ends too; else this process alone, and another one begins anew */
+    /**
+     * Ends the worker.
+     *
+     * @param powerOff whether the VM ends too; otherwise this process alone ends, and another one starts
+     */
     record Terminate(boolean powerOff, String reason) implements WorkerStateAction {}
 }

@@ -11,50 +11,60 @@ import org.cloister.protocol.handover.HandoverTarget;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.vm.worker.steps.SetupStep;
 
-/** What a {@link WorkerStateMachine} hears. */
+/** An event that a {@link WorkerStateMachine} receives. */
 public sealed interface WorkerStateEvent {
-    /** The channel to the host is there. */
+    /** The channel to the host is attached. */
     record ChannelAttached() implements WorkerStateEvent {}
 
     record ChannelLost() implements WorkerStateEvent {}
 
     /**
-     * The circuit that was called for.
+     * The requested circuit is open.
      *
-     * @param fresh of no other circuit
+     * @param fresh value that belongs to this circuit only
      */
     record CircuitOpened(Nonce fresh) implements WorkerStateEvent {}
 
-    /** The circuit is over, or did not come about. */
+    /** The circuit closed, or could not be opened. */
     record CircuitClosed() implements WorkerStateEvent {}
 
     record MessageReceived(VerifierMessage message) implements WorkerStateEvent {}
 
     /**
-     * @param nonce that was asked with
+     * The host signed evidence.
+     *
+     * @param nonce of the request
      * @param clock this VM's
      */
     record EvidenceReceived(Nonce nonce, ByteString statement, Instant clock) implements WorkerStateEvent {}
 
-    /** @param reason empty if the host did not answer */
+    /**
+     * The host signed no evidence.
+     *
+     * @param reason empty if the host did not answer
+     */
     record EvidenceRefused(Nonce nonce, Optional<EvidenceMessage.RefusalReason> reason) implements WorkerStateEvent {}
 
     /**
-     * @param renewal after which the certificate wants a newer one
+     * A hand-over is verified and opened.
+     *
+     * @param renewal time after which the certificate is due for renewal
      * @param target of this VM
      */
     record HandoverAccepted(Duration lease, Duration renewal, HandoverTarget target) implements WorkerStateEvent {}
 
     /**
-     * What was given, first or anew.
+     * A hand-over or a readmission was refused or could not be applied.
      *
-     * @param phase to which belongs the check or the change that failed
+     * @param phase of the check or the change that failed
      */
     record HandoverRejected(BootPhase phase, String code) implements WorkerStateEvent {}
 
     /**
-     * @param fresh of the circuit on which it came
-     * @param renewal after which the certificate wants a newer one
+     * A readmission is applied.
+     *
+     * @param fresh of the circuit on which it was received
+     * @param renewal time after which the certificate is due for renewal
      */
     record ReadmissionApplied(Nonce fresh, Duration lease, Duration renewal) implements WorkerStateEvent {}
 
@@ -62,22 +72,26 @@ public sealed interface WorkerStateEvent {
 
     record StepFailed(SetupStep step) implements WorkerStateEvent {}
 
-    /** As far as it could be. */
+    /** A step is undone as far as possible. */
     record StepUndone(SetupStep step) implements WorkerStateEvent {}
 
-    /** @param part the worker's, of the receipt: an envelope; empty if it could not be made */
+    /**
+     * The worker's part of the receipt is signed.
+     *
+     * @param part an envelope; empty if it could not be made
+     */
     record StatementSigned(Optional<ByteString> part) implements WorkerStateEvent {}
 
-    /** SIGTERM. */
+    /** SIGTERM was received. */
     record StopRequested() implements WorkerStateEvent {}
 
     /**
      * The host ends this VM.
      *
-     * @param within whatever it does
+     * @param within time until the host ends it, even if the VM is still shutting down
      */
     record HostShutdown(Duration within) implements WorkerStateEvent {}
 
-    /** {@link WorkerStateMachine#wakeNs} is past. */
+    /** The time of {@link WorkerStateMachine#wakeNs} has passed. */
     record TimerExpired() implements WorkerStateEvent {}
 }

@@ -19,11 +19,11 @@ import org.cloister.vm.worker.steps.SetupStep;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker does next, from its assignment to its end. No I/O and no clock: time is an argument, in nanoseconds. Whatever
- * fails is said to the controlling VM and ends the VM. Not for several threads.
+ * Decides what a worker does next, from its assignment to its end, without I/O and without a clock: time is an
+ * argument, in nanoseconds. Reports any failure to the controlling VM, and ends the VM. Not thread-safe.
  */
 public final class WorkerStateMachine {
-    /** For a hand-over; a controlling VM that does not answer for so long has no use for this worker. */
+    /** Time limit for a hand-over; a controlling VM that does not answer for so long does not need this worker. */
     public static final Duration HANDOVER_LIMIT = Duration.ofMinutes(15);
 
     private static final long NEVER = Long.MAX_VALUE;
@@ -51,12 +51,20 @@ public final class WorkerStateMachine {
         this.line = new CircuitReconnect(nowNs);
     }
 
-    /** @param boot how long it took from the kernel's start to the assignment */
+    /**
+     * Creates the state machine.
+     *
+     * @param boot time from the kernel's start to the assignment
+     */
     public static WorkerStateMachine create(Duration boot, long nowNs) {
         return new WorkerStateMachine(boot, nowNs);
     }
 
-    /** @return what to do now */
+    /**
+     * Processes an event.
+     *
+     * @return the actions to perform now
+     */
     public List<WorkerStateAction> on(WorkerStateEvent event, long nowNs) {
         acts = new ArrayList<>();
         if (stage == WorkerState.TERMINATED) {
@@ -78,7 +86,7 @@ public final class WorkerStateMachine {
             leave("stopped", false, nowNs);
         } else if (event instanceof WorkerStateEvent.HostShutdown end) {
             parting.onHostShutdown(end.within(), nowNs);
-            // Who has a job here wants to know what became of it.
+            // If a job runs here, its owner needs to learn what became of it.
             leave("host", stage == WorkerState.SERVING, nowNs);
         } else if (event instanceof WorkerStateEvent.TimerExpired) {
             wake(nowNs);
@@ -89,7 +97,7 @@ public final class WorkerStateMachine {
         return acts;
     }
 
-    /** When to be woken if nothing else happens; {@link Long#MAX_VALUE} for never. */
+    /** Returns when a timer event is due if nothing else happens; {@link Long#MAX_VALUE} for never. */
     public long wakeNs() {
         long wake = stage == WorkerState.AWAITING_HANDOVER ? Math.min(patienceNs, vouching.wakeNs()) : NEVER;
         if (wantsLine() && attached && line.isClosed()) {
@@ -107,7 +115,7 @@ public final class WorkerStateMachine {
         return stage == WorkerState.REPORTING && !busy ? Math.min(wake, parting.reportDeadlineNs()) : wake;
     }
 
-    /** When the controlling VM has to be heard of next; {@link Long#MAX_VALUE} before the hand-over. */
+    /** Returns the time by which the controlling VM must answer; {@link Long#MAX_VALUE} before the hand-over. */
     long leaseExpiryNs() {
         return lease.expiryNs();
     }
@@ -151,7 +159,7 @@ public final class WorkerStateMachine {
         }
     }
 
-    /** What its time has come for. */
+    /** Adds the actions that are due. */
     private void proceed(long nowNs) {
         if (wantsLine() && attached && line.isClosed() && nowNs >= line.connectNs()) {
             line.onConnecting();
@@ -184,7 +192,7 @@ public final class WorkerStateMachine {
         acts.add(new WorkerStateAction.Send(new VmMessage.Resume(own.ticket(), own.slot(), own.vm(), fresh)));
         lease.scheduleHeartbeatNow(nowNs);
         if (stage == WorkerState.SERVING && unsaid.stream().noneMatch(VmMessage.Ready.class::isInstance)) {
-            // It may have been on its way when the circuit before broke, and is said as often as that.
+            // It may have been in transit when the previous circuit broke; it is sent again after each break.
             acts.add(new WorkerStateAction.Send(new VmMessage.Ready()));
         }
         unsaid.forEach(message -> acts.add(new WorkerStateAction.Send(message)));
@@ -239,7 +247,7 @@ public final class WorkerStateMachine {
         }
     }
 
-    /** Something that was to be done is done, or could not be. */
+    /** Handles the result of an action on the machine. */
     private void worked(WorkerStateEvent event, long nowNs) {
         busy = false;
         if (event instanceof WorkerStateEvent.HandoverAccepted taken) {
@@ -297,7 +305,11 @@ public final class WorkerStateMachine {
         }
     }
 
-    /** Between two steps, or when all are done. @return whether there is something to take */
+    /**
+     * Applies a readmission between two steps, or when all are done.
+     *
+     * @return whether there is one to apply
+     */
     private boolean readmit() {
         Optional<WorkerStateAction.ApplyReadmission> next = renewing.pollReadmission();
         next.ifPresent(each -> {
@@ -311,7 +323,8 @@ public final class WorkerStateMachine {
         lease.start(done.lease(), nowNs);
         renewing.schedule(done.renewal(), nowNs);
         if (renewing.isForCircuit(done.fresh())) {
-            // On no other circuit: whoever is there now may be another boot, and sends its own.
+            // Not on another circuit: its peer may be another boot of the controlling VM, and sends its own
+            // readmission.
             acts.add(new WorkerStateAction.Send(new VmMessage.Readmitted(done.fresh())));
         }
         Optional<SetupStep> next = Optional.ofNullable(begun.peekLast()).flatMap(SetupStep::next);
@@ -324,7 +337,7 @@ public final class WorkerStateMachine {
         return stage.compareTo(WorkerState.SHUTTING_DOWN) >= 0;
     }
 
-    /** Heard at once, or first on the next circuit. */
+    /** Sends a message at once, or first on the next circuit. */
     private void say(VmMessage message) {
         if (line.isOpen()) {
             acts.add(new WorkerStateAction.Send(message));
@@ -345,7 +358,10 @@ public final class WorkerStateMachine {
         }
     }
 
-    /** The last that was begun and is not undone yet; between the node and the network come the last words. */
+    /**
+     * Undoes the last step that was started and is not undone yet; the final report comes between the node's steps and
+     * the network's.
+     */
     private void undo(long nowNs) {
         SetupStep last = begun.peekLast();
         if (stage == WorkerState.SHUTTING_DOWN && (last == null || last.isOutlived())) {

@@ -11,16 +11,16 @@ import org.cloister.protocol.handover.HandoverDocument;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * What a worker was given, checked and opened: all of the hand-over, and of what may be given anew the newest.
+ * A hand-over that was verified and opened, with the newest of all that a readmission can replace.
  *
  * @param certificates its chain in DER, the leaf first
- * @param earlierAuthorities authorities that issued its certificates before, and may be those of its job's nodes still,
- *     in DER
- * @param issuedAt when the certificate was given, by the controlling VM's clock
- * @param expiresAt when it ends
- * @param credential to show in later circuits
+ * @param earlierAuthorities authorities that issued its earlier certificates, and may still be those of its job's
+ *     nodes, in DER
+ * @param issuedAt when the certificate was issued, by the controlling VM's clock
+ * @param expiresAt when the certificate expires
+ * @param credential for later circuits
  * @param mungeKey in the clear, until munged has it
- * @param lease for which it goes on without hearing of its controlling VM
+ * @param lease time for which the worker continues without an answer of its controlling VM
  * @param policy SHA-384 of the owners' policy in force
  */
 public record AcceptedHandover(
@@ -39,7 +39,9 @@ public record AcceptedHandover(
         earlierAuthorities = List.copyOf(earlierAuthorities);
     }
 
-    /** Whom it believes in tunnels, in DER: the authority of its own certificate first. */
+    /**
+     * Returns the authorities that the worker trusts in tunnels, in DER: the authority of its own certificate first.
+     */
     public List<ByteString> authorities() {
         List<ByteString> all = new ArrayList<>();
         all.add(certificates.get(1));
@@ -47,7 +49,7 @@ public record AcceptedHandover(
         return all;
     }
 
-    /** After this the certificate wants a newer one. */
+    /** Returns the time after which the certificate is due for renewal. */
     public Duration renewalDelay() {
         return Duration.between(issuedAt, expiresAt).dividedBy(2);
     }

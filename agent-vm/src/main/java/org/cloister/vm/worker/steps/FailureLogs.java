@@ -11,8 +11,8 @@ import java.util.Map;
 import org.cloister.base.process.ProcessRunner;
 
 /**
- * What a worker that failed leaves of its logs: in a new folder in the home of the job's user, whose they are on the drive. By
- * programs that may be left behind, for the drive may not answer any more.
+ * Saves the logs of a failed worker to a new folder in the home of the job's user, who owns them on the drive. Writes
+ * through separate programs that can be abandoned, since the drive may not respond any more.
  */
 final class FailureLogs {
     private static final Duration LIMIT = Duration.ofSeconds(10);
@@ -22,16 +22,24 @@ final class FailureLogs {
     private final InstantSource clock;
     private final Map<String, Path> files;
 
-    /** @param files by the names that they get */
+    /**
+     * Creates the saver.
+     *
+     * @param files logs by the names under which they are saved
+     */
     FailureLogs(ProcessRunner programs, InstantSource clock, Map<String, Path> files) {
         this.programs = programs;
         this.clock = clock;
         this.files = Map.copyOf(files);
     }
 
-    /** @throws IOException at the first that cannot be written; a log that is not there is left out */
+    /**
+     * Saves all logs; leaves out a log that does not exist.
+     *
+     * @throws IOException at the first that cannot be written
+     */
     void save(Path home, String worker) throws IOException {
-        // Never a folder or a link that somebody has laid there.
+        // Never an existing folder or link: anyone could have created one there.
         Path folder = home.resolve("cloister-" + worker + "-" + clock.instant().getEpochSecond());
         run("", List.of("mkdir", folder.toString()));
         for (Map.Entry<String, Path> each : files.entrySet()) {

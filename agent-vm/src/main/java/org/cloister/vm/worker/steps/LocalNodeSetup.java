@@ -51,7 +51,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The machine of a worker: a step is begun after a line says so, and undone by what the machine and that line say. */
+/**
+ * Applies and undoes setup steps on a worker's machine. Records each step in the boot journal before starting it, and
+ * undoes it from the machine's state and that record.
+ */
 public final class LocalNodeSetup implements NodeSetup {
     private static final Logger LOG = LoggerFactory.getLogger(LocalNodeSetup.class);
     static final String SLURMD = "slurmd.service";
@@ -60,12 +63,15 @@ public final class LocalNodeSetup implements NodeSetup {
     private static final String SCRATCH_SERIAL = "scratch";
     private static final int MIB_BITS = 20;
     private static final Duration TUNNEL_LIMIT = Duration.ofMinutes(1);
-    /** A VM that was just opened has much to do. */
+    /** Longer than for a first tunnel, since a controlling VM that was just opened has much to do. */
     private static final Duration READMISSION_LIMIT = Duration.ofMinutes(3);
 
     private static final Duration MOUNT_LIMIT = Duration.ofMinutes(1);
     private static final Duration UNMOUNT_PATIENCE = Duration.ofSeconds(3);
-    /** Certificates and munge do not mind less. */
+    /**
+     * Difference of clocks that is logged and, at a readmission, corrected; smaller ones do not disturb certificates
+     * and munge.
+     */
     private static final Duration WORTH_SAYING = Duration.ofMinutes(2);
 
     private final Environment base;
@@ -79,11 +85,11 @@ public final class LocalNodeSetup implements NodeSetup {
     private @Nullable IkeTrustAnchors anchors;
     private boolean munging;
     private boolean scratched;
-    /** It did not answer when it was to be taken away. */
+    /** Set if the storage did not respond when it was to be unmounted. */
     private boolean storageDead;
 
     /**
-     * What it stands on.
+     * Programs, services and folders of the machine.
      *
      * @param run a folder on tmpfs
      * @param etc {@code /etc}
@@ -129,7 +135,7 @@ public final class LocalNodeSetup implements NodeSetup {
         }
     }
 
-    /** What it is undone by, also by an agent that comes after this one. */
+    /** Returns what undoing the step needs, also for a later agent process. */
     private static String note(SetupStep step, NodePlan node, AcceptedHandover given) {
         return switch (step) {
             case NETWORK -> node.networkPlan().mac();
@@ -140,7 +146,9 @@ public final class LocalNodeSetup implements NodeSetup {
         };
     }
 
-    /** One rule: what came before was held against this VM's clock, what comes now against the controlling VM's. */
+    /**
+     * Sets the clock: times before this step were compared with this VM's clock, later ones with the controlling VM's.
+     */
     private void clock(Instant time) throws IOException {
         Duration apart = new SystemClock(base.programs, base.clock).set(time);
         if (apart.compareTo(WORTH_SAYING) > 0) {
@@ -181,7 +189,7 @@ public final class LocalNodeSetup implements NodeSetup {
         }
     }
 
-    /** Empty if this VM's shape has no such disk. */
+    /** Returns the scratch volume; empty if this VM's shape has no such disk. */
     private Optional<ScratchVolume> scratch(String label) throws IOException {
         Optional<Path> disk = new DisksBySerial(base.blocks).find(SCRATCH_SERIAL);
         if (disk.isEmpty()) {
@@ -195,11 +203,14 @@ public final class LocalNodeSetup implements NodeSetup {
         munging = true;
         munged.start(base.secrets, given.mungeKey(), DaemonAccount.of(base.etc.resolve("passwd"), "munge"));
         given.close();
-        // A credential that its own daemon takes.
+        // Checks that munged accepts a credential of its own.
         base.programs.runChecked(base.programs.runChecked("munge", "-n"), List.of("unmunge", "-o", "/dev/null"));
     }
 
-    /** Ready when it has its configuration, for then it lets its caller go. */
+    /**
+     * Starts slurmd. The start has succeeded when slurmd has its configuration, since only then does slurmd detach from
+     * its caller.
+     */
     private void slurmd(NodePlan node) throws IOException {
         OptionalLong scratchMib = scratched
                 ? OptionalLong.of(Files.getFileStore(Path.of("/scratch")).getTotalSpace() >> MIB_BITS)
@@ -211,8 +222,9 @@ public final class LocalNodeSetup implements NodeSetup {
     }
 
     /**
-     * NFS waits for both by itself, and so do a job's steps. slurmctld looked for its nodes before they were back and would next
-     * after 100 s; to a slurmd that starts it listens at once.
+     * Replaces the tunnels' credentials and the munge key; NFS waits for both by itself, and so do a job's steps.
+     * Restarts slurmd, because slurmctld polled its nodes before they were back and would poll them again after 100 s
+     * only, whereas it accepts a slurmd that starts at once.
      */
     @Override
     public void applyReadmission(AcceptedHandover given, boolean opened) throws IOException {
@@ -244,7 +256,7 @@ public final class LocalNodeSetup implements NodeSetup {
                 try {
                     base.services.stop(SLURMD);
                 } finally {
-                    // They would hold scratch and storage.
+                    // They would keep scratch and storage busy.
                     new JobProcesses(LoginRules.LEAST_ID, LoginRules.MOST_ID).killAll();
                 }
             }
@@ -267,15 +279,16 @@ public final class LocalNodeSetup implements NodeSetup {
                     new ProjectInterface(base.programs).downWithMac(mac.get());
                 }
             }
-            // What they changed is in RAM, and of no use to anybody.
+            // Their changes are in RAM, and of no further use.
             case MEMORY, CLOCK, NAMES, USERS -> {}
             default -> throw new IllegalArgumentException("step: " + step);
         }
     }
 
     /**
-     * A job that is killed here has not ended: only who knows that the VM has gone says what becomes of it. Without it its
-     * steps would tell slurmctld, and srun elsewhere would see them go.
+     * Drops outgoing TCP except to the NFS server. A job that is killed here has not ended: only the side that knows
+     * that the VM has gone decides what becomes of it. Otherwise the job's steps would report to slurmctld, and srun on
+     * other nodes would see them end.
      */
     private void silence() {
         try {
@@ -286,8 +299,8 @@ public final class LocalNodeSetup implements NodeSetup {
     }
 
     /**
-     * Whatever is mounted of a project's storage, whoever mounted it. When that does not answer nothing waits for it: scratch is
-     * to be erased in the time that the host gives.
+     * Unmounts all of the project's storage, including mounts that others made. Does not wait for storage that does not
+     * respond: scratch must be erased in the time that the host allows.
      */
     private void unmount(boolean failed) throws IOException {
         Unmounter unmounting = new Unmounter(base.programs, UNMOUNT_PATIENCE);
@@ -321,7 +334,7 @@ public final class LocalNodeSetup implements NodeSetup {
 
     private void keepLogs(Path folder, String label) {
         try {
-            // What munged says is in the journal.
+            // munged logs to the journal.
             Map<String, Path> files = Map.of("charon", base.run.resolve("charon/charon.log"));
             new FailureLogs(base.programs, base.clock, files).save(folder, label);
         } catch (IOException e) {
@@ -348,7 +361,10 @@ public final class LocalNodeSetup implements NodeSetup {
         return erased;
     }
 
-    /** systemd would sync first, and wait for a storage that is dead; what there is else is in RAM. */
+    /**
+     * Powers the VM off; by the kernel if the storage is dead: systemd would sync first, and wait for it. All other
+     * data is in RAM.
+     */
     @Override
     public void powerOff() {
         PowerOff off = new PowerOff(base.programs);

@@ -28,14 +28,14 @@ import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.system.users.ProjectMembers;
 import org.cloister.vm.worker.storage.StorageMount;
 
-/** What a hand-over makes of a worker, in the words of those who do it. */
+/** Translates a hand-over into the plans of a worker's setup steps. */
 record NodePlan(HandoverDocument handOver, EspMode esp) {
-    /** Its own name in the Local Slurm. */
+    /** Returns the worker's own name in the Local Slurm. */
     String label() {
         return WorkerName.label(handOver.target().ticket(), handOver.target().slot());
     }
 
-    /** The controlling VM, as tunnels and files call it. */
+    /** Returns the controlling VM's name in tunnels and files. */
     String controller() {
         return handOver.controller().id();
     }
@@ -48,7 +48,7 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
         return address(handOver.station().network().controller());
     }
 
-    /** Of the others. */
+    /** Returns the job's other nodes. */
     private List<TunnelPeer> others() {
         List<TunnelPeer> others = new ArrayList<>();
         for (org.cloister.protocol.handover.JobNode node : handOver.job().nodes()) {
@@ -73,10 +73,11 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     }
 
     /**
-     * All of this job's tunnels. Whose certificate issued the worker's own issued those of all its peers, or will: while nodes
-     * come back to a controlling VM that was opened anew, some have certificates of the one before.
+     * Returns the plan of all of this job's tunnels. The authority that issued the worker's certificate issued those of
+     * all its peers, or will: while nodes return to a controlling VM that was reopened, some still have certificates of
+     * the authority before.
      *
-     * @param given what this node was given last
+     * @param given what this node received last
      * @param key of its certificate, PKCS#8
      * @param anchors of this VM's tunnels
      */
@@ -128,7 +129,7 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
                 .toList());
     }
 
-    /** By login. */
+    /** Returns the homes by login. */
     Map<String, Path> homes() {
         Map<String, Path> homes = new HashMap<>();
         handOver.accounts()
@@ -138,9 +139,9 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     }
 
     /**
-     * slurmd's arguments, as a unit has them: CPUs and memory are those that it finds itself.
+     * Returns slurmd's arguments as a unit has them; slurmd determines CPUs and memory itself.
      *
-     * @param scratchMib what its folder for temporary files has; empty without a disk for it
+     * @param scratchMib MiB of its folder for temporary files; empty without a scratch disk
      */
     String slurmdArguments(OptionalLong scratchMib) {
         String feature = "Feature=" + LocalSlurm.feature(handOver.target().ticket());

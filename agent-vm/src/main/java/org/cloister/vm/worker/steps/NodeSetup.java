@@ -4,31 +4,36 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.Optional;
 
-/** What a worker does with its machine. Calls block, and come one after the other. */
+/** Applies and undoes the setup steps on a worker's machine. Calls block, and are made one after the other. */
 public interface NodeSetup {
-    /** @throws IOException if it could not be done; what was done of it is taken back by {@link #undo} */
+    /**
+     * Applies a step.
+     *
+     * @throws IOException if it failed; {@link #undo} reverts what was done of it
+     */
     void apply(SetupStep step, AcceptedHandover given) throws IOException;
 
     /**
-     * What was given anew takes the place of what there is, as far as steps were done: tunnels, then munge;
-     * after that slurmd makes itself known.
+     * Replaces the present credentials with those of a readmission, as far as steps were applied: tunnels, then munge;
+     * after that slurmd registers again.
      *
-     * @param opened whether the controlling VM was opened anew, and has another munge key
-     * @throws IOException if it could not be done
+     * @param opened whether the controlling VM was reopened, and has another munge key
+     * @throws IOException if it failed
      */
     void applyReadmission(AcceptedHandover given, boolean opened) throws IOException;
 
     /**
-     * As far as it can be; may be called for a step that was not done, and by an agent that did not do it.
+     * Undoes a step as far as possible. May be called for a step that was not applied, and by an agent that did not
+     * apply it.
      *
-     * @param failed whether somebody will want to know what happened
+     * @param failed whether the worker failed, so that its logs are of interest
      * @throws IOException with what is left
      */
     void undo(SetupStep step, boolean failed) throws IOException;
 
-    /** When the scratch volume's key was destroyed. */
+    /** Returns when the scratch volume's key was destroyed. */
     Optional<Instant> scratchErasedAt();
 
-    /** The VM goes off. */
+    /** Powers the VM off. */
     void powerOff();
 }

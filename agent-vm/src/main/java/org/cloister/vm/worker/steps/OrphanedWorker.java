@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is left of a worker whose agent was killed after it had asked its host to vouch for its keys: they are gone with it, and
- * two starts share none. So what was begun is undone before the VM ends.
+ * Cleans up a worker whose agent was killed after it had requested evidence from its host: the keys are lost with that
+ * process, and two processes share none. Undoes the steps that were started, before the VM ends.
  */
 public final class OrphanedWorker {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanedWorker.class);

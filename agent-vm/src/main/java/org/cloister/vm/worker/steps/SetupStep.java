@@ -5,21 +5,24 @@ import java.util.Locale;
 import java.util.Optional;
 import org.cloister.protocol.handover.BootPhase;
 
-/** What makes a node of a worker that was handed over to, in this order; undone in the other. */
+/** Steps that turn a worker with a hand-over into a node, in this order; they are undone in reverse order. */
 public enum SetupStep {
-    /** None of this machine's goes to a disk in clear. */
+    /** Verifies that the machine's memory is not written to a disk in clear. */
     MEMORY(BootPhase.TUNNEL),
     CLOCK(BootPhase.TUNNEL),
-    /** The guard, and behind it the address. */
+    /** Installs the guard, then sets the address. */
     NETWORK(BootPhase.TUNNEL),
-    /** charon, and the way to the controlling VM. */
+    /** Starts charon, and the tunnel to the controlling VM. */
     TUNNEL(BootPhase.TUNNEL),
-    /** The controlling VM's, from now on. */
+    /** Follows the controlling VM's time from now on. */
     TIME(BootPhase.REGISTRATION),
     SCRATCH(BootPhase.REGISTRATION),
-    /** The machine's own, and the job's nodes. */
+    /** Writes the machine's own name, and those of the job's nodes. */
     NAMES(BootPhase.REGISTRATION),
-    /** By its own name: the server takes two clients of one name for one, and each of them ends what the other has open. */
+    /**
+     * Mounts the storage under the machine's own name: the server takes two clients of one name for one, and each of
+     * them closes what the other has open.
+     */
     STORAGE(BootPhase.REGISTRATION),
     USERS(BootPhase.REGISTRATION),
     MUNGE(BootPhase.REGISTRATION),
@@ -31,22 +34,24 @@ public enum SetupStep {
         this.phase = phase;
     }
 
-    /** To which it belongs. */
+    /** Returns the boot phase to which the step belongs. */
     public BootPhase phase() {
         return phase;
     }
 
-    /** What the controlling VM hears if it fails. */
+    /** Returns the code that the controlling VM receives if the step fails. */
     public String code() {
         return this == MEMORY ? "clear-swap" : "no-" + this;
     }
 
-    /** Empty after the last one. */
+    /** Returns the next step; empty after the last one. */
     public Optional<SetupStep> next() {
         return Arrays.stream(values()).filter(step -> step.compareTo(this) > 0).findFirst();
     }
 
-    /** Whether the circuit does not need it, and the worker's last words come before it is undone. */
+    /**
+     * Returns whether the step is undone only after the worker's final report. The circuit does not need such a step.
+     */
     public boolean isOutlived() {
         return phase == BootPhase.TUNNEL;
     }

@@ -1,22 +1,24 @@
 package org.cloister.vm.worker.steps;
 
 /**
- * What slurmd's unit has besides what its package gives it. Jobs' processes are in its cgroup: what they may have there
- * bounds them together, and what their user may have each of them.
+ * Settings of slurmd's unit in addition to those of its package. Jobs' processes are in its cgroup: the unit's limits
+ * bound them together, and the limits of their user bound each of them.
  */
 final class SlurmdDropIn {
-    /** For a job of one CPU, with a shell, its MPI's and its tools' threads. */
+    /** Lower bound, for a job of one CPU, with the threads of a shell, its MPI and its tools. */
     private static final int LEAST_PROCESSES = 4096;
 
     private static final int PROCESSES_PER_CPU = 512;
     /** Half of the kernel's own numbers of processes: the rest is for all that is not the job's. */
     private static final int MOST_PROCESSES = 16_384;
-    /** slurmd's, its steps' and its scripts'. */
+    /** Processes of slurmd, its steps and its scripts. */
     private static final int ROOT_PROCESSES = 1024;
 
     private SlurmdDropIn() {}
 
     /**
+     * Returns the drop-in's content.
+     *
      * @param arguments slurmd's
      * @param cpus of this machine
      */
@@ -45,7 +47,7 @@ final class SlurmdDropIn {
                 """.formatted(arguments, processes, processes + ROOT_PROCESSES);
     }
 
-    /** Of the job's user, threads counted. */
+    /** Returns the limit of the job's user's processes, including threads. */
     static int processes(int cpus) {
         return Math.min(MOST_PROCESSES, Math.max(LEAST_PROCESSES, PROCESSES_PER_CPU * cpus));
     }

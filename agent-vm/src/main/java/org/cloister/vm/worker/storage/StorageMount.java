@@ -9,13 +9,17 @@ import org.cloister.ipsec.TunnelAddress;
 /**
  * A folder of the project's storage in a worker.
  *
- * @param export the folder as the controlling VM's export calls it, {@code /} for all of it
- * @param mountPoint where it is mounted, below no other mount of the plan that comes later
+ * @param export name of the folder in the controlling VM's export, {@code /} for all of it
+ * @param mountPoint where it is mounted, below no mount that comes later in the plan
  */
 public record StorageMount(String export, Path mountPoint, boolean readOnly) {
     private static final Pattern PATH = Pattern.compile("/|(/[A-Za-z0-9_.-]{1,200}){1,20}");
 
-    /** @throws IllegalArgumentException for a path with anything but plain names */
+    /**
+     * Checks both paths.
+     *
+     * @throws IllegalArgumentException for a path with anything but plain names
+     */
     public StorageMount {
         requirePlain("export", export);
         requirePlain("mount point", mountPoint.toString());
@@ -24,7 +28,10 @@ public record StorageMount(String export, Path mountPoint, boolean readOnly) {
         }
     }
 
-    /** Waits for its server for ever once it is mounted, so that a controlling VM may be opened again under running jobs. */
+    /**
+     * Returns the mount command. The mount waits for its server without limit, so that a controlling VM may be reopened
+     * under running jobs.
+     */
     public List<String> command(TunnelAddress server) {
         List<String> command = new ArrayList<>(List.of("mount", "-t", "nfs4", "-o"));
         command.add("vers=4.2,hard,sec=sys,proto=tcp,nosuid,nodev,retry=0," + (readOnly ? "ro" : "rw"));
@@ -33,7 +40,7 @@ public record StorageMount(String export, Path mountPoint, boolean readOnly) {
         return command;
     }
 
-    /** As {@code /proc/self/mountinfo} has it. */
+    /** Returns the source as {@code /proc/self/mountinfo} reports it. */
     String source(TunnelAddress server) {
         return server + ":" + export;
     }

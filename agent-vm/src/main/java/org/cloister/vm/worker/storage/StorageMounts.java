@@ -25,7 +25,11 @@ public final class StorageMounts {
     private final TunnelAddress server;
     private final List<StorageMount> mounts;
 
-    /** @param mounts in this order; taken away in the other */
+    /**
+     * Plans the mounts.
+     *
+     * @param mounts mounted in this order, unmounted in reverse
+     */
     public StorageMounts(ProcessRunner programs, TunnelAddress server, List<StorageMount> mounts) {
         this.programs = programs;
         this.server = server;
@@ -33,7 +37,7 @@ public final class StorageMounts {
     }
 
     /**
-     * Mounts all that is not mounted yet, and asks again until the server answers or the limit is over.
+     * Mounts all that is not mounted yet, and retries until the server responds or the limit has passed.
      *
      * @throws IOException if one of them could not be mounted, or something else is mounted there
      */
@@ -54,7 +58,7 @@ public final class StorageMounts {
         }
     }
 
-    /** Takes them away, whether the server answers or not; says who had files of theirs open. */
+    /** Unmounts all, whether the server responds or not; returns the processes that had files open. */
     public List<MountHolder> unmount() throws IOException {
         Unmounter unmounting = new Unmounter(programs, PATIENCE);
         List<MountHolder> holders = new ArrayList<>();
@@ -66,7 +70,7 @@ public final class StorageMounts {
         return holders;
     }
 
-    /** With what is missing above it, and for everybody whatever the process' umask is. */
+    /** Creates the folder and missing ones above it, accessible to all users whatever the process' umask is. */
     private static void makeFolder(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
             return;
@@ -94,7 +98,11 @@ public final class StorageMounts {
         return true;
     }
 
-    /** @return what is wrong; empty if nothing */
+    /**
+     * Tries to mount once.
+     *
+     * @return the error; empty on success
+     */
     private String tryOnce(StorageMount each, long leftNs) {
         Duration limit = leftNs < ONCE.toNanos() ? Duration.ofNanos(leftNs).plusMillis(1) : ONCE;
         try {
