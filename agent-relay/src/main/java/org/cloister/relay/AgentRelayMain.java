@@ -25,8 +25,8 @@ import org.cloister.transport.link.EnrolledMachine;
 import org.cloister.transport.link.RenewalClient;
 
 /**
- * {@code agent-relay [--check] [FILE]}: opens its state, listens for agents and operators, tells systemd, and waits for
- * SIGTERM; then drains and closes in the reverse order.
+ * Starts the relay from the command line {@code agent-relay [--check] [FILE]}: opens its state, listens for agents and
+ * operators, notifies systemd and waits for SIGTERM; then drains and closes everything in reverse order.
  */
 public final class AgentRelayMain {
     private AgentRelayMain() {}
@@ -36,7 +36,7 @@ public final class AgentRelayMain {
                 .main(args, RelayConfig::load, AgentRelayMain::run);
     }
 
-    @SuppressWarnings("try") // some resources are only there to be closed
+    @SuppressWarnings("try") // some resources are declared only to be closed
     private static void run(RelayConfig config) throws IOException, InterruptedException {
         EnrolledMachine self =
                 EnrolledMachine.read(config.certificate(), config.key(), config.site(), CertificateRole.RELAY);

@@ -13,16 +13,16 @@ import org.cloister.relay.tickets.TicketTimeouts;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code /etc/cloister/agent-relay.toml} says.
+ * Configuration of the relay, read from {@code /etc/cloister/agent-relay.toml}.
  *
- * @param listen for agents
- * @param certificate the relay's own chain in PEM
- * @param key its private key, PKCS #8 in PEM
- * @param site certificates of the site's authority in PEM: two while one takes over from the other
- * @param state a folder of the relay's own
- * @param socket for agentctl
- * @param metrics where Prometheus asks, on loopback; none if null
- * @param slurm empty for a relay that takes no tickets
+ * @param listen address on which agents connect
+ * @param certificate the relay's own certificate chain in PEM
+ * @param key the relay's private key, PKCS #8 in PEM
+ * @param site certificates of the site CA in PEM: two while one replaces the other
+ * @param state a folder that only the relay uses
+ * @param socket path of the control socket for agentctl
+ * @param metrics loopback address on which Prometheus scrapes metrics; null disables it
+ * @param slurm empty for a relay that accepts no tickets
  */
 record RelayConfig(
         InetSocketAddress listen,

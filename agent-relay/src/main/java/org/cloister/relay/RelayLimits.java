@@ -3,14 +3,14 @@ package org.cloister.relay;
 import java.time.Duration;
 
 /**
- * The limits of docs/protocol.md, section 16, that a site may set.
+ * Limits of docs/protocol.md, section 16, that a site may set.
  *
- * @param links connections at a time
- * @param handshakes connections at a time that have not made a request yet
- * @param projectCircuits at a time, of one project
- * @param projectOpens a second, of one project; bursts of twice that
- * @param idle nothing passed through a circuit, either way
- * @param drain what open circuits get when the relay stops
+ * @param links maximum number of connections at one time
+ * @param handshakes maximum number of connections at one time that have not made a request yet
+ * @param projectCircuits maximum number of circuits of one project at one time
+ * @param projectOpens maximum number of new circuits per second of one project; bursts may be twice as large
+ * @param idle time after which a circuit that carried no bytes in either direction is closed
+ * @param drain time that open circuits have to finish when the relay stops
  */
 public record RelayLimits(
         int links, int handshakes, int projectCircuits, int projectOpens, Duration idle, Duration drain) {

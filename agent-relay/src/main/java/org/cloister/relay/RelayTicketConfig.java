@@ -11,14 +11,17 @@ import org.cloister.relay.slurm.GlobalSlurmSettings;
 import org.cloister.relay.state.NetworkPool;
 import org.cloister.relay.tickets.TicketTimeouts;
 
-/** The tables {@code slurm} and {@code network} of the relay's configuration. */
+/** Reads the tables {@code slurm} and {@code network} of the relay's configuration. */
 final class RelayTicketConfig {
     private static final int HOUR_S = 3600;
     private static final int DAY_S = 86_400;
 
     private RelayTicketConfig() {}
 
-    /** Without a partition the relay takes no tickets, without one of controlling VMs no openings. */
+    /**
+     * Reads the table {@code slurm}. Without a partition the relay accepts no tickets; without a partition for
+     * controlling VMs it accepts no openings.
+     */
     static Optional<GlobalSlurmSettings> slurm(TomlReader toml) {
         boolean given = toml.has("slurm.partition");
         String partition = toml.text("slurm.partition", "none");

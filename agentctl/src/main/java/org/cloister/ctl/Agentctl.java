@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The root of the command tree; does nothing by itself. */
+/** Root of the command tree; it does nothing by itself. */
 @Command(
         name = "agentctl",
         description = "Looks after secure batch jobs on a shared Slurm cluster.",
@@ -57,7 +57,7 @@ public final class Agentctl implements Runnable {
     @SuppressWarnings("NullAway.Init") // picocli sets it before run
     private CommandSpec spec;
 
-    /** For tools that only look at the options: the man page and completion generators. */
+    /** Creates the command tree for tools that only inspect options: the man page and completion generators. */
     public Agentctl() {
         this(new LiveMachine());
     }

@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/** The version that Maven wrote into the jar. */
+/** Provides the version that Maven wrote into the jar. */
 public final class BuildVersion implements IVersionProvider {
     private static final String RESOURCE = "version.properties";
 

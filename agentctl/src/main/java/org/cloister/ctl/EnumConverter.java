@@ -5,7 +5,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Takes an option's value by the word that help and completion show, and nothing else. */
+/** Converts an option's value by the word that help and completion show, and rejects any other value. */
 record EnumConverter<E extends Enum<E>>(Class<E> type) implements ITypeConverter<E> {
     @Override
     public E convert(String word) {

@@ -15,7 +15,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** What people read when a command did not work: the error in a line, and in another one what to do. */
+/** Prints why a command failed: the error on one line and the remedy on another. */
 final class ErrorReporter implements IParameterExceptionHandler, IExecutionExceptionHandler {
     private final Agentctl root;
 
@@ -75,7 +75,7 @@ final class ErrorReporter implements IParameterExceptionHandler, IExecutionExcep
 
     private static String firstLine(ParameterException e) {
         String line = String.valueOf(e.getMessage()).lines().findFirst().orElse("wrong command line");
-        // As picocli begins what it says of options that exclude each other.
+        // picocli begins errors about mutually exclusive options with this word.
         return line.startsWith("Error: ") ? line.substring("Error: ".length()) : line;
     }
 

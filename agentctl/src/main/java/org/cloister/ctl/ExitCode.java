@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.cloister.preflight.FindingSeverity;
 
-/** Every status with which agentctl exits; the man pages list them from here. Above 63 they are those of sysexits.h. */
+/** Exit statuses of agentctl, from which the man pages list them. Statuses above 63 are those of sysexits.h. */
 public enum ExitCode {
     OK(0, "All is well."),
     WARNING(1, "The worst finding is a warning."),

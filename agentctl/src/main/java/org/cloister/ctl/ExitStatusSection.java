@@ -7,7 +7,9 @@ import picocli.CommandLine;
 import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Gives every command's help and man page the list of {@link ExitCode}, with what the command adds to it. */
+/**
+ * Adds the list of {@link ExitCode} to the help and man page of every command, with the statuses that the command adds.
+ */
 final class ExitStatusSection implements IModelTransformer {
     @Override
     public CommandSpec transform(CommandSpec spec) {

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code agentctl version}: what this is and what it runs on. */
+/** {@code agentctl version}: prints the versions of agentctl and of its Java runtime. */
 @Command(name = "version", description = "Prints the version of agentctl and of the Java it runs on.")
 final class VersionCommand implements Runnable {
     @Mixin
@@ -21,7 +21,11 @@ final class VersionCommand implements Runnable {
     @SuppressWarnings("NullAway.Init")
     private Agentctl root;
 
-    /** @param javaHome where the runtime lies */
+    /**
+     * Versions to print.
+     *
+     * @param javaHome folder of the runtime
+     */
     private record Versions(String agentctl, String java, String javaHome) implements CommandOutput {
         @Override
         public TextTable table() {

@@ -25,27 +25,33 @@ import org.cloister.relay.links.RelayMetrics;
 import org.cloister.relay.links.RelayServer;
 import org.cloister.relay.slurm.GlobalPartitions;
 
-/** What operators and Prometheus are told: health, metrics, who is attached; and deliveries. */
+/**
+ * Serves health, metrics and the attached agents to operators and Prometheus, and accepts deliveries from operators.
+ */
 public final class RelayAdminApi implements AdminHttpServer.RequestHandler {
-    /** How long a ticket that ended is shown. */
+    /** Time for which an ended ticket is still listed. */
     private static final Duration RECENT = Duration.ofHours(24);
 
     private final RelayServer relay;
     private final boolean operator;
 
-    /** @param operator asks over the Unix socket and may change something */
+    /**
+     * Creates the request handler.
+     *
+     * @param operator whether the client uses the Unix socket and may change the relay's state
+     */
     private RelayAdminApi(RelayServer relay, boolean operator) {
         this.relay = relay;
         this.operator = operator;
     }
 
-    /** For operators. */
+    /** Starts the API for operators on a Unix socket. */
     public static AdminHttpServer listen(Path socket, RelayServer relay, EventLoopGroup loops) throws IOException {
         return AdminHttpServer.listen(
                 socket, new RelayAdminApi(relay, true), ProtocolLimits.RELAY_MESSAGE_BYTES, loops);
     }
 
-    /** For whoever is on this machine. */
+    /** Starts the read-only API for every user of this machine on a loopback address. */
     public static AdminHttpServer listen(InetSocketAddress loopback, RelayServer relay, EventLoopGroup loops)
             throws IOException {
         return AdminHttpServer.listen(loopback, new RelayAdminApi(relay, false), loops);
@@ -106,7 +112,10 @@ public final class RelayAdminApi implements AdminHttpServer.RequestHandler {
         };
     }
 
-    /** It is in force when this is answered, and a list on its way to every attached agent that it concerns. */
+    /**
+     * Stores a delivered document. When the answer is sent, the document is in force, and a revocation list has been
+     * queued to every attached agent that it concerns.
+     */
     private AdminResponse deliver(byte[] delivered) {
         try {
             return AdminResponse.text(HttpResponseStatus.OK, relay.deliver(delivered));
@@ -134,7 +143,7 @@ public final class RelayAdminApi implements AdminHttpServer.RequestHandler {
                         relay.documents().trustStore().lists().all().size());
     }
 
-    /** For agentctl doctor, which holds the site's accounting against it. */
+    /** Returns the approved projects for {@code agentctl doctor}, which compares them with the site's accounting. */
     private ObjectNode projects() {
         ObjectNode document = JsonNodeFactory.instance.objectNode();
         relay.slurm().ifPresent(slurm -> {

@@ -9,7 +9,7 @@ import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.relay.state.TicketRow;
 import org.cloister.relay.tickets.TicketLifecycle;
 
-/** Tickets as an operator is told of them. */
+/** Renders tickets as JSON for operators. */
 final class TicketListing {
     private TicketListing() {}
 

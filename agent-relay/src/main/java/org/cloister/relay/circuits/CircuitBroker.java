@@ -22,8 +22,8 @@ import org.cloister.transport.circuit.CircuitSplice;
 import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.link.StreamResponse;
 
-/** Circuits, from the request to the end: docs/protocol.md, section 9. From any thread. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+/** Opens, splices and closes circuits: docs/protocol.md, section 9. Thread-safe. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the stream's end
 public final class CircuitBroker {
     private final LinkRegistry registry;
     private final ProjectConnectionLimits shares;
@@ -34,7 +34,7 @@ public final class CircuitBroker {
     private final Set<OpenCircuit> open = ConcurrentHashMap.newKeySet();
     private volatile boolean draining;
 
-    /** A circuit whose target has been told to dial back. */
+    /** Circuit whose target has been asked to dial back. */
     private record PendingCircuit(
             Channel opener,
             int version,
@@ -52,7 +52,10 @@ public final class CircuitBroker {
         this.limits = new CircuitSplice.Limits(limits.idle(), ProtocolLimits.TOTAL);
     }
 
-    /** A party asks for a circuit on {@code stream}, which gets its response now or when the target has dialled back. */
+    /**
+     * Handles a request for a circuit on {@code stream}; the response follows at once or when the target has dialled
+     * back.
+     */
     public void requestCircuit(RelayLink link, Channel stream, int version, StreamRequest.Circuit request) {
         Optional<CloseReason> no = forbidden(link, request);
         if (no.isPresent()) {
@@ -93,7 +96,10 @@ public final class CircuitBroker {
         return allowed ? Optional.empty() : Optional.of(CloseReason.NOT_ALLOWED);
     }
 
-    /** The other half; good once, and only on the link that was told. */
+    /**
+     * Accepts a dial-back, the second stream of a circuit. A token is valid once and only on the link to which it was
+     * sent.
+     */
     public void completeCircuit(RelayLink link, Channel stream, int version, DialBackToken token) {
         PendingCircuit circuit = waiting.get(token);
         if (circuit == null || circuit.to != link || !waiting.remove(token, circuit)) {
@@ -114,7 +120,7 @@ public final class CircuitBroker {
         splice.start(opener -> accept(opener, circuit.version), target -> accept(target, version));
     }
 
-    /** The target does not want it, or cannot. */
+    /** Refuses the circuit because the target rejects it or cannot serve it. */
     public void onDialRefused(RelayLink link, DialBackToken token) {
         PendingCircuit circuit = waiting.get(token);
         if (circuit != null && circuit.to == link && waiting.remove(token, circuit)) {
@@ -123,7 +129,7 @@ public final class CircuitBroker {
         }
     }
 
-    /** A link has ended: what waits for it waits in vain. */
+    /** Gives up the pending circuits whose target's link has closed. */
     public void onLinkClosed(RelayLink link) {
         waiting.forEach((token, circuit) -> {
             if (circuit.to == link) {
@@ -132,7 +138,7 @@ public final class CircuitBroker {
         });
     }
 
-    /** Ends every circuit over this link. */
+    /** Closes every circuit over this link. */
     public void closeCircuits(RelayLink link, CloseReason why) {
         open.forEach(each -> {
             if (each.from == link || each.to == link) {
@@ -157,7 +163,7 @@ public final class CircuitBroker {
         PendingCircuit circuit = waiting.remove(token);
         if (circuit != null) {
             circuit.reservation.close();
-            // HTTP has no status for "lost": to the opener it is no answer.
+            // HTTP has no status for "lost"; the opener receives "no answer".
             refuse(circuit.opener, why.status() == 0 ? CloseReason.NO_ANSWER : why);
         }
     }
@@ -171,7 +177,9 @@ public final class CircuitBroker {
         StreamResponse.refuse(stream, close);
     }
 
-    /** On the stream's event loop, once what reads the stream is in place. */
+    /**
+     * Sends the positive response. Must be called on the stream's event loop, after the stream's reader is installed.
+     */
     public static void accept(Channel stream, int version) {
         stream.pipeline().remove(LinkRequestReader.class);
         StreamResponse.accept(stream, version);

@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Counts bytes that wait to be written, by key and in all, against a limit of each. A key that has little may always have it, so
- * that others who hold all there is take nothing from it. From any thread.
+ * Counts bytes that wait to be written, per key and in total, against a limit of each. A key that holds little may
+ * always reserve it, so that keys that use up the total cannot block the others. Thread-safe.
  */
 public final class ByteQuota {
     private final long perKey;
@@ -14,14 +14,22 @@ public final class ByteQuota {
     private final Map<String, Long> held = new HashMap<>();
     private long all;
 
-    /** @param always what a key may hold although the total is reached */
+    /**
+     * @param perKey maximum number of bytes of one key
+     * @param total maximum number of bytes of all keys together
+     * @param always number of bytes that a key may hold even when the total is reached
+     */
     public ByteQuota(long perKey, long total, long always) {
         this.perKey = perKey;
         this.total = total;
         this.always = always;
     }
 
-    /** @return false if the key would have more than it may, and nothing was counted */
+    /**
+     * Reserves bytes for a key.
+     *
+     * @return false if the key would exceed its limit; nothing was counted then
+     */
     public synchronized boolean tryReserve(String key, long bytes) {
         long its = held.getOrDefault(key, 0L) + bytes;
         if (its > perKey || (all + bytes > total && its > always)) {
@@ -31,7 +39,7 @@ public final class ByteQuota {
         return true;
     }
 
-    /** Counts what has a bound of its own. */
+    /** Counts bytes without a check, for data that has its own bound. */
     public synchronized void add(String key, long bytes) {
         count(key, held.getOrDefault(key, 0L) + bytes, bytes);
     }
@@ -46,7 +54,7 @@ public final class ByteQuota {
         held.computeIfPresent(key, (same, its) -> its <= bytes ? null : its - bytes);
     }
 
-    /** Of all keys. */
+    /** Returns the bytes reserved by all keys. */
     public synchronized long reserved() {
         return all;
     }

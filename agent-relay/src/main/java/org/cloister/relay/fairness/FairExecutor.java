@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Threads that carry out the tasks of a {@link FairQueue}. From any thread. */
+/** Runs the tasks of a {@link FairQueue} on its threads. Thread-safe. */
 public final class FairExecutor<K> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FairExecutor.class);
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(60);
@@ -19,9 +19,10 @@ public final class FairExecutor<K> implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Starts so many daemon threads.
+     * Starts the daemon threads.
      *
-     * @param finishing whether a task is over when it returns; otherwise its submitter calls {@link #finish}
+     * @param threads number of threads
+     * @param finishing whether a task is finished when it returns; otherwise its submitter calls {@link #finish}
      */
     public FairExecutor(String name, int threads, FairQueue<K, Runnable> queue, boolean finishing) {
         this.queue = queue;
@@ -33,7 +34,11 @@ public final class FairExecutor<K> implements AutoCloseable {
         }
     }
 
-    /** @return false if the key's lane or the queue is full, or it is closed */
+    /**
+     * Submits a task.
+     *
+     * @return false if the key's lane or the queue is full, or the executor is closed
+     */
     public boolean submit(K key, long cost, Runnable task) {
         lock.lock();
         try {
@@ -45,7 +50,7 @@ public final class FairExecutor<K> implements AutoCloseable {
         }
     }
 
-    /** A task of the key, which was carried out, is over. */
+    /** Records that a task of the key has finished. */
     public void finish(K key) {
         lock.lock();
         try {
@@ -56,7 +61,7 @@ public final class FairExecutor<K> implements AutoCloseable {
         }
     }
 
-    /** As {@link FairQueue#charge}. */
+    /** Charges the key, as {@link FairQueue#charge} does. */
     public void charge(K key, long cost) {
         lock.lock();
         try {
@@ -66,7 +71,7 @@ public final class FairExecutor<K> implements AutoCloseable {
         }
     }
 
-    /** Tasks that wait. */
+    /** Returns the number of waiting tasks. */
     public int waiting() {
         lock.lock();
         try {
@@ -90,7 +95,11 @@ public final class FairExecutor<K> implements AutoCloseable {
         }
     }
 
-    /** @return empty when it is closed */
+    /**
+     * Waits for the next task.
+     *
+     * @return empty when the executor is closed
+     */
     private Optional<FairQueue.Dequeued<K, Runnable>> next() {
         lock.lock();
         try {
@@ -111,7 +120,7 @@ public final class FairExecutor<K> implements AutoCloseable {
         }
     }
 
-    /** What runs ends by itself; what waits is dropped. */
+    /** Stops the threads. A running task finishes; waiting tasks are dropped. */
     @Override
     public void close() {
         lock.lock();

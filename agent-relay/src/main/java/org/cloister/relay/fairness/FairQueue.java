@@ -8,27 +8,28 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Entries in lanes, a lane for each key, taken in deficit round robin: each lane gets the same cost of each round, whatever the
- * others have queued. Lanes and the whole are bounded. No clock, no threads: time is an argument, in nanoseconds.
+ * Queue with one lane for each key, served in deficit round robin: each lane gets the same cost per round, however much
+ * the other lanes have queued. The lanes and the whole queue are bounded. It has no clock and no threads: time is an
+ * argument, in nanoseconds.
  *
- * <p>The bound: from an entry's place at the head of its lane until it is taken, each other lane is given at most the quantum
- * and one entry more.
+ * <p>Guarantee: from the time an entry is at the head of its lane until it is taken, each other lane is served at most
+ * the quantum and one entry more.
  */
 public final class FairQueue<K, T> {
-    /** Lanes beyond which those are forgotten that have nothing and owe nothing. */
+    /** Number of lanes above which idle lanes, which have no entries and no debt, are removed. */
     private static final int SWEEP = 1024;
 
     private final Function<K, LaneLimits> limits;
     private final int total;
     private final long quantum;
     private final Map<K, Lane> lanes = new HashMap<>();
-    /** Those that have entries, in the order of their turns. */
+    /** Lanes that have entries, in the order of their turns. */
     private final ArrayDeque<Lane> turns = new ArrayDeque<>();
 
     private int size;
     private int sweepAt = SWEEP;
 
-    /** An entry that was taken, with its key for {@link #finish}. */
+    /** Entry that was taken, with its key for {@link #finish}. */
     public record Dequeued<K, T>(K key, T what) {}
 
     private record Entry<T>(long cost, T what) {}
@@ -57,11 +58,12 @@ public final class FairQueue<K, T> {
     }
 
     /**
-     * An empty one.
+     * Creates an empty queue.
      *
-     * @param total entries that wait, of all keys
-     * @param quantum cost that a lane gets in a round; at least that of the dearest entry, for a round to give each lane one
-     * @param limits of each key
+     * @param total maximum number of waiting entries of all keys
+     * @param quantum cost that a lane gets in a round; at least that of the most expensive entry, so that each round
+     *     serves one entry of each lane
+     * @param limits returns the limits of a key
      */
     public FairQueue(int total, long quantum, Function<K, LaneLimits> limits) {
         this.total = total;
@@ -69,7 +71,11 @@ public final class FairQueue<K, T> {
         this.limits = limits;
     }
 
-    /** @return false if the lane or the whole is full, and nothing was changed */
+    /**
+     * Adds an entry to the key's lane.
+     *
+     * @return false if the lane or the whole queue is full; nothing was changed then
+     */
     public boolean offer(K key, long cost, T what, long nowNs) {
         Lane lane = lane(key, nowNs);
         if (size >= total || lane.entries.size() >= lane.its.maxWaiting()) {
@@ -83,7 +89,7 @@ public final class FairQueue<K, T> {
         return true;
     }
 
-    /** The next entry that may go; it counts as unfinished until {@link #finish}. */
+    /** Takes the next entry whose lane is within its limits. The entry counts as unfinished until {@link #finish}. */
     public Optional<Dequeued<K, T>> poll(long nowNs) {
         int barred = 0;
         while (barred < turns.size()) {
@@ -125,7 +131,7 @@ public final class FairQueue<K, T> {
         turns.add(turns.remove());
     }
 
-    /** One entry of the key, taken before, is over. */
+    /** Records that one entry of the key, taken before, has finished. */
     public void finish(K key) {
         Lane lane = lanes.get(key);
         if (lane != null && lane.unfinished > 0) {
@@ -133,12 +139,12 @@ public final class FairQueue<K, T> {
         }
     }
 
-    /** Costs the key so much more: what it asked for was dearer, or not worth it. */
+    /** Charges the key an additional cost, because its request was more expensive than assumed or was refused. */
     public void charge(K key, long cost, long nowNs) {
         lane(key, nowNs).rate.charge(cost, nowNs);
     }
 
-    /** How long until an entry may go because tokens have come; empty if none waits for tokens alone. */
+    /** Returns the time in nanoseconds until an entry has enough tokens; empty if no entry waits for tokens alone. */
     public Optional<Long> waitNs(long nowNs) {
         @Nullable Long least = null;
         for (Lane lane : turns) {
@@ -150,12 +156,12 @@ public final class FairQueue<K, T> {
         return Optional.ofNullable(least);
     }
 
-    /** Entries that wait. */
+    /** Returns the number of waiting entries. */
     public int size() {
         return size;
     }
 
-    /** Keys that are remembered. */
+    /** Returns the number of keys that have a lane. */
     int lanes() {
         return lanes.size();
     }

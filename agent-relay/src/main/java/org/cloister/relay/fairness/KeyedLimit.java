@@ -3,7 +3,7 @@ package org.cloister.relay.fairness;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Counts what each key has, up to a limit. From any thread. */
+/** Counts the acquisitions of each key, up to a limit. Thread-safe. */
 public final class KeyedLimit {
     private final int most;
     private final Map<String, Integer> taken = new HashMap<>();
@@ -12,7 +12,11 @@ public final class KeyedLimit {
         this.most = most;
     }
 
-    /** @return false if the key has all it may have */
+    /**
+     * Counts one acquisition of the key.
+     *
+     * @return false if the key has reached its limit
+     */
     public synchronized boolean tryAcquire(String key) {
         int has = taken.getOrDefault(key, 0);
         if (has >= most) {

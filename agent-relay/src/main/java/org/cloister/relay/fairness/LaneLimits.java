@@ -1,15 +1,15 @@
 package org.cloister.relay.fairness;
 
 /**
- * What one key of a {@link FairQueue} may have.
+ * Limits of one key of a {@link FairQueue}.
  *
- * @param maxWaiting entries that wait
- * @param atOnce entries that were taken and are not finished
- * @param perSecond cost a second
- * @param burst cost at once after a pause
+ * @param maxWaiting maximum number of waiting entries
+ * @param atOnce maximum number of entries that were taken and are not finished
+ * @param perSecond cost per second
+ * @param burst cost that is available at once after a pause
  */
 public record LaneLimits(int maxWaiting, int atOnce, long perSecond, long burst) {
-    /** No limit of rate. */
+    /** Rate that is in effect no limit. */
     public static final long ANY_RATE = 1_000_000_000L;
 
     public static LaneLimits unpaced(int waiting, int atOnce) {

@@ -9,11 +9,16 @@ import java.util.function.Function;
 import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.relay.RelayLimits;
 
-/** What each project has of the relay, so that none takes more than its site allows, nor all. From any thread. */
+/**
+ * Limits each project's links and circuits to the site's approval, so that no project uses up the relay. Thread-safe.
+ */
 public final class ProjectConnectionLimits {
     private final RelayLimits limits;
     private final Function<String, Optional<ProjectApproval>> approvals;
-    /** As many as projects the site has approved: only their links come here. */
+    /**
+     * Usage by project, with at most one entry for each project that the site has approved: links of other projects are
+     * not admitted.
+     */
     private final Map<String, Usage> shares = new ConcurrentHashMap<>();
 
     private record Usage(AtomicInteger links, AtomicInteger circuits, TokenBucket opens) {
@@ -24,7 +29,7 @@ public final class ProjectConnectionLimits {
         }
     }
 
-    /** One link's or circuit's place; giving it back twice counts once. */
+    /** Reservation of one link or circuit; closing it twice counts once. */
     public static final class Reservation implements AutoCloseable {
         private final AtomicInteger taken;
         private final AtomicBoolean given = new AtomicBoolean();
@@ -46,7 +51,11 @@ public final class ProjectConnectionLimits {
         this.approvals = approvals;
     }
 
-    /** @return empty when the project has all it may have */
+    /**
+     * Reserves a place for a circuit.
+     *
+     * @return empty when the project has reached its limit or is not approved
+     */
     public Optional<Reservation> acquireCircuit(String project, long nowNs) {
         Optional<ProjectApproval> approval = approvals.apply(project);
         if (approval.isEmpty()) {
@@ -57,7 +66,7 @@ public final class ProjectConnectionLimits {
         return share.tryOpen(nowNs) ? take(share.circuits, most) : Optional.empty();
     }
 
-    /** The same for a device's link. */
+    /** Reserves a place for a device's link, as {@link #acquireCircuit} does for a circuit. */
     public Optional<Reservation> acquireLink(String project, long nowNs) {
         Optional<ProjectApproval> approval = approvals.apply(project);
         return approval.isEmpty()

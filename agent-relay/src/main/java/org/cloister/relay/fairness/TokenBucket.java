@@ -1,6 +1,9 @@
 package org.cloister.relay.fairness;
 
-/** Tokens that come at a steady rate, up to a burst. No clock: time is an argument, in nanoseconds. On one thread, or under a lock. */
+/**
+ * Token bucket with a steady rate and a burst. It has no clock: time is an argument, in nanoseconds. Not thread-safe:
+ * callers use one thread or a lock.
+ */
 public final class TokenBucket {
     private static final long SECOND_NS = 1_000_000_000L;
 
@@ -9,7 +12,7 @@ public final class TokenBucket {
     private long tokens;
     private long sinceNs;
 
-    /** Starts full. */
+    /** Creates a full bucket. */
     public TokenBucket(long perSecond, long burst, long nowNs) {
         if (perSecond < 1 || perSecond > SECOND_NS || burst < 1) {
             throw new IllegalArgumentException(
@@ -21,7 +24,11 @@ public final class TokenBucket {
         this.sinceNs = nowNs;
     }
 
-    /** @return whether there were as many; then they are gone */
+    /**
+     * Consumes tokens if the bucket has enough.
+     *
+     * @return whether the tokens were consumed
+     */
     public boolean tryAcquire(long cost, long nowNs) {
         if (waitNs(cost, nowNs) > 0) {
             return false;
@@ -30,15 +37,15 @@ public final class TokenBucket {
         return true;
     }
 
-    /** Takes tokens that are not there yet, if need be: later ones pay the debt, which is at most a burst. */
+    /** Consumes tokens even if the bucket has too few: later tokens pay the debt, which is at most one burst. */
     public void charge(long cost, long nowNs) {
         earn(nowNs);
         tokens = Math.max(-burst, tokens - cost);
     }
 
     /**
-     * How long until {@link #tryAcquire} succeeds, 0 if it does now. What costs more than a burst waits for a full
-     * bucket.
+     * Returns the time in nanoseconds until {@link #tryAcquire} succeeds, 0 if it succeeds now. A cost above the burst
+     * waits for a full bucket.
      */
     public long waitNs(long cost, long nowNs) {
         earn(nowNs);
@@ -46,7 +53,7 @@ public final class TokenBucket {
         return missing <= 0 ? 0 : Math.max(1, missing * perTokenNs - (nowNs - sinceNs));
     }
 
-    /** Whether forgetting it changes nothing. */
+    /** Returns whether the bucket is full, so that it can be discarded without effect. */
     public boolean isFull(long nowNs) {
         earn(nowNs);
         return tokens == burst;

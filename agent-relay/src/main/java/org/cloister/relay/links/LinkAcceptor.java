@@ -31,10 +31,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where connections come in: counts them, asks who they are, and lets them have streams. A connection holds its place among the
- * arrivals until its first request.
+ * Accepts connections: counts them, authenticates their peers and lets them open streams. A connection counts as
+ * pending until its first request.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // ends of connections come as their own events
+@SuppressWarnings("FutureReturnValueIgnored") // closed connections have their own events
 final class LinkAcceptor {
     private static final Logger LOG = LoggerFactory.getLogger(LinkAcceptor.class);
 
@@ -45,7 +45,7 @@ final class LinkAcceptor {
     private final CertifiedPeerVerifier trust;
     private final AtomicInteger connections = new AtomicInteger();
     private final PendingConnections arrivals;
-    /** For lines of strangers, who may come as fast as they like; the metrics count all. */
+    /** Limits log lines about unauthenticated peers, who may connect at any rate; the metrics count all of them. */
     private final TokenBucket lines = new TokenBucket(LINES_PER_S, 2L * LINES_PER_S, System.nanoTime());
 
     LinkAcceptor(RelayServer relay, Supplier<TlsCredential> own, CertifiedPeerVerifier trust) {
@@ -166,7 +166,7 @@ final class LinkAcceptor {
         }
     }
 
-    /** What HTTP/2 leaves over. */
+    /** Discards the frames that the HTTP/2 codec passes on and closes the connection on an error. */
     private final class ConnectionFrames extends ChannelInboundHandlerAdapter {
         private final RelayLink link;
 

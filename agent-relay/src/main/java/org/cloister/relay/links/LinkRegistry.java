@@ -10,7 +10,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.jspecify.annotations.Nullable;
 
-/** Which links there are, and which one serves a name. From any thread. */
+/** Registers the open links and the link that serves each name. Thread-safe. */
 public final class LinkRegistry {
     private final Set<RelayLink> links = ConcurrentHashMap.newKeySet();
     private final Map<CertificateName, RelayLink> serving = new ConcurrentHashMap<>();
@@ -25,10 +25,10 @@ public final class LinkRegistry {
     }
 
     /**
-     * What became of a claim.
+     * Result of a claim to a name.
      *
-     * @param refused empty if the name is the link's from now on
-     * @param displaced whose it was until now, if that is another
+     * @param refused empty if the link serves the name from now on
+     * @param displaced the link that served the name until now, if it is another one
      */
     record NameClaim(Optional<CloseReason> refused, Optional<RelayLink> displaced) {
         private static NameClaim refused(CloseReason why) {
@@ -37,10 +37,11 @@ public final class LinkRegistry {
     }
 
     /**
-     * The first claim stands while its link does, unless it is known whose the name is: who the other end is shows inside the
-     * circuit, not here.
+     * Registers the link as the one that serves the name. The first claim stays valid while its link is open, unless
+     * the name's owner is known: the relay cannot authenticate the VM behind a name; the peers of its circuits do.
      *
-     * @param owner the host that has the VM of this name, if that is known
+     * @param owner the host on which the VM of this name runs, if known
+     * @return whether the claim was accepted, and which link it displaced
      */
     NameClaim serve(RelayLink link, CertificateName name, Optional<CertificateName> owner) {
         if (!link.mayClaimName(name)) {
@@ -59,7 +60,7 @@ public final class LinkRegistry {
         }
         link.served.add(name);
         if (!links.contains(link)) {
-            // It ended meanwhile, and remove may not have seen this name.
+            // The link closed meanwhile, and remove may not have seen this name.
             serving.remove(name, link);
         }
         other.ifPresent(each -> each.served.remove(name));

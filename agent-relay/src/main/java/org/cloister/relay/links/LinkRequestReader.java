@@ -18,8 +18,10 @@ import org.cloister.relay.tickets.TicketStreamAcceptor;
 import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.link.StreamResponse;
 
-/** The first on each stream: reads the request and hands it on. Bytes that come before the response end the stream. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+/**
+ * Reads the request of each new stream and passes the stream on. Bytes that arrive before the response end the stream.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the stream's end
 public final class LinkRequestReader extends ChannelInboundHandlerAdapter {
     private final RelayLink link;
     private final RelayServer relay;
@@ -33,7 +35,7 @@ public final class LinkRequestReader extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         ctx.channel().closeFuture().addListener(closed -> link.streams.decrementAndGet());
-        // HTTP/2's own limit holds only once the other side has acknowledged it, which it may never do.
+        // HTTP/2's own limit applies only after the peer has acknowledged it, which it may never do.
         if (link.streams.incrementAndGet() > ProtocolLimits.STREAMS) {
             ctx.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.REFUSED_STREAM))
                     .addListener(done -> ctx.close());
@@ -73,7 +75,7 @@ public final class LinkRequestReader extends ChannelInboundHandlerAdapter {
         } else if (request instanceof StreamRequest.Tickets tickets) {
             tickets(stream, version.getAsInt(), tickets);
         } else if (request instanceof StreamRequest.Evidence || request instanceof StreamRequest.Assignment) {
-            // A VM asks its host, who answers it.
+            // A VM sends this request to its host, which answers it.
             StreamResponse.refuse(stream, CircuitClose.byRelay(CloseReason.NOT_ALLOWED));
         } else if (link.claimAttach()) {
             RelayAttachStream.install(stream, version.getAsInt(), link, relay);
@@ -82,7 +84,7 @@ public final class LinkRequestReader extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** A host's own, a device's own, or one that a host forwards for a controlling VM. */
+    /** Accepts a ticket stream: a host's own, a device's own, or one that a host forwards for a controlling VM. */
     private void tickets(Channel stream, int version, StreamRequest.Tickets request) {
         boolean own = request.from().isEmpty() && (link.isHost() || link.isDevice());
         boolean brought = link.isHost()

@@ -11,7 +11,7 @@ import org.cloister.protocol.ticket.ProjectTrustBundle;
 import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.tickets.RelayContext;
 
-/** What tickets need to know of the relay: projects, and hosts by the nodes of Global Slurm that they are. */
+/** Gives the ticket code access to projects, and to attached hosts by the names of their nodes in the Global Slurm. */
 record PeerDirectory(DeliveredDocuments deliveries, LinkRegistry registry) implements RelayContext {
     @Override
     public Optional<ProjectApproval> approval(String project) {
@@ -33,7 +33,7 @@ record PeerDirectory(DeliveredDocuments deliveries, LinkRegistry registry) imple
         return registry.find(name) != null;
     }
 
-    /** A host's id is its node's name in lower case, up to the first dot. */
+    /** Finds the attached host of a node. A host's id is its node's name in lower case, up to the first dot. */
     @Override
     public Optional<CertifiedIdentity> host(String node) {
         int dot = node.indexOf('.');

@@ -13,28 +13,32 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Connections that have not made a request yet, by the address they come from. When all places are taken, a new connection
- * displaces the oldest of the address that holds the most, unless its own holds as many; then one that has been silent for
- * long, but of no address that holds fewer than its own. So silent connections lock out their own address alone. No socket and
- * no clock: time is an argument, in nanoseconds. From any thread.
+ * Tracks connections that have not made a request yet, by their source address. When all places are taken, a new
+ * connection displaces the oldest one of the address that holds the most, unless its own address holds as many; then it
+ * displaces one that has been silent for longer than {@link #SILENT}, but never one of an address that holds fewer than
+ * its own. Silent connections therefore block their own address only. It has no socket and no clock: time is an
+ * argument, in nanoseconds. Thread-safe.
  */
 final class PendingConnections {
-    /** Half of what a handshake may take: what is older has said nothing, also on a slow machine in a crowd. */
+    /** Half of the time for a handshake: an older connection is silent, even on a slow machine under load. */
     static final Duration SILENT = Duration.ofSeconds(5);
 
-    /** Of an IPv6 address: a site gives one machine or one person at least that much. */
+    /**
+     * Length of the part of an IPv6 address that counts as its source: a site assigns at least such a prefix to one
+     * machine or person.
+     */
     private static final int PREFIX_BYTES = 8;
 
     private final int most;
     private final Map<ByteBuffer, Set<Entry>> sources = new LinkedHashMap<>();
     private int taken;
 
-    /** @param most connections at a time */
+    /** @param most maximum number of connections at one time */
     PendingConnections(int most) {
         this.most = most;
     }
 
-    /** One connection's place. */
+    /** Place of one connection. */
     final class Entry {
         private final ByteBuffer source;
         private final long sinceNs;
@@ -46,7 +50,7 @@ final class PendingConnections {
             this.displace = displace;
         }
 
-        /** Gives the place back; a second time changes nothing. */
+        /** Releases the place; a second call has no effect. */
         void release() {
             synchronized (PendingConnections.this) {
                 remove(this);
@@ -55,10 +59,10 @@ final class PendingConnections {
     }
 
     /**
-     * Takes a place for a new connection, if need be another one's.
+     * Acquires a place for a new connection, if necessary by displacing another connection.
      *
-     * @param displace closes this connection, called when another one takes its place
-     * @return empty if there is none, and the connection is to be closed
+     * @param displace closes this connection; called when another one displaces it
+     * @return empty if no place is available; the caller closes the connection
      */
     Optional<Entry> admit(InetAddress from, long nowNs, Runnable displace) {
         Entry place = new Entry(source(from), nowNs, displace);
@@ -78,7 +82,7 @@ final class PendingConnections {
         return Optional.of(place);
     }
 
-    /** Connections that have not made a request now. */
+    /** Returns the number of connections that have not made a request yet. */
     synchronized int size() {
         return taken;
     }

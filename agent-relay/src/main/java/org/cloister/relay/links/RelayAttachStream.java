@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The relay's end of an attach stream: docs/protocol.md, section 8. The link ends with it. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+/** Relay's end of an attach stream: docs/protocol.md, section 8. The link ends with it. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the stream's end
 final class RelayAttachStream extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(RelayAttachStream.class);
 
@@ -52,7 +52,10 @@ final class RelayAttachStream extends ChannelInboundHandlerAdapter {
         CircuitBroker.accept(stream, version);
     }
 
-    /** Reads no more of an agent that says more than its share, until it has one again. */
+    /**
+     * Returns whether to read on. Pauses an agent that sends more messages than its rate permits, until it may send
+     * again.
+     */
     private boolean mayGoOn(Channel stream) {
         long waitNs = words.waitNs(1, System.nanoTime());
         if (waitNs > 0 && !paused) {
@@ -151,7 +154,10 @@ final class RelayAttachStream extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** As over the operators' socket: the list is believed for its signature. The desk hears of it when it is taken. */
+    /**
+     * Stores a revocation list as if an operator had delivered it: the list's signature authenticates it. The site's
+     * registration authority receives the list back once it is in force.
+     */
     private void deliver(byte[] signed) {
         if (!link.delivery.tryStart(System.nanoTime())) {
             LOG.warn("revocations refused peer={} reason=\"too soon after the last\"", link.peer);

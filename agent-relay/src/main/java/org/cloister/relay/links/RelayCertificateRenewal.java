@@ -11,7 +11,10 @@ import org.cloister.transport.link.RenewalClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Renews the relay's own certificate at the desk that is attached to it. Links that are open keep theirs. */
+/**
+ * Renews the relay's own certificate through the attached registration authority of the site. Open links keep the
+ * certificate with which they were opened.
+ */
 public final class RelayCertificateRenewal implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RelayCertificateRenewal.class);
     private static final Duration LOOK = Duration.ofSeconds(1);
@@ -28,7 +31,10 @@ public final class RelayCertificateRenewal implements AutoCloseable {
         this.looks = loop.scheduleWithFixedDelay(this::look, 0, LOOK.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Without a desk there is nobody to ask, and nothing is lost by waiting for one. */
+    /**
+     * Requests a renewal when it is due. Without an attached registration authority it does nothing; waiting loses
+     * nothing.
+     */
     private void look() {
         if (relay.renewals().hasAuthority()) {
             renewal.nextRequest(Instant.now())

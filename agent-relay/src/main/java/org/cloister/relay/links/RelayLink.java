@@ -24,8 +24,8 @@ import org.cloister.relay.fairness.TokenBucket;
 import org.cloister.transport.link.MessageFraming;
 import org.jspecify.annotations.Nullable;
 
-/** One agent's connection. Its fields are read from any thread; its attach stream is written from any thread. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+/** Connection of one agent. Its fields may be read, and its attach stream written, from any thread. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write shows as the stream's end
 public final class RelayLink {
     private static final Set<String> PEOPLE = Set.of("owner", "opener", "member", "exporter");
 
@@ -34,18 +34,18 @@ public final class RelayLink {
 
     public final CertificateName peer;
     public final CertifiedIdentity identity;
-    /** In DER, the leaf first. */
+    /** Certificates in DER, the leaf first. */
     final List<ByteString> chain;
 
     public final Instant since;
     final Set<CertificateName> served = ConcurrentHashMap.newKeySet();
     final AtomicInteger streams = new AtomicInteger();
     final RenewalThrottle renewal = new RenewalThrottle(ProtocolLimits.RENEWAL_PAUSE.toNanos());
-    /** Of a desk's deliveries. */
+    /** Limits the deliveries of the site's registration authority. */
     final RenewalThrottle delivery = new RenewalThrottle(ProtocolLimits.RENEWAL_PAUSE.toNanos());
 
     private final Channel connection;
-    /** On its event loop. */
+    /** Used on the connection's event loop only. */
     private final TokenBucket requests;
 
     private final AtomicInteger unwritten = new AtomicInteger();
@@ -54,7 +54,7 @@ public final class RelayLink {
     private volatile boolean requested;
     private volatile @Nullable Channel attachStream;
     private volatile String software = "";
-    /** Lists that were sent here and are not acknowledged yet: of each issuer the newest. */
+    /** Newest list of each issuer that was sent and is not acknowledged yet. */
     private final Map<VerificationKey, Digest> unkept = new ConcurrentHashMap<>();
 
     RelayLink(Channel connection, CertifiedIdentity identity, List<ByteString> chain, Instant since) {
@@ -68,7 +68,10 @@ public final class RelayLink {
                 : new TokenBucket(ProtocolLimits.REQUESTS, BURST, System.nanoTime());
     }
 
-    /** Whether circuits may come from this name on this link: the agent's own, its person's, or a VM's of its host. */
+    /**
+     * Returns whether circuits from this name may come on this link: the agent's own name, its person's, or that of a
+     * VM of its host.
+     */
     public boolean ownsName(CertificateName name) {
         return name.equals(peer)
                 || (isHost() && served.contains(name))
@@ -90,12 +93,15 @@ public final class RelayLink {
         return identity.role() == CertificateRole.HOST;
     }
 
-    /** Where the site's CA answers renewals. */
+    /** Returns whether this is a link of the site's registration authority, which answers renewals. */
     boolean isAuthority() {
         return peer.role().equals("desk");
     }
 
-    /** A request came, good or not. After more than its share nothing is read of the connection for a while. On its event loop. */
+    /**
+     * Counts a request, valid or not. When the link exceeds its rate, the relay stops reading its connection for a
+     * while. Must be called on the connection's event loop.
+     */
     void onRequest() {
         requests.charge(1, System.nanoTime());
         long waitNs = requests.waitNs(1, System.nanoTime());
@@ -105,7 +111,7 @@ public final class RelayLink {
         }
     }
 
-    /** It is of use: the first good request has come. */
+    /** Records that the first valid request has arrived. */
     void onFirstRequest() {
         requested = true;
     }
@@ -114,7 +120,11 @@ public final class RelayLink {
         return requested;
     }
 
-    /** @return true once: a link has one attach stream */
+    /**
+     * Claims the link's attach stream.
+     *
+     * @return true for the first call only: a link has one attach stream
+     */
     boolean claimAttach() {
         return attachClaimed.compareAndSet(false, true);
     }
@@ -132,7 +142,7 @@ public final class RelayLink {
         return software;
     }
 
-    /** How many lists it was sent and has not said to have in force. */
+    /** Returns the number of lists that were sent to the agent and that it has not acknowledged. */
     public int revocationsPending() {
         return unkept.size();
     }
@@ -141,7 +151,7 @@ public final class RelayLink {
         unkept.values().remove(list);
     }
 
-    /** Whether it has to do with this project, or the list is the site's. */
+    /** Returns whether the link concerns this project, or the scope is the site's. */
     boolean concerns(String scope) {
         return scope.equals(CertificateName.SITE)
                 || scope.equals(peer.project())
@@ -149,9 +159,9 @@ public final class RelayLink {
     }
 
     /**
-     * Says a list; the newest one of its issuer is to be acknowledged.
+     * Sends a revocation list; the agent must acknowledge the newest list of each issuer.
      *
-     * @param framed as it travels, of bytes that all links share: its length does not count as this link's
+     * @param framed the encoded list, whose bytes all links share: its length does not count towards this link's queue
      * @return as {@link #send}
      */
     boolean sendRevocationList(RevocationList list, ByteBuf framed) {
@@ -159,17 +169,21 @@ public final class RelayLink {
         return write(framed, 0);
     }
 
-    /** @return false when the agent does not read what it is told; it should be let go */
+    /**
+     * Sends a message on the attach stream.
+     *
+     * @return false if the agent does not read its attach stream; the caller should close the link
+     */
     boolean send(RelayMessage message) {
         ByteBuf frame = MessageFraming.frame(message.wire());
         return write(frame, frame.readableBytes());
     }
 
     /**
-     * Sends what another party asked for, while less than half of the queue is taken. The other half is kept for the relay's own
-     * messages, so that only the agent itself can make its queue overflow.
+     * Sends a message that another party caused, while less than half of the queue is used. The other half is kept for
+     * the relay's own messages, so that only the agent itself can make its queue overflow.
      *
-     * @return false if it is not said, and the agent is not to be let go for that
+     * @return false if the message was not sent; the link stays open
      */
     public boolean offer(RelayMessage message) {
         return unwritten.get() < ProtocolLimits.ATTACH_QUEUE / 2 && send(message);

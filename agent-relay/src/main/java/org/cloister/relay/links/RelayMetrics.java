@@ -6,35 +6,35 @@ import com.codahale.metrics.MetricRegistry;
 import com.codahale.metrics.jvm.MemoryUsageGaugeSet;
 import com.codahale.metrics.jvm.ThreadStatesGaugeSet;
 
-/** All that the relay counts. No name, address or project becomes part of a metric. */
+/** Metrics of the relay. No name, address or project becomes part of a metric. */
 public final class RelayMetrics {
     static final String PREFIX = "cloister.relay.";
 
     private final MetricRegistry registry = new MetricRegistry();
 
-    /** Connections taken. */
+    /** Connections accepted. */
     final Counter linksAccepted = counter("links.accepted");
     /** Connections closed at once because a limit was reached. */
     final Counter linksRefused = counter("links.refused");
-    /** Connections that had made no request and were closed to let one of another address in. */
+    /** Connections without a request that were closed in favour of a connection from another address. */
     final Counter linksDisplaced = counter("links.displaced");
-    /** TLS handshakes that failed, or took too long. */
+    /** TLS handshakes that failed or timed out. */
     final Counter handshakesFailed = counter("handshakes.failed");
-    /** Links that broke a rule of HTTP/2 or of the protocol. */
+    /** Links that violated a rule of HTTP/2 or of the protocol. */
     final Counter protocolErrors = counter("protocol.errors");
-    /** Names refused to a host because another one serves them, or it serves too many. */
+    /** Names refused to a host because another host serves them or because it serves too many. */
     public final Counter claimsRefused = counter("claims.refused");
     /** Circuits spliced. */
     public final Counter circuitsOpened = counter("circuits.opened");
     /** Circuits refused before they were spliced. */
     public final Counter circuitsRefused = counter("circuits.refused");
-    /** Circuits that the relay ended: idle, too old, revoked, draining. */
+    /** Circuits that the relay closed: idle, too old, revoked, draining. */
     public final Counter circuitsEnded = counter("circuits.ended");
-    /** Bytes passed through circuits, both ways together. */
+    /** Bytes passed through circuits, both directions together. */
     public final Counter circuitBytes = counter("circuit.bytes");
-    /** Attached agents let go because they did not read. */
+    /** Links of attached agents closed because the agent did not read. */
     final Counter agentsLetGo = counter("agents.let.go");
-    /** Documents, approvals and revocation lists taken. */
+    /** Documents, approvals and revocation lists accepted. */
     final Counter deliveriesTaken = counter("deliveries.taken");
 
     public RelayMetrics() {
@@ -46,7 +46,11 @@ public final class RelayMetrics {
         return registry;
     }
 
-    /** @param name behind the common prefix */
+    /**
+     * Registers a gauge.
+     *
+     * @param name follows the common prefix
+     */
     <T extends Number> void gauge(String name, Gauge<T> gauge) {
         registry.register(PREFIX + name, gauge);
     }

@@ -46,12 +46,12 @@ import org.cloister.transport.tls.TlsCredential;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The relay, serving: links, attach streams and circuits on one listening socket. */
-@SuppressWarnings("FutureReturnValueIgnored") // ends of connections come as their own events
+/** Serves links, attach streams, circuits and ticket streams on one listening socket. */
+@SuppressWarnings("FutureReturnValueIgnored") // closed connections have their own events
 public final class RelayServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RelayServer.class);
     private static final int BACKLOG = 4096;
-    /** What one agent's return costs the relay: two of these a millisecond of spread. */
+    /** Rate at which agents may return after a disconnection: each attached agent adds 2 ms to the spread of delays. */
     private static final int RETURNS_PER_S = 500;
 
     private static final Duration LEAST_SPREAD = Duration.ofMillis(500);
@@ -77,9 +77,9 @@ public final class RelayServer implements AutoCloseable {
     private volatile boolean draining;
 
     /**
-     * What a relay is.
+     * Settings of a relay.
      *
-     * @param slurm empty for one that takes no tickets
+     * @param slurm empty for a relay that accepts no tickets
      */
     public record Settings(
             CertificateName name,
@@ -89,7 +89,7 @@ public final class RelayServer implements AutoCloseable {
             Optional<SlurmAccess> slurm,
             TicketTimeouts times) {}
 
-    /** The site's, and as whom and where jobs go there. */
+    /** Global Slurm of the site and the user as whom the relay submits jobs. */
     public record SlurmAccess(GlobalSlurm slurm, String user) {}
 
     private RelayServer(
@@ -160,7 +160,7 @@ public final class RelayServer implements AutoCloseable {
         this.looking = new PeriodicCheck(loops.next(), this::lookAndTell);
     }
 
-    /** Listens when it returns. */
+    /** Starts the relay; it listens when the method returns. */
     public static RelayServer serve(
             Settings terms,
             DeliveredDocuments deliveries,
@@ -193,7 +193,7 @@ public final class RelayServer implements AutoCloseable {
         }
     }
 
-    /** So many agents, so far apart. */
+    /** Returns the reconnection delay, spread by the largest number of agents attached so far. */
     ReconnectDelay pace() {
         long spread = Math.max(LEAST_SPREAD.toMillis(), most.get() * 1000L / RETURNS_PER_S);
         return new ReconnectDelay(
@@ -212,7 +212,7 @@ public final class RelayServer implements AutoCloseable {
         link.close();
     }
 
-    /** What the peers of this project's parties must not believe any more. */
+    /** Sends the revocation lists that the peers of this project's parties need. */
     void sendRevocations(RelayLink link, String scope) {
         deliveries.revocationListsFor(scope).forEach(list -> sendRevocations(link, list));
     }
@@ -225,10 +225,11 @@ public final class RelayServer implements AutoCloseable {
     }
 
     /**
-     * Takes a project's document, an approval or a revocation list: on disk, then on every link, then out to whom it concerns.
+     * Stores a project's document, an approval or a revocation list: first on disk, then in force on every link, then
+     * sent to the agents it concerns.
      *
-     * @return what it was
-     * @throws IOException it is none, or an old one, or cannot be kept
+     * @return a description of what was delivered
+     * @throws IOException if it is not a valid document, is older than the stored one, or cannot be stored
      */
     public String deliver(byte[] delivered) throws IOException {
         Set<RevocationList> before = Set.copyOf(deliveries.trustStore().lists().all());
@@ -257,7 +258,7 @@ public final class RelayServer implements AutoCloseable {
         }
     }
 
-    /** Ends the links, and the circuits over them, of whom the relay believes no more. */
+    /** Closes the links of peers that are no longer trusted, and the circuits over them. */
     private void look() {
         deliveries.refreshApprovals();
         office.runPeriodicChecks();
@@ -273,7 +274,11 @@ public final class RelayServer implements AutoCloseable {
         }
     }
 
-    /** @return false if the project has as many links as it may have */
+    /**
+     * Registers a link.
+     *
+     * @return false if the project has as many links as it may have
+     */
     boolean admit(RelayLink link) {
         if (link.isDevice()) {
             Optional<ProjectConnectionLimits.Reservation> place =
@@ -285,7 +290,8 @@ public final class RelayServer implements AutoCloseable {
         }
         registry.add(link);
         if (link.isAuthority()) {
-            // It brings the list that would have to be asked.
+            // This link delivers the revocation list by which it would be checked, so only its certificate's expiry
+            // closes it.
             Duration holds = Duration.between(Instant.now(), link.identity.notAfter());
             link.connection().eventLoop().schedule(link::close, holds.toMillis(), TimeUnit.MILLISECONDS);
         } else {
@@ -300,7 +306,10 @@ public final class RelayServer implements AutoCloseable {
         return true;
     }
 
-    /** Takes nothing new, tells the agents, and gives open circuits their time. Returns when they have ended or it is up. */
+    /**
+     * Stops accepting work, notifies the agents and waits for open circuits. Returns when they have ended or the drain
+     * time is over.
+     */
     public void drain() throws InterruptedException {
         draining = true;
         exchange.drain();
@@ -368,7 +377,7 @@ public final class RelayServer implements AutoCloseable {
         return deliveries;
     }
 
-    /** What went wrong, for a log line: never what a peer sent. */
+    /** Describes an exception for a log line; the text never contains what a peer sent. */
     public static String reason(Throwable cause) {
         Throwable inner = cause.getCause() == null ? cause : cause.getCause();
         return inner.getClass().getSimpleName() + ": " + inner.getMessage();

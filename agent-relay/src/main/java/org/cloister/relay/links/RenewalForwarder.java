@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries requests for renewal to the site's desk and its answers back; docs/protocol.md, section 8. It reads neither: who
- * asked checks the answer. From any thread.
+ * Forwards renewal requests to the site's registration authority and its answers back; docs/protocol.md, section 8. It
+ * interprets neither: the requester verifies the answer. Thread-safe.
  */
 public final class RenewalForwarder {
     private static final Logger LOG = LoggerFactory.getLogger(RenewalForwarder.class);
@@ -28,14 +28,17 @@ public final class RenewalForwarder {
     private volatile Optional<RelayLink> desk = Optional.empty();
     private final Map<Long, PendingRenewal> asked = new ConcurrentHashMap<>();
 
-    /** Waits for its answer, which comes once: from the desk, or from the clock. */
+    /** Renewal request that waits for its one answer, from the registration authority or the time-out. */
     private record PendingRenewal(RelayLink authority, Consumer<RenewalResult> answer) {}
 
     RenewalForwarder(RelayServer relay) {
         this.relay = relay;
     }
 
-    /** The newest link of a desk is the one that is asked: an older one may be a connection that nobody knows is dead. */
+    /**
+     * Makes the newest link of a registration authority the one that is used: an older one may be a dead connection
+     * that has not been detected.
+     */
     void onAuthorityAttached(RelayLink link) {
         if (link.isAuthority()) {
             desk = Optional.of(link);
@@ -46,7 +49,7 @@ public final class RenewalForwarder {
         return desk.filter(link -> link.connection().isActive()).isPresent();
     }
 
-    /** A host's. */
+    /** Handles a renewal request of a host; other agents are refused. */
     void requestRenewal(RelayLink link, ByteString request) {
         if (!link.isHost()) {
             tell(link, RenewalResult.refused(RenewalResult.NOT_ALLOWED));
@@ -61,9 +64,9 @@ public final class RenewalForwarder {
     }
 
     /**
-     * Anybody's whose turn it is.
+     * Forwards a renewal request whose rate was already checked.
      *
-     * @param answer called once, on any thread, perhaps at once
+     * @param answer called once, on any thread, possibly before this method returns
      */
     public void requestRenewal(
             CertificateName from, ByteString request, EventExecutor timer, Consumer<RenewalResult> answer) {
@@ -89,7 +92,10 @@ public final class RenewalForwarder {
         relay.send(link.get(), new RelayMessage.RenewalRequested(id, from, request));
     }
 
-    /** What another link than the asked one says, or says too late, is dropped. */
+    /**
+     * Completes a request. An answer that is late, or that comes from another link than the one that was asked, is
+     * dropped.
+     */
     void onResult(RelayLink link, long id, RenewalResult outcome) {
         PendingRenewal waiting = asked.get(id);
         if (waiting != null && waiting.authority == link) {

@@ -1,6 +1,9 @@
 package org.cloister.relay.links;
 
-/** One link's renewals: one at a time, and not too often. No clock: time is an argument, in nanoseconds. */
+/**
+ * Limits one link to one renewal at a time with a minimum interval. It has no clock: time is an argument, in
+ * nanoseconds.
+ */
 final class RenewalThrottle {
     private final long pauseNs;
     private boolean begun;
@@ -11,7 +14,11 @@ final class RenewalThrottle {
         this.pauseNs = pauseNs;
     }
 
-    /** @return whether it may ask now; then {@link #finish} when it is answered */
+    /**
+     * Starts a request if the throttle permits it.
+     *
+     * @return whether the request may start now; the caller then calls {@link #finish} once it is answered
+     */
     synchronized boolean tryStart(long nowNs) {
         if (begun || (asked && nowNs - sinceNs < pauseNs)) {
             return false;

@@ -10,16 +10,14 @@ import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.MessageFraming;
 
-/**
- * Revocation lists as they travel, each made once: however many links one goes to, its bytes are there once. From any thread.
- */
+/** Caches the encoded revocation lists, so that a list that goes to many links is in memory once. Thread-safe. */
 final class RevocationListFrames {
     private final Map<RevocationList, ByteBuf> frames = new HashMap<>();
 
     /**
-     * To be written once, by one link.
+     * Returns the encoded list, to be written once, by one link.
      *
-     * @param inForce all lists that are; frames of others are kept by the links that still write them, and by nothing else
+     * @param inForce all lists in force; frames of other lists are kept only by the links that still write them
      */
     synchronized ByteBuf framed(RevocationList list, Collection<RevocationList> inForce) {
         frames.keySet().retainAll(inForce);

@@ -3,7 +3,10 @@ package org.cloister.relay.slurm;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A submission as sbatch takes it: resources, the ticket's id and a script that is the same for all but for them. */
+/**
+ * Arguments and script with which sbatch submits a ticket's job. The script is the same for all jobs except for the
+ * resources and the ticket's id.
+ */
 final class BatchJob {
     private BatchJob() {}
 
@@ -14,11 +17,11 @@ final class BatchJob {
                 "--comment=" + what.ticket(),
                 "--account=" + what.account(),
                 "--partition=" + what.partition(),
-                // Of a ticket's jobs, should there be two for a moment, only one runs.
+                // If a ticket has two jobs for a moment, only one of them runs.
                 "--dependency=singleton",
                 "--no-requeue",
                 "--export=NONE",
-                // The relay's own limits (no core dump, few files) are not the job's.
+                // The relay's own limits (no core dump, few files) must not apply to the job.
                 "--propagate=NONE",
                 "--chdir=/",
                 "--input=/dev/null",
@@ -40,9 +43,9 @@ final class BatchJob {
     }
 
     /**
-     * One step with one task on each node, which has all that the job has there: {@code --mem=0}, and CPUs undivided as
-     * is srun's way. Without {@code --nodes} and {@code --ntasks} srun takes the job's number of tasks and starts the step
-     * several times on a node.
+     * Returns the batch script: one step with one task on each node, which gets all that the job has there:
+     * {@code --mem=0}, and all CPUs by srun's default. Without {@code --nodes} and {@code --ntasks} srun uses the job's
+     * number of tasks and starts the step several times on a node.
      */
     static String script(JobSubmission what, GlobalSlurmSettings settings) {
         return "#!/bin/sh\nexec %s --nodes=%d --ntasks=%d --ntasks-per-node=1 --mem=0 --kill-on-bad-exit=1 %s %s\n"

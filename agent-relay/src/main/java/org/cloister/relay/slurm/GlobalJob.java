@@ -4,12 +4,13 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A job of the service account.
+ * Job of the service account.
  *
- * @param id Slurm's number of it
+ * @param id Slurm's job id
  * @param ticket the ticket's id, which is the job's name
- * @param reason why it waits or ended, as Slurm says it: up to 64 printable characters, empty if there is none
- * @param nodes in Slurm's order; empty while it has none
+ * @param reason why it waits or ended, as Slurm reports it: up to 64 printable characters, empty if Slurm reports no
+ *     reason
+ * @param nodes in Slurm's order; empty while it has no nodes
  */
 public record GlobalJob(long id, String ticket, GlobalJobState state, String reason, List<String> nodes) {
     static final Pattern TICKET = Pattern.compile("[a-z2-7]{26}");

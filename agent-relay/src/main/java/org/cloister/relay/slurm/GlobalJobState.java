@@ -1,12 +1,14 @@
 package org.cloister.relay.slurm;
 
-/** What of Slurm's job states a ticket can be in. */
+/** State of a ticket's job, reduced from Slurm's job states. */
 public enum GlobalJobState {
-    /** It waits, is held or requeued, or its nodes are not up yet. */
+    /** The job waits, is held or requeued, or its nodes are not up yet. */
     PENDING,
-    /** It has its nodes; suspended counts too. */
+    /** The job has its nodes; suspended jobs count too. */
     RUNNING,
-    /** Its steps have been told to end, its nodes are not free yet; how it ended is said by a later state. */
+    /**
+     * The job's steps have been signalled to end and its nodes are not free yet; a later state reports how it ended.
+     */
     ENDING,
     COMPLETED,
     FAILED,
@@ -15,7 +17,7 @@ public enum GlobalJobState {
     NODE_FAILED,
     PREEMPTED;
 
-    /** Whether it is over, with its nodes free. */
+    /** Returns whether the job has ended and its nodes are free. */
     public boolean hasEnded() {
         return compareTo(ENDING) > 0;
     }

@@ -6,37 +6,39 @@ import org.cloister.slurm.SlurmRefusedException;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * The site's Slurm, where each ticket is one job of the service account whose name is the ticket's id.
+ * Access to the site's Global Slurm, where each ticket is one job of the service account whose name is the ticket's id.
  *
- * <p>No method waits longer than its implementation's limit. Nothing but resources and ticket ids goes in.
+ * <p>No method waits longer than its implementation's limit. Only resources and ticket ids are sent.
  */
 public interface GlobalSlurm {
-    /** Which of its partitions are the relay's. */
+    /** Returns the partitions that the relay uses. */
     GlobalPartitions partitions();
 
     /**
-     * Every job of the service account that slurmctld still has, ended ones of the last minutes too. Jobs whose names
-     * are no ticket ids are left out; several of one ticket are all there.
+     * Returns every job of the service account that slurmctld still has, including jobs that ended in the last minutes.
+     * Jobs whose names are not ticket ids are left out; if a ticket has several jobs, all are returned.
      */
     List<GlobalJob> jobs() throws SlurmUnavailableException;
 
-    /** What accounting knows of ended jobs by ticket id; empty where the site has no accounting. */
+    /** Returns what accounting has recorded of ended jobs, by ticket id; empty where the site has no accounting. */
     List<GlobalJob> accounted(Collection<String> tickets) throws SlurmUnavailableException;
 
     /**
+     * Submits a job.
+     *
      * @return the job's id
-     * @throws SlurmUnavailableException if it is unknown whether it was enqueued: look again and again before the next
+     * @throws SlurmUnavailableException if it is unknown whether the job was enqueued: poll repeatedly before the next
      *     try
-     * @throws SlurmRefusedException if it is not enqueued; Slurm may keep a record of it that says FAILED
+     * @throws SlurmRefusedException if the job is not enqueued; Slurm may keep a record of it with the state FAILED
      */
     long submit(JobSubmission what) throws SlurmUnavailableException, SlurmRefusedException;
 
-    /** Asks for the end of a job; of one that has ended or is not there: no error. */
+    /** Requests the end of a job; a job that has ended or does not exist is not an error. */
     void cancel(long job) throws SlurmUnavailableException;
 
     /**
-     * CPUs and memory that the job has on each of its nodes, in Slurm's order of nodes; empty if it has none or is not
-     * known. Of a job that has ended it may be what it had.
+     * Returns the CPUs and memory that the job has on each of its nodes, in Slurm's order of nodes; empty if it has
+     * none or is not known. For an ended job this may be what it had.
      */
     List<NodeAllocation> shares(long job) throws SlurmUnavailableException;
 }

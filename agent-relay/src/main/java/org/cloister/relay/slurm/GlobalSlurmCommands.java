@@ -12,10 +12,11 @@ import org.cloister.slurm.SlurmRefusedException;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * Global Slurm through its own commands, 22.05 and newer. Each call runs one program, or a few; safe for several threads.
+ * Implements access to the Global Slurm with Slurm's own commands, 22.05 and newer. Each call runs one or a few
+ * programs. Thread-safe.
  *
- * <p>Nothing is read with {@code scontrol -o} or as JSON: the one prints names and comments raw, the other changes its shape
- * by release.
+ * <p>It uses neither {@code scontrol -o} nor JSON: the former prints names and comments unescaped, the latter changes
+ * its format between releases.
  */
 public final class GlobalSlurmCommands implements GlobalSlurm {
     private static final Pattern SUBMITTED = Pattern.compile("([1-9][0-9]{0,9})(;[A-Za-z0-9_.-]{1,64})?\\s*");
@@ -24,14 +25,14 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
     private static final String IS_ENDING = "Job/step already completing or completed";
     /** Wide enough for 4096 nodes whose names cannot be folded. */
     private static final int WHOLE_NODES_WIDTH = 100_000;
-    /** What an argument list may hold with ease. */
+    /** Number of names that fits into one argument list with a wide margin. */
     private static final int NAMES_AT_ONCE = 500;
-    /** A relay that was down for longer finds no more than that. */
+    /** Start of the accounting query; a relay that was down for longer misses older jobs. */
     private static final String HOW_FAR_BACK = "now-31days";
 
     /**
-     * slurmctld's words for a request that it will not take; with them it has thrown the job away. What is not here, and
-     * above all each failure of the connection, leaves open whether there is a job.
+     * Messages with which slurmctld refuses a request and discards the job. After any other error, and above all after
+     * a failed connection, it is unknown whether the job exists.
      */
     private static final Set<String> REFUSALS = Set.of(
             "Access/permission denied",
@@ -95,7 +96,7 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
                             "-X",
                             "-P",
                             "-n",
-                            // Numbers begin again where a site has lost slurmctld's state.
+                            // Job ids start from the beginning again where a site has lost slurmctld's state.
                             "--duplicates",
                             "--user=" + settings.user(),
                             "--starttime=" + HOW_FAR_BACK,
@@ -172,7 +173,7 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
         return new GlobalJob(row.id(), row.ticket(), row.state(), row.reason(), names.expand(folded));
     }
 
-    /** For a log line at the start. */
+    /** Describes the settings for a log line at the start. */
     @Override
     public String toString() {
         GlobalPartitions partitions = settings.partitions();

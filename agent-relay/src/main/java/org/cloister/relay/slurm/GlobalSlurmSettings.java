@@ -7,14 +7,15 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * What of the site's Slurm is configuration.
+ * Settings for the site's Slurm.
  *
- * @param programs where sbatch and the others lie, srun on the compute hosts too; by PATH if empty
- * @param configuration a slurm.conf (SLURM_CONF); the programs' own default if empty
- * @param user the service account, whose jobs alone are looked at
- * @param partitions for tickets, and for openings
- * @param step what each node of a job runs, with the ticket's id as one more argument
- * @param limit of each program's run, after which it is killed
+ * @param programs folder of sbatch and the other programs, and of srun on the compute hosts; if empty they are found in
+ *     PATH
+ * @param configuration a slurm.conf (SLURM_CONF); if empty the programs use their default
+ * @param user the service account; only its jobs are considered
+ * @param partitions partitions for tickets and for openings
+ * @param step the command that each node of a job runs, with the ticket's id as an additional argument
+ * @param limit run time of each program, after which it is killed
  */
 public record GlobalSlurmSettings(
         Optional<Path> programs,
@@ -24,12 +25,16 @@ public record GlobalSlurmSettings(
         List<String> step,
         Duration limit) {
     public static final List<String> DEFAULT_STEP = List.of("/usr/bin/agentctl", "host", "run");
-    /** More than Slurm's own 10 s (MessageTimeout), so that its words come before ours. */
+    /** Longer than Slurm's own 10 s (MessageTimeout), so that its error is reported before this limit applies. */
     public static final Duration DEFAULT_LIMIT = Duration.ofSeconds(15);
 
     private static final Pattern WORD = Pattern.compile("[A-Za-z0-9_./=-]{1,255}");
 
-    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException if a value is out of range; the text states which one and the range
+     */
     public GlobalSlurmSettings {
         step = List.copyOf(step);
         require("user", GlobalPartitions.NAME, user);
@@ -43,7 +48,7 @@ public record GlobalSlurmSettings(
         }
     }
 
-    /** Programs by PATH, in the name of this process's user. */
+    /** Returns settings with programs from PATH and the user of this process. */
     public static GlobalSlurmSettings of(String partition) {
         return new GlobalSlurmSettings(
                 Optional.empty(),
@@ -54,7 +59,7 @@ public record GlobalSlurmSettings(
                 DEFAULT_LIMIT);
     }
 
-    /** As an argument list or a script has it. */
+    /** Returns a program's path or name for an argument list or a script. */
     String program(String name) {
         return programs.map(folder -> folder.resolve(name).toString()).orElse(name);
     }

@@ -6,15 +6,15 @@ import java.util.OptionalInt;
 import java.util.regex.Pattern;
 
 /**
- * What is asked of Global Slurm for a ticket or an opening: resources and its id.
+ * Request to the Global Slurm for a ticket or an opening: its resources and its id.
  *
- * @param partition where it runs
+ * @param partition where the job runs
  * @param ticket becomes the job's name and comment
- * @param account of the site, charged for it
- * @param nodes exactly so many
- * @param memoryMib of each node; 0: all of the node's, only with {@code exclusive}
- * @param limit whole minutes
- * @param features of which the nodes must have all
+ * @param account the site's account that is charged
+ * @param nodes exact number of nodes
+ * @param memoryMib memory of each node in MiB; 0: all of the node's memory, only with {@code exclusive}
+ * @param limit time limit in whole minutes
+ * @param features features that each node must have
  */
 public record JobSubmission(
         String partition,
@@ -35,10 +35,14 @@ public record JobSubmission(
     private static final int MAX_PER_NODE = 4096;
     private static final int MAX_MEMORY_MIB = 1 << 24;
     private static final int MAX_FEATURES = 32;
-    /** A ticket's longest time and the site's allowances. */
+    /** Longest time of a ticket plus the site's allowances. */
     private static final long MAX_MINUTES = Duration.ofDays(368).toMinutes();
 
-    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException if a value is out of range; the text states which one and the range
+     */
     public JobSubmission {
         features = List.copyOf(features);
         require(

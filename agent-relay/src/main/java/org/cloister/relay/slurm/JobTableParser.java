@@ -9,11 +9,11 @@ import org.cloister.slurm.HostlistExpander;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * Reads what squeue and sacct print. Of squeue only columns of fixed width are taken, of which no user but the service
- * account writes any; a line that is otherwise ends the reading, for then none can be trusted.
+ * Parses the output of squeue and sacct. From squeue it uses only columns of fixed width whose content no user but the
+ * service account can choose; a line of another form fails the whole output, because then no line can be trusted.
  */
 final class JobTableParser {
-    /** Wide enough for a job on a few hundred well-named nodes; a longer list is asked for by itself. */
+    /** Wide enough for a job on a few hundred nodes with regular names; a longer list is queried separately. */
     static final int NODES_WIDTH = 256;
 
     private static final int ID_WIDTH = 24;
@@ -23,14 +23,14 @@ final class JobTableParser {
 
     static final String SQUEUE_FORMAT = "JobID:" + ID_WIDTH + "|,State:" + STATE_WIDTH + "|,Reason:" + REASON_WIDTH
             + "|,NodeList:" + NODES_WIDTH + "|,Name:" + NAME_WIDTH + "|";
-    /** The name comes last, so that what stands in it moves no other field. */
+    /** The name is the last column, so that its content cannot shift another field. */
     static final String SACCT_FORMAT = "JobIDRaw,State,NodeList,Reason,JobName";
 
     private static final Pattern ID = Pattern.compile("[1-9][0-9]{0,9}");
     private static final List<String> NO_NODES = List.of("", "(null)", "n/a", "None assigned");
     private static final int MAX_JOBS = 100_000;
 
-    /** Of 22.05 to 24.11. */
+    /** Job states of Slurm 22.05 to 24.11. */
     private static final Map<String, GlobalJobState> STATES = Map.ofEntries(
             Map.entry("PENDING", GlobalJobState.PENDING),
             Map.entry("REQUEUED", GlobalJobState.PENDING),
@@ -63,14 +63,14 @@ final class JobTableParser {
     private JobTableParser() {}
 
     /**
-     * A job with its nodes still folded.
+     * Job whose nodes are still folded.
      *
      * @param nodes such as {@code h[1-4,7]}; empty for none
-     * @param cut whether the list filled its column, so that more may follow
+     * @param cut whether the list filled its column, so that it may be truncated
      */
     record Row(long id, String ticket, GlobalJobState state, String reason, String nodes, boolean cut) {}
 
-    /** Jobs of other names than tickets' are left out. */
+    /** Parses the output of squeue; leaves out jobs whose names are not ticket ids. */
     static List<Row> squeue(String text) throws SlurmUnavailableException {
         List<Row> rows = new ArrayList<>();
         for (FixedWidthRow columns : FixedWidthRow.of("squeue", text, MAX_JOBS)) {
@@ -95,7 +95,7 @@ final class JobTableParser {
                 throw strange("sacct", line);
             }
             if (GlobalJob.TICKET.matcher(fields[4]).matches()) {
-                // "CANCELLED by 1000"
+                // such as "CANCELLED by 1000"
                 String state = fields[1].replaceFirst(" by [0-9]{1,10}$", "");
                 Row row = row("sacct", fields[0], fields[4], state, fields[3], fields[2]);
                 if (row.state().hasEnded()) {

@@ -1,9 +1,9 @@
 package org.cloister.relay.slurm;
 
 /**
- * What a job has of a node.
+ * Resources that a job has on one node.
  *
- * @param node Slurm's name of it
- * @param memoryMib 0 where the site's Slurm does not divide memory
+ * @param node the node's name in Slurm
+ * @param memoryMib memory in MiB; 0 where the site's Slurm does not allocate memory
  */
 public record NodeAllocation(String node, int cpus, int memoryMib) {}

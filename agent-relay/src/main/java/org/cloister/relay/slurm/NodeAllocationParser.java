@@ -8,8 +8,9 @@ import org.cloister.slurm.HostlistExpander;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * Reads a job's nodes from {@code scontrol show job -d}. Only lines of the form that nodes have are looked at, in the text
- * of a job whose name is a ticket's id: none of its other fields can hold such a line, for the relay wrote them.
+ * Parses a job's nodes from {@code scontrol show job -d}. It reads only lines that have the form of a node line, and
+ * only for a job whose name is a ticket's id: the relay wrote all other fields of such a job, so none of them can
+ * contain such a line.
  */
 final class NodeAllocationParser {
     private static final Pattern FIRST = Pattern.compile("JobId=([1-9][0-9]{0,9}) JobName=" + GlobalJob.TICKET);
@@ -19,7 +20,7 @@ final class NodeAllocationParser {
 
     private NodeAllocationParser() {}
 
-    /** What each node of a folded list has. */
+    /** Resources of each node in a folded list. */
     record Group(String nodes, int cpus, int memoryMib) {}
 
     static List<Group> groups(long job, String text) throws SlurmUnavailableException {
@@ -42,7 +43,7 @@ final class NodeAllocationParser {
         return groups;
     }
 
-    /** Of {@code 0-3,8}: 5. */
+    /** Counts CPUs: {@code 0-3,8} are 5. */
     private static int count(String cpus) throws SlurmUnavailableException {
         int count = 0;
         for (String part : cpus.split(",", -1)) {

@@ -3,8 +3,8 @@ package org.cloister.relay.state;
 import java.util.function.LongSupplier;
 
 /**
- * Seconds that a relay has run on this database: what rest is counted in, so that no jump of the wall clock shortens it.
- * What is not stored before a kill is lost, which lengthens rest.
+ * Counts the seconds for which a relay has run on this database. Reuse delays are measured in it, so that no jump of
+ * the wall clock shortens them. Time that is not stored before a kill is lost, which lengthens a delay.
  */
 final class AccumulatedUptime {
     private static final String MARK = "running.seconds";

@@ -3,11 +3,12 @@ package org.cloister.relay.state;
 import java.util.List;
 
 /**
- * Records that the audit chain has yet to take, written with what they tell of in one transaction. Their ids only rise and
- * none comes twice, so that after a kill what the chain has already is known by its id.
+ * Stores audit records that are not in the audit log yet; each is written in the same transaction as the change that it
+ * describes. Ids only increase and are never reused, so that after a kill a record that the log already contains is
+ * recognised by its id.
  */
 public final class AuditOutbox {
-    /** One record, as it was given. */
+    /** Record that waits for the audit log. */
     public static final class Pending {
         private final long id;
         private final byte[] body;
@@ -32,12 +33,16 @@ public final class AuditOutbox {
         this.sql = sql;
     }
 
-    /** @return its id, from 1 */
+    /**
+     * Adds a record.
+     *
+     * @return the record's id, from 1
+     */
     public long add(byte[] body) throws RelayDatabaseException {
         return sql.number("INSERT INTO outbox (body) VALUES (?) RETURNING id", (Object) body);
     }
 
-    /** Those with a higher id than {@code after}, in order. */
+    /** Returns the records with an id higher than {@code after}, in order. */
     public List<Pending> pending(long after, int limit) throws RelayDatabaseException {
         return sql.list(
                 columns -> new Pending(columns.getLong(1), columns.getBytes(2)),
@@ -46,12 +51,12 @@ public final class AuditOutbox {
                 limit);
     }
 
-    /** The chain has all up to this id. */
+    /** Deletes the records up to this id, which the audit log now contains. */
     public void markWritten(long upTo) throws RelayDatabaseException {
         sql.update("DELETE FROM outbox WHERE id <= ?", upTo);
     }
 
-    /** How many wait. */
+    /** Returns the number of waiting records. */
     public long size() throws RelayDatabaseException {
         return sql.number("SELECT COUNT(*) FROM outbox");
     }

@@ -37,9 +37,9 @@ import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.ticket.ProjectTrustBundle;
 
 /**
- * What was delivered to the relay, each thing signed by who has the right to say it: projects' documents, the site's
- * approvals, revocation lists. On disk before it acts, and what the relay believes follows from it. One process has the
- * folder at a time. From any thread.
+ * Stores the documents that were delivered to the relay, each signed by a party with the right to issue it: project
+ * documents, the site's approvals, revocation lists. A document is on disk before it takes effect; the relay's trust
+ * store follows from the documents. One process at a time holds the folder. Thread-safe.
  */
 public final class DeliveredDocuments implements AutoCloseable {
     private static final String PROJECTS = "projects";
@@ -54,14 +54,18 @@ public final class DeliveredDocuments implements AutoCloseable {
     private final Map<String, ProjectHistory> projects = new ConcurrentHashMap<>();
     private final Map<String, StoredApproval> approvals = new ConcurrentHashMap<>();
     private final TrustStore beliefs;
-    /** @param envelope as it came */
+    /**
+     * Approval, valid or not, with its envelope.
+     *
+     * @param envelope the signed envelope as it was delivered
+     */
     private record StoredApproval(ProjectApproval approval, ByteString envelope) {
         boolean isValidAt(Instant now) {
             return approval.isValidAt(now);
         }
     }
 
-    /** Projects whose approvals held at the last look. */
+    /** Projects whose approvals were valid at the last check. */
     private Set<String> served;
 
     private DeliveredDocuments(Path folder, ExclusiveLock lock, Collection<VerificationKey> site, InstantSource clock)
@@ -81,7 +85,11 @@ public final class DeliveredDocuments implements AutoCloseable {
         this.beliefs = new TrustStore(anchors(clock.instant()), keptLists(), clock);
     }
 
-    /** @param site the keys of the site's authority */
+    /**
+     * Opens the folder and acquires its lock.
+     *
+     * @param site the keys of the site CA
+     */
     public static DeliveredDocuments open(Path folder, Collection<VerificationKey> site, InstantSource clock)
             throws IOException {
         ExclusiveLock lock = ExclusiveLock.acquire(folder.resolve("lock"), "state folder " + folder);
@@ -97,14 +105,14 @@ public final class DeliveredDocuments implements AutoCloseable {
         return beliefs;
     }
 
-    /** Whom the site serves now, and how much of it. */
+    /** Returns the project's approval if it is valid now. */
     public Optional<ProjectApproval> approval(String project) {
         return Optional.ofNullable(approvals.get(project))
                 .filter(approved -> approved.isValidAt(clock.instant()))
                 .map(StoredApproval::approval);
     }
 
-    /** Of all projects that the site serves now, by id. */
+    /** Returns the approvals of all projects that are valid now, by project id. */
     public List<ProjectApproval> approvals() {
         return projects.keySet().stream()
                 .sorted()
@@ -118,7 +126,7 @@ public final class DeliveredDocuments implements AutoCloseable {
                 .count();
     }
 
-    /** Believes whom the site serves at this moment: an approval may have begun or ended. */
+    /** Updates the trust store if an approval has started or ended since the last check. */
     public synchronized void refreshApprovals() {
         Instant now = clock.instant();
         if (!served(now).equals(served)) {
@@ -138,13 +146,14 @@ public final class DeliveredDocuments implements AutoCloseable {
                 .collect(Collectors.toSet());
     }
 
-    /** What was taken: for people, and for the audit log. */
+    /** Description of a stored document for people and for the audit log. */
     public record Stored(String text, AuditEvent event) {}
 
     /**
-     * Takes what somebody brings, whatever it is.
+     * Stores a delivered document of any kind.
      *
-     * @throws IOException it is nothing of that kind, or nobody's word who may say it, or an old one, or cannot be kept
+     * @throws IOException if it is none of these documents, its signer may not issue it, it is older than the stored
+     *     one, or it cannot be stored
      */
     public synchronized Stored store(byte[] delivered) throws IOException {
         if (delivered.length > 0 && delivered[0] == DER_SEQUENCE) {
@@ -232,16 +241,16 @@ public final class DeliveredDocuments implements AutoCloseable {
 
     private RevocationList takeList(byte[] der) throws IOException {
         RevocationList list = RevocationList.read(der, anchorKeys());
-        // Whether it may be taken is asked before it is written, and again when it takes effect.
+        // It is checked before it is written, and again when it takes effect.
         beliefs.lists().with(list, clock.instant());
         AtomicFile.replace(folder.resolve(LISTS).resolve(list.anchor().id()), der);
         return beliefs.addRevocationList(list);
     }
 
     /**
-     * All that others need to believe what this relay believes of a project; the approval may have ended.
+     * Returns all that others need to verify this project as this relay does; the approval may have ended.
      *
-     * @param anchor whose list goes along, if it is known
+     * @param anchor issuer of the revocation list to include, if known
      */
     public ProjectTrustBundle trustBundle(String project, Optional<VerificationKey> anchor) {
         ProjectHistory history = projects.get(project);
@@ -258,7 +267,7 @@ public final class DeliveredDocuments implements AutoCloseable {
                         .orElse(ByteString.EMPTY));
     }
 
-    /** Lists that concern whoever has to do with this project; the site's concern everybody. */
+    /** Returns the revocation lists that concern the parties of this project; the site's lists concern all parties. */
     public List<RevocationList> revocationListsFor(String scope) {
         Collection<VerificationKey> keys = beliefs.anchors().of(scope);
         return beliefs.lists().all().stream()
@@ -266,7 +275,7 @@ public final class DeliveredDocuments implements AutoCloseable {
                 .toList();
     }
 
-    /** Whether the list is the site's, or of an owner of a project that {@code scope} has to do with. */
+    /** Returns whether the list is the site's, or that of an owner of a project that matches {@code scope}. */
     public boolean concerns(RevocationList list, Predicate<String> scope) {
         return site.contains(list.anchor())
                 || projects.values().stream()
@@ -284,14 +293,17 @@ public final class DeliveredDocuments implements AutoCloseable {
         return anchors;
     }
 
-    /** Of every project that is known, approved or not: a list is none the worse for coming early. */
+    /** Returns the keys of every known project, approved or not: a list may be delivered before the approval. */
     private Collection<VerificationKey> anchorKeys() {
         List<VerificationKey> keys = new ArrayList<>(site);
         projects.values().forEach(project -> keys.addAll(project.ownerKeys()));
         return keys;
     }
 
-    /** Of a kill between the folder and its first document, which nobody was told is here: it is taken away. */
+    /**
+     * Deletes a folder without a document, which a kill between the two writes leaves; its delivery was never
+     * confirmed.
+     */
     private static boolean isUnbegun(Path project) throws IOException {
         if (!Files.isDirectory(project) || !entries(project).isEmpty()) {
             return false;
@@ -325,7 +337,7 @@ public final class DeliveredDocuments implements AutoCloseable {
         for (Path file : entries(folder.resolve(LISTS))) {
             Collection<VerificationKey> keys = anchorKeys();
             if (keys.stream().noneMatch(key -> key.id().equals(String.valueOf(file.getFileName())))) {
-                // Of an owner whom a later document dropped.
+                // The list of an owner whom a later document removed.
                 continue;
             }
             try {
@@ -347,7 +359,10 @@ public final class DeliveredDocuments implements AutoCloseable {
         return "document-" + number + ".json";
     }
 
-    /** What was being written when the machine stopped ends in .new and was never in force. */
+    /**
+     * Lists a folder and deletes files that end in .new: they were being written when the machine stopped and were
+     * never in force.
+     */
     private static List<Path> entries(Path folder) throws IOException {
         List<Path> entries = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {

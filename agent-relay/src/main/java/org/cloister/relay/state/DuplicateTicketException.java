@@ -1,6 +1,6 @@
 package org.cloister.relay.state;
 
-/** There is a ticket of this id. */
+/** Thrown when a ticket of this id exists. */
 public final class DuplicateTicketException extends StateConflictException {
     private static final long serialVersionUID = 1;
 
@@ -12,7 +12,7 @@ public final class DuplicateTicketException extends StateConflictException {
         this.same = same;
     }
 
-    /** It is this very ticket, asked for again: of the same project and with the same digest. */
+    /** Returns whether it is the same ticket, submitted again: of the same project and with the same digest. */
     public boolean isSame() {
         return same;
     }

@@ -8,11 +8,11 @@ import org.cloister.base.address.Ipv4Network;
 import org.cloister.relay.state.RelayDatabaseException.Kind;
 
 /**
- * VLANs of projects, and addresses of tickets and openings. What is given back rests, in seconds that the relay runs, and what has rested
- * longest goes first.
+ * Allocates VLANs to projects, and addresses to tickets and openings. A released number is not reused during the reuse
+ * delay, which counts seconds that the relay runs; the number released first is reused first.
  */
 public final class NetworkAllocator {
-    /** VLANs of the pool. */
+    /** Numbers of VLANs in the pool. */
     public record VlanCounts(int allocated, int resting, int free) {}
 
     private final SqlSession sql;
@@ -25,7 +25,10 @@ public final class NetworkAllocator {
         this.time = time;
     }
 
-    /** Stores how long the relay has run; once a minute is enough, since what is not stored before a kill only lengthens rest. */
+    /**
+     * Stores how long the relay has run. Once a minute is enough, because time that is not stored before a kill only
+     * lengthens the reuse delay.
+     */
     public void tick() throws RelayDatabaseException {
         time.store();
     }
@@ -35,7 +38,7 @@ public final class NetworkAllocator {
         return number == 0 ? OptionalInt.empty() : OptionalInt.of((int) number);
     }
 
-    /** The project's VLAN: the one that it has, or one that is free. It keeps it until {@link #releaseVlan}. */
+    /** Returns the project's VLAN: the one it has, or a free one, which it then keeps until {@link #releaseVlan}. */
     public int vlan(String project) throws RelayDatabaseException, PoolExhaustedException {
         OptionalInt held = vlanOf(project);
         if (held.isPresent()) {
@@ -51,7 +54,11 @@ public final class NetworkAllocator {
         return number;
     }
 
-    /** The VLAN begins to rest unless a ticket of the project holds an address in it. */
+    /**
+     * Releases the project's VLAN, which starts its reuse delay, unless a ticket of the project holds an address in it.
+     *
+     * @return whether the VLAN was released
+     */
     public boolean releaseVlan(String project) throws RelayDatabaseException {
         time.store();
         return sql.update("""
@@ -59,7 +66,7 @@ public final class NetworkAllocator {
                         SELECT 1 FROM address WHERE address.vlan = vlan.number AND address.ticket IS NOT NULL)""", restsUntil(), project) == 1;
     }
 
-    /** Projects that have a VLAN of which their tickets hold no address. */
+    /** Returns the projects whose VLAN has no address that a ticket holds. */
     public List<String> idleProjects() throws RelayDatabaseException {
         return sql.list(columns -> columns.getString(1), """
                 SELECT project FROM vlan WHERE project IS NOT NULL AND NOT EXISTS (
@@ -80,10 +87,10 @@ public final class NetworkAllocator {
     }
 
     /**
-     * Gives each slot of a ticket an address in its project's VLAN, which the project gets if it has none.
+     * Allocates an address for each slot of a ticket in its project's VLAN, which the project gets if it has none.
      *
-     * @param ticket recorded before, in this transaction or an earlier one, and holding nothing
-     * @throws PoolExhaustedException nothing was given then, but a VLAN that the project did not have may be; use
+     * @param ticket recorded before, in this transaction or an earlier one, and holding no address
+     * @throws PoolExhaustedException no address was allocated then, but the project may have got a VLAN; use
      *     {@link RelayTransaction#attempt}
      */
     public NetworkLease allocate(String ticket, String project, int slots)
@@ -119,10 +126,10 @@ public final class NetworkAllocator {
     }
 
     /**
-     * Gives an opening the controlling VM's address in its project's VLAN, which the project gets if it has none. An
-     * earlier opening loses it; it does not rest, for there is no other one.
+     * Allocates the controlling VM's address in its project's VLAN to an opening; the project gets a VLAN if it has
+     * none. An earlier opening loses the address, which has no reuse delay, because there is only one.
      *
-     * @param opening as of {@link #allocate}
+     * @param opening as in {@link #allocate}
      */
     public NetworkLease allocateController(String opening, String project)
             throws RelayDatabaseException, PoolExhaustedException {
@@ -132,7 +139,7 @@ public final class NetworkAllocator {
         return find(opening).orElseThrow();
     }
 
-    /** What the ticket or opening holds. */
+    /** Returns the addresses that the ticket or opening holds. */
     public Optional<NetworkLease> find(String ticket) throws RelayDatabaseException {
         List<int[]> rows = sql.list(
                 columns -> new int[] {columns.getInt(1), columns.getInt(2)},
@@ -149,9 +156,9 @@ public final class NetworkAllocator {
     }
 
     /**
-     * The ticket's addresses begin to rest.
+     * Releases the ticket's addresses, which starts their reuse delay.
      *
-     * @return how many; 0 the second time
+     * @return the number of released addresses; 0 the second time
      */
     public int release(String ticket) throws RelayDatabaseException {
         time.store();
@@ -162,7 +169,7 @@ public final class NetworkAllocator {
     }
 
     private long restsUntil() {
-        // One more: a second that has begun is counted as over.
+        // One second more, because a started second counts as a full one.
         return time.seconds() + pool.reuseDelay().toSeconds() + 1;
     }
 
@@ -174,7 +181,9 @@ public final class NetworkAllocator {
                 NetworkPool.FIRST_HOST);
     }
 
-    /** SQLite has one writer; elsewhere another one may have been faster. */
+    /**
+     * Requires that one row changed. SQLite has one writer; with another database another writer may have been faster.
+     */
     private void once(int rows) throws RelayDatabaseException {
         if (rows != 1) {
             throw sql.trouble(Kind.LOCKED, "another relay took the same number; again will take another");

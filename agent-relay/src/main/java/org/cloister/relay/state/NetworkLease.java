@@ -4,9 +4,9 @@ import java.util.List;
 import org.cloister.base.address.Ipv4Network;
 
 /**
- * What a ticket holds.
+ * Network and addresses that a ticket holds.
  *
- * @param network of the VLAN
+ * @param network the VLAN's network
  * @param addresses one for each slot, in their order
  */
 public record NetworkLease(int vlan, Ipv4Network network, List<String> addresses) {

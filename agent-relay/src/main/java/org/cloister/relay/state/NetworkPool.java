@@ -6,23 +6,23 @@ import java.util.Set;
 import org.cloister.base.address.Ipv4Network;
 
 /**
- * Which VLANs and addresses there are to give away.
+ * Range of VLANs and addresses that may be allocated.
  *
- * <p>A VLAN's network is found by its number alone. Host 1 is its controlling VM's, workers have 2 up to the one before
- * the broadcast address.
+ * <p>A VLAN's number alone determines its network. Host 1 is its controlling VM, workers have the hosts from 2 to the
+ * one before the broadcast address.
  *
- * @param network of all projects; each VLAN has a part of it
- * @param prefix of a VLAN's network, in bits
+ * @param network network of all projects; each VLAN has a part of it
+ * @param prefix prefix length of a VLAN's network, in bits
  * @param firstVlan 1 to 4094, IEEE 802.1Q
- * @param lastVlan the same; at least the first one
- * @param reserved VLANs in that range which the site uses otherwise
- * @param reuseDelay what is given back is not given away again for so long, whole seconds while a relay runs
+ * @param lastVlan 1 to 4094, at least {@code firstVlan}
+ * @param reserved VLANs in that range that the site uses otherwise
+ * @param reuseDelay time for which a released number is not allocated again, in whole seconds while a relay runs
  */
 public record NetworkPool(
         Ipv4Network network, int prefix, int firstVlan, int lastVlan, Set<Integer> reserved, Duration reuseDelay) {
-    /** Of a controlling VM, in its project's network. */
+    /** Host number of a controlling VM in its project's network. */
     public static final int CONTROLLER = 1;
-    /** The first one of workers. */
+    /** First host number of workers. */
     public static final int FIRST_HOST = 2;
 
     private static final int LAST_VLAN = 4094;
@@ -33,7 +33,11 @@ public record NetworkPool(
     public static final NetworkPool DEFAULT =
             new NetworkPool(Ipv4Network.parse("10.64.0.0/10"), 22, 100, 4094, Set.of(), Duration.ofMinutes(10));
 
-    /** @throws IllegalArgumentException with what was wanted and what there is */
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException with the expected and the actual value
+     */
     public NetworkPool {
         reserved = Set.copyOf(reserved);
         if (firstVlan < 1 || lastVlan > LAST_VLAN || firstVlan > lastVlan) {
@@ -64,12 +68,12 @@ public record NetworkPool(
         return vlan >= firstVlan && vlan <= lastVlan && !reserved.contains(vlan);
     }
 
-    /** The highest host number of a worker. */
+    /** Returns the highest host number of a worker. */
     public int lastHost() {
         return (1 << (32 - prefix)) - 2;
     }
 
-    /** Workers that fit into one VLAN. */
+    /** Returns the number of workers that fit into one VLAN. */
     public int hosts() {
         return lastHost() - FIRST_HOST + 1;
     }

@@ -1,8 +1,8 @@
 package org.cloister.relay.state;
 
 /**
- * What a project's tickets that have not ended ask for in all, to be held against its quota.
+ * Sum of the requests of a project's open tickets, to be compared with its quota.
  *
- * @param nodes running VMs too: each node has one
+ * @param nodes number of nodes, which is also the number of running VMs: each node has one
  */
 public record OpenTicketUsage(int tickets, long nodes, long cpus, long memoryMib) {}

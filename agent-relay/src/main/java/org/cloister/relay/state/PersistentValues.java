@@ -3,9 +3,9 @@ package org.cloister.relay.state;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Small facts that outlive the relay, such as that it drains. */
+/** Stores small values that persist across restarts of the relay, such as whether it drains. */
 public final class PersistentValues {
-    /** A name with a dot in it is the state's own. */
+    /** Names with a dot are reserved for this package. */
     private static final Pattern NAME = Pattern.compile("[a-z][a-z-]{0,62}");
 
     private final SqlSession sql;

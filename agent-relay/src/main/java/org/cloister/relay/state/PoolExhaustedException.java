@@ -1,6 +1,6 @@
 package org.cloister.relay.state;
 
-/** No VLAN or too few addresses are free. */
+/** Thrown when no VLAN or too few addresses are free. */
 public final class PoolExhaustedException extends StateConflictException {
     private static final long serialVersionUID = 1;
 

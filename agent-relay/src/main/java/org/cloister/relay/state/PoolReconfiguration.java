@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import org.cloister.relay.state.RelayDatabaseException.Kind;
 
-/** Fits the numbers of a database to the configured pool, or refuses to while something held would not fit. */
+/** Adapts the numbers in a database to the configured pool, or fails if a number that is held would not fit. */
 final class PoolReconfiguration {
     private static final String NETWORK = "pool.network";
 

@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 import org.cloister.daemon.ProcessAbort;
 import org.cloister.relay.state.RelayDatabaseException.Kind;
 
-/** The relay's database, open. Work is done in transactions, one at a time; each that returned is on the disk. */
+/** Relay's open database. Work is done in transactions, one at a time; a transaction that returned is on disk. */
 public final class RelayDatabase implements AutoCloseable {
     private final SqlSession sql;
     private final RelayTransaction transaction;
@@ -22,16 +22,16 @@ public final class RelayDatabase implements AutoCloseable {
         this.transaction = new RelayTransaction(sql, new NetworkAllocator(sql, pool, time));
     }
 
-    /** For a process that ends soon anyway. */
+    /** Opens the database for a process that ends soon anyway. */
     public static RelayDatabase open(Path file, NetworkPool pool) throws RelayDatabaseException {
         return open(file, pool, why -> {});
     }
 
     /**
-     * Opens the file for this process alone, makes it if there is none, checks it, and brings it to this release's
-     * version.
+     * Opens the file for this process alone, creates it if it does not exist, checks it, and migrates it to this
+     * release's version.
      *
-     * @param fatal ends the process when a transaction may be on disk or not, which the next opening finds out
+     * @param fatal ends the process when it is unknown whether a transaction is on disk; the next opening finds out
      */
     public static RelayDatabase open(Path file, NetworkPool pool, ProcessAbort fatal) throws RelayDatabaseException {
         return open(file, pool, SqlDialect.SQLITE, System::nanoTime, fatal);
@@ -65,10 +65,13 @@ public final class RelayDatabase implements AutoCloseable {
         }
     }
 
-    /** For nobody else to read, whatever the process's mask is; SQLite gives its log the same rights. */
+    /**
+     * Creates the file, readable for its user alone whatever the process's umask is; SQLite gives its log the same
+     * mode.
+     */
     private static void create(Path file) throws RelayDatabaseException {
         for (Path each : List.of(file, file.toAbsolutePath().resolveSibling(""))) {
-            // SQLite opens what it may only read, and fails later with words about locks.
+            // SQLite opens a read-only file, and fails later with an error about locks.
             if (Files.exists(each) && !Files.isWritable(each)) {
                 throw new RelayDatabaseException(file, Kind.READ_ONLY, each + " may only be read", null);
             }
@@ -91,9 +94,9 @@ public final class RelayDatabase implements AutoCloseable {
     }
 
     /**
-     * Carries out the work and commits it. Whatever it throws, nothing of it is left.
+     * Runs the work and commits it. If the work throws an exception, all of it is rolled back.
      *
-     * @throws RelayDatabaseException the work's own too; nothing was done, save after {@link Kind#UNREADABLE}: then it
+     * @throws RelayDatabaseException from the work too; nothing was done, except after {@link Kind#UNREADABLE}: then it
      *     is unknown, every further transaction fails, and a restart finds out
      */
     public synchronized <T, X extends Exception> T transact(TransactionWork<T, X> work)

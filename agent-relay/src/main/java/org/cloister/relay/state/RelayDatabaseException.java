@@ -4,20 +4,23 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** The database cannot be used, or not now; nothing of the transaction was done. The text has file, what, and remedy. */
+/**
+ * Thrown when the database cannot be used, or not at present; the transaction was not done. The text has the file, the
+ * cause and the remedy.
+ */
 public final class RelayDatabaseException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** What to branch on. */
+    /** Kind of failure, for callers that distinguish them. */
     public enum Kind {
-        /** Another process has it. */
+        /** Another process has locked the database. */
         LOCKED("locked by another process", "two relays cannot share a file: end the other one, fuser(1) says which"),
         FULL("no room", "make room on its file system; ends and clean-ups wait for it too"),
         CORRUPT("damaged", "put back a backup, or set the file aside: docs/operations.md says what each costs"),
         READ_ONLY("not writable", "let the relay's user write the file and its folder"),
-        /** Written by a release after this one. */
+        /** A newer release has written the database. */
         NEWER("written by a newer release", "install that release again, or put back a backup made before it"),
-        /** Held numbers do not fit the configured pool. */
+        /** Numbers that are held do not fit the configured pool. */
         POOL("other networks", "set the former ones again, drain the relay, and change them when nothing is held"),
         UNREADABLE("input or output failed", "look for the device's errors in the kernel's log");
 

@@ -11,10 +11,10 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * What the relay writes down, both in its state folder.
+ * Relay's persistent records, the database and the audit log, both in its state folder.
  *
- * @param key the relay's own, which signs heads and allocations
- * @param auditSpace that the log has
+ * @param key the relay's own key, which signs heads and allocations
+ * @param auditSpace size limits of the audit log
  */
 public record RelayRecords(
         RelayDatabase state, AuditLogWriter log, SigningKey key, InstantSource clock, AuditSpace auditSpace)
@@ -23,8 +23,10 @@ public record RelayRecords(
     private static final String AUDIT = "audit";
 
     /**
-     * @param own the relay's
-     * @param fatal as the state has it
+     * Opens the database and the audit log in a folder.
+     *
+     * @param own the relay's own credential
+     * @param fatal as in {@link RelayDatabase#open}
      */
     public static RelayRecords open(
             Path folder,
@@ -46,11 +48,11 @@ public record RelayRecords(
     }
 
     @Override
-    @SuppressWarnings("try") // both end, whatever one of them says
+    @SuppressWarnings("try") // both are closed, even if one of them fails
     public void close() throws IOException {
         try (RelayDatabase first = state;
                 AuditLogWriter second = log) {
-            // Nothing to do but that.
+            // Closing them is the only task.
         }
     }
 }

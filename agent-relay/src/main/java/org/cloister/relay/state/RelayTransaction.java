@@ -1,6 +1,6 @@
 package org.cloister.relay.state;
 
-/** What there is to work on, until the work ends; afterwards its parts throw {@link IllegalStateException}. */
+/** Gives access to the tables during a transaction; afterwards its parts throw {@link IllegalStateException}. */
 public final class RelayTransaction {
     private final SqlSession sql;
     private final TicketTable tickets;
@@ -40,8 +40,8 @@ public final class RelayTransaction {
     }
 
     /**
-     * A part that is undone alone when it throws, such as one of many tickets that is refused half way. The rest of the
-     * transaction goes on.
+     * Runs a part of the work that is rolled back alone when it throws, such as one ticket of many that is refused. The
+     * rest of the transaction continues.
      */
     public <T, X extends Exception> T attempt(TransactionWork<T, X> part) throws RelayDatabaseException, X {
         String name = "part" + depth++;

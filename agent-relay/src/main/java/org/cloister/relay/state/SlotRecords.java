@@ -11,19 +11,22 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What hosts did with a ticket's slots: one claim a slot, and one part of the receipt from each signer. */
+/** Records what hosts did with a ticket's slots: one claim per slot, and one statement of the receipt per signer. */
 public final class SlotRecords {
     /**
+     * Host's claim of a slot.
+     *
      * @param host dNSName
-     * @param since null if an earlier relay took it
+     * @param since null if an earlier version of the relay recorded it
      */
     public record Claim(int slot, String host, @Nullable Instant since) {}
 
     /**
-     * A host's part of the receipt.
+     * Host's statement for the receipt.
      *
      * @param envelope DSSE
-     * @param chain the host's, as the relay's papers have it; empty if an earlier relay took it
+     * @param chain the host's certificate chain, encoded as {@code TicketRecords} does; empty if an earlier version of
+     *     the relay recorded it
      */
     public record StoredStatement(ByteString envelope, ByteString chain) {}
 
@@ -33,7 +36,11 @@ public final class SlotRecords {
         this.sql = sql;
     }
 
-    /** @return the host that has the slot: this one, or the one that was first */
+    /**
+     * Records a claim unless the slot has one.
+     *
+     * @return the host that has the slot: this one, or the one that was first
+     */
     public String claim(String ticket, int slot, String host, Instant now) throws RelayDatabaseException {
         sql.update("""
                 INSERT INTO claim (ticket, slot, host, since) VALUES (?, ?, ?, ?)
@@ -51,10 +58,12 @@ public final class SlotRecords {
     }
 
     /**
-     * @param signer its key's id
+     * Stores a signer's statement.
+     *
+     * @param signer id of the signing key
      * @param envelope DSSE
      * @param chain the signer's certificates
-     * @return whether it is this signer's first one; a later one is not kept
+     * @return whether it is this signer's first statement; a later one is not stored
      */
     public boolean addStatement(String ticket, String signer, byte[] envelope, byte[] chain)
             throws RelayDatabaseException {
@@ -63,7 +72,7 @@ public final class SlotRecords {
                         ON CONFLICT (ticket, signer) DO NOTHING""", ticket, signer, envelope, chain) == 1;
     }
 
-    /** By the id of the key that signed them. */
+    /** Returns the statements by the id of the key that signed them. */
     public SortedMap<String, StoredStatement> statements(String ticket) throws RelayDatabaseException {
         SortedMap<String, StoredStatement> parts = new TreeMap<>();
         sql.list(

@@ -6,18 +6,19 @@ import java.util.List;
 import org.cloister.relay.state.RelayDatabaseException.Kind;
 
 /**
- * What two databases say differently; all else is the same text for both.
+ * Differences between the two databases; all other SQL is the same for both.
  *
- * @param opening said once to each connection
- * @param check answers {@code ok}, or what is damaged
- * @param begin of a transaction that writes
- * @param identity type of a key that the database counts up and never gives twice
+ * @param opening statements that are executed once on each connection
+ * @param check query that returns {@code ok}, or the damage that it found
+ * @param begin statement that starts a writing transaction
+ * @param identity type of a key that the database increments and never reuses
  * @param bytes type of a column of bytes
  */
 record SqlDialect(List<String> opening, String check, String begin, String identity, String bytes) {
     /**
-     * One process alone (locking_mode) and each commit on disk (synchronous); both hold for this connection only. The
-     * lock is taken before the journal's mode is read, so the write-ahead log needs no shared memory.
+     * Pragmas for exclusive use by one process (locking_mode) and for each commit on disk (synchronous); both apply to
+     * this connection only. The lock is taken before the journal's mode is read, so the write-ahead log needs no shared
+     * memory.
      */
     static final SqlDialect SQLITE = new SqlDialect(
             List.of(

@@ -15,9 +15,9 @@ import java.util.Optional;
 import org.cloister.relay.state.RelayDatabaseException.Kind;
 import org.jspecify.annotations.Nullable;
 
-/** One connection with its prepared statements, which are kept, and errors that have a remedy. By one thread at a time. */
+/** Database connection that caches its prepared statements and reports errors with a remedy. Not thread-safe. */
 final class SqlSession implements AutoCloseable {
-    /** A row of an answer, turned into something else. */
+    /** Converts a row of a result. */
     @FunctionalInterface
     interface RowReader<T> {
         T of(ResultSet columns) throws SQLException;
@@ -64,7 +64,10 @@ final class SqlSession implements AutoCloseable {
         began = true;
     }
 
-    /** After a failure that leaves it open whether this is on the disk, nothing can be begun until the file is opened anew. */
+    /**
+     * Commits. After a failure that leaves it unknown whether the transaction is on disk, no transaction can start
+     * until the file is opened again.
+     */
     void commit() throws RelayDatabaseException {
         try {
             execute("COMMIT");
@@ -84,12 +87,12 @@ final class SqlSession implements AutoCloseable {
         try {
             execute("ROLLBACK");
         } catch (RelayDatabaseException e) {
-            // Some failures have ended the transaction already. If it is still open, the next one cannot begin and says
-            // so.
+            // Some failures have already ended the transaction. If it is still open, the next one cannot start and
+            // reports that.
         }
     }
 
-    /** A statement that is not kept. */
+    /** Executes a statement that is not cached. */
     void execute(String text) throws RelayDatabaseException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(text);
@@ -98,7 +101,11 @@ final class SqlSession implements AutoCloseable {
         }
     }
 
-    /** @return how many rows it changed */
+    /**
+     * Executes a statement that changes rows.
+     *
+     * @return the number of changed rows
+     */
     int update(String text, @Nullable Object... values) throws RelayDatabaseException {
         try {
             return bound(text, values).executeUpdate();
@@ -123,7 +130,7 @@ final class SqlSession implements AutoCloseable {
         return list(row, text, values).stream().findFirst();
     }
 
-    /** The number in the first column of the first row; 0 if there is none. */
+    /** Returns the number in the first column of the first row; 0 if there is no row. */
     long number(String text, @Nullable Object... values) throws RelayDatabaseException {
         return first(columns -> columns.getLong(1), text, values).orElse(0L);
     }
@@ -136,7 +143,7 @@ final class SqlSession implements AutoCloseable {
         return dialect;
     }
 
-    /** Names of the tables that there are. */
+    /** Returns the names of the existing tables. */
     List<String> tables() throws RelayDatabaseException {
         List<String> names = new ArrayList<>();
         try (ResultSet tables = connection.getMetaData().getTables(null, null, "%", new String[] {"TABLE"})) {
@@ -176,7 +183,7 @@ final class SqlSession implements AutoCloseable {
             }
             connection.close();
         } catch (SQLException e) {
-            // What is committed is on the disk; closing only tidies the log up, and the next opening does it as well.
+            // Committed data is on disk; closing only truncates the log, and the next opening does that as well.
         }
     }
 }

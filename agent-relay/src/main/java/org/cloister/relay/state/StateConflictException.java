@@ -1,6 +1,6 @@
 package org.cloister.relay.state;
 
-/** What the state says no to, for a reason that is the asker's; the database is well. */
+/** Thrown when the stored state rejects a request for a reason that the requester caused; the database is intact. */
 public abstract sealed class StateConflictException extends Exception
         permits DuplicateTicketException, TicketSequenceException, PoolExhaustedException {
     private static final long serialVersionUID = 1;

@@ -5,8 +5,8 @@ import java.util.List;
 import org.cloister.relay.state.RelayDatabaseException.Kind;
 
 /**
- * The tables, as a list of steps: the n-th leads from version n-1 to n, in one transaction each. A released step never
- * changes; a change is a further step.
+ * Defines the tables as a list of steps: step n migrates from version n-1 to n, in one transaction each. A released
+ * step never changes; a change is a further step.
  */
 final class StateSchema {
     private StateSchema() {}
@@ -15,7 +15,7 @@ final class StateSchema {
         return steps(dialect).size();
     }
 
-    /** Brings an empty or older database to the newest version. */
+    /** Migrates an empty or older database to the newest version. */
     static void migrate(SqlSession sql) throws RelayDatabaseException {
         List<List<String>> steps = steps(sql.dialect());
         for (int version = version(sql); version < steps.size(); version++) {
@@ -65,7 +65,10 @@ final class StateSchema {
         return List.of(first(dialect), openings(), parts(dialect.bytes()));
     }
 
-    /** Times are milliseconds since 1970; running times are seconds that a relay has run on this database. */
+    /**
+     * Returns the first version. Times are milliseconds since 1970; running times are seconds that a relay has run on
+     * this database.
+     */
     private static List<String> first(SqlDialect dialect) {
         List<String> all = new ArrayList<>();
         all.add("CREATE TABLE schema_version (version INTEGER NOT NULL)");
@@ -78,7 +81,7 @@ final class StateSchema {
 
     private static List<String> tickets(String bytes) {
         return List.of(
-                // Kept for good: it is what tells an old ticket when its own row has gone.
+                // Never deleted: it detects an old ticket after its own row was deleted.
                 """
                 CREATE TABLE project_sequence (project TEXT PRIMARY KEY, epoch BIGINT NOT NULL, number BIGINT NOT NULL)""",
                 """
@@ -106,21 +109,27 @@ final class StateSchema {
                   envelope %s NOT NULL, PRIMARY KEY (ticket, signer))""".formatted(bytes));
     }
 
-    /** An opening is a ticket with a drive; its number is 0, which no ticket has. */
+    /** Returns the changes for openings. An opening is a ticket with a drive; its number is 0, which no ticket has. */
     private static List<String> openings() {
         return List.of(
                 "ALTER TABLE ticket ADD COLUMN drive TEXT",
-                // Kept for good, as project_sequence is.
+                // Never deleted, like project_sequence.
                 "CREATE TABLE project_opening (project TEXT PRIMARY KEY, epoch BIGINT NOT NULL)");
     }
 
-    /** What a receipt and an opener want to know of a host: null of what earlier relays took. */
+    /**
+     * Returns the columns that a receipt and an opener need about a host; they are null in rows of earlier versions of
+     * the relay.
+     */
     private static List<String> parts(String bytes) {
         return List.of(
                 "ALTER TABLE receipt_part ADD COLUMN chain " + bytes, "ALTER TABLE claim ADD COLUMN since BIGINT");
     }
 
-    /** One row a number, so one holder a number; one row a project or slot, so one number for each. */
+    /**
+     * Returns the tables of VLANs and addresses. One row per number gives each number one holder; one row per project
+     * or slot gives each one number.
+     */
     private static List<String> numbers() {
         return List.of(
                 """

@@ -5,16 +5,16 @@ import java.util.Optional;
 import org.cloister.base.encoding.Digest;
 
 /**
- * Who asked for what with a ticket or an opening; it never changes.
+ * Immutable request of a ticket or an opening.
  *
  * @param signer dNSName of the controlling VM, or of the opener
  * @param digest SHA-256 of the payload
- * @param sequence of an opening the drive's epoch and number 0
- * @param cpus on all nodes
- * @param memoryMib on all nodes; 0 where a whole node is asked for
- * @param account charged by Global Slurm
- * @param accepted to the millisecond
- * @param drive of an opening; empty of a ticket
+ * @param sequence for an opening the drive's epoch and number 0
+ * @param cpus number of CPUs on all nodes together
+ * @param memoryMib memory of all nodes together in MiB; 0 where whole nodes are requested
+ * @param account account that the Global Slurm charges
+ * @param accepted time to the millisecond
+ * @param drive the drive of an opening; empty for a ticket
  */
 public record TicketRequest(
         String id,

@@ -8,14 +8,14 @@ import org.cloister.protocol.ticket.TicketState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ticket or an opening and what became of it. Its signed papers are asked for one by one: they are large.
+ * Ticket or opening with its current state. Its signed documents are queried one by one because they are large.
  *
- * @param withdrawn its controlling VM does not want it any more
- * @param submitting when the relay last set out to submit it; null before
- * @param job Global Slurm's id
- * @param nodes Global Slurm's names in the order of slots; empty until it runs
- * @param allocated its allocation is kept
- * @param endText what is to be said of the end
+ * @param withdrawn whether its controlling VM has withdrawn it
+ * @param submitting when the relay last started to submit it; null before
+ * @param job the Global Slurm's job id
+ * @param nodes the Global Slurm's node names in the order of slots; empty until it runs
+ * @param allocated whether its allocation is stored
+ * @param endText text that explains the end
  */
 public record TicketRow(
         TicketRequest request,

@@ -1,6 +1,6 @@
 package org.cloister.relay.state;
 
-/** A ticket that does not come after all earlier ones of its project: most likely an old one, sent again. */
+/** Thrown when a ticket does not follow all earlier ones of its project; most likely it is an old one, sent again. */
 public final class TicketSequenceException extends StateConflictException {
     private static final long serialVersionUID = 1;
 

@@ -13,11 +13,11 @@ import org.cloister.protocol.ticket.TicketState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tickets and openings: open ones, and ended ones for {@link #KEPT}. A setter answers whether it changed anything: nothing changes a
- * ticket that has ended, or leads it back to an earlier state.
+ * Stores tickets and openings: open ones, and ended ones for {@link #KEPT}. A setter returns whether it changed
+ * anything: nothing changes a ticket that has ended or returns it to an earlier state.
  */
 public final class TicketTable {
-    /** How long an ended ticket is kept unless the site says otherwise. */
+    /** Time for which an ended ticket is kept unless the site configures another. */
     public static final Duration KEPT = Duration.ofDays(30);
 
     private static final String COLUMNS = """
@@ -33,12 +33,11 @@ public final class TicketTable {
     /**
      * Records a ticket or an opening as accepted.
      *
-     * @param envelope DSSE, as it came
-     * @param chain the signer's certificates, as they came
-     * @throws DuplicateTicketException if there is one of its id; first of all, so that a repeated ticket is known as
-     *     such
-     * @throws TicketSequenceException if it does not come after all earlier ones of its project, those long forgotten
-     *     too
+     * @param envelope DSSE, as it was received
+     * @param chain the signer's certificates, as they were received
+     * @throws DuplicateTicketException if a ticket of its id exists; checked first, so that a repeated ticket is
+     *     recognised
+     * @throws TicketSequenceException if it does not follow all earlier ones of its project, including deleted ones
      */
     public void insert(TicketRequest request, byte[] envelope, byte[] chain)
             throws RelayDatabaseException, DuplicateTicketException, TicketSequenceException {
@@ -104,12 +103,12 @@ public final class TicketTable {
         }
     }
 
-    /** Epoch of all openings that the project ever had here; 0 if it had none. */
+    /** Returns the highest epoch of all openings that the project ever had here; 0 if it had none. */
     public long highestOpening(String project) throws RelayDatabaseException {
         return sql.number("SELECT epoch FROM project_opening WHERE project = ?", project);
     }
 
-    /** Of all tickets that the project ever had here. */
+    /** Returns the highest sequence of all tickets that the project ever had here. */
     public Optional<TicketSequence> highest(String project) throws RelayDatabaseException {
         return sql.first(
                 columns -> new TicketSequence(columns.getLong(1), columns.getLong(2)),
@@ -117,12 +116,12 @@ public final class TicketTable {
                 project);
     }
 
-    /** What tickets and openings that have not ended ask for. */
+    /** Returns the sum of the requests of open tickets and openings. */
     public OpenTicketUsage usage(String project) throws RelayDatabaseException {
         return usage(project, "");
     }
 
-    /** The same without openings. */
+    /** Returns the same sum without openings. */
     public OpenTicketUsage usageOfTickets(String project) throws RelayDatabaseException {
         return usage(project, " AND drive IS NULL");
     }
@@ -142,7 +141,7 @@ public final class TicketTable {
         return sql.first(TicketTable::row, COLUMNS + "WHERE id = ?", id);
     }
 
-    /** All that have not ended, in the order in which they came. */
+    /** Returns all open tickets and openings, in the order in which they were accepted. */
     public List<TicketRow> open() throws RelayDatabaseException {
         return sql.list(TicketTable::row, COLUMNS + "WHERE state <> 'ended' ORDER BY accepted, epoch, number");
     }
@@ -152,7 +151,7 @@ public final class TicketTable {
                 TicketTable::row, COLUMNS + "WHERE project = ? AND state <> 'ended' ORDER BY epoch, number", project);
     }
 
-    /** Openings of the project that have not ended, the earliest first. */
+    /** Returns the project's open openings, the earliest first. */
     public List<TicketRow> openOpenings(String project) throws RelayDatabaseException {
         return sql.list(
                 TicketTable::row,
@@ -160,7 +159,7 @@ public final class TicketTable {
                 project);
     }
 
-    /** Openings of the project, ended ones too, the newest first. */
+    /** Returns the project's openings, including ended ones, the newest first. */
     public List<TicketRow> newestOpenings(String project, int limit) throws RelayDatabaseException {
         return sql.list(
                 TicketTable::row,
@@ -169,7 +168,7 @@ public final class TicketTable {
                 limit);
     }
 
-    /** What was taken of a project, tickets and openings, ended ones too. */
+    /** Number of accepted tickets and openings of a project and of their nodes, including ended ones. */
     public record AcceptedTotals(String project, long tickets, long nodes) {}
 
     public List<AcceptedTotals> acceptedSince(Instant when) throws RelayDatabaseException {
@@ -179,7 +178,7 @@ public final class TicketTable {
                 when.toEpochMilli());
     }
 
-    /** Of all projects, the first to end first. */
+    /** Returns the ended tickets of all projects, the earliest end first. */
     public List<TicketRow> endedSince(Instant when, int limit) throws RelayDatabaseException {
         return sql.list(
                 TicketTable::row,
@@ -188,27 +187,27 @@ public final class TicketTable {
                 limit);
     }
 
-    /** The DSSE envelope of the ticket or opening. */
+    /** Returns the DSSE envelope of the ticket or opening. */
     public Optional<byte[]> envelope(String id) throws RelayDatabaseException {
         return sql.first(columns -> columns.getBytes(1), "SELECT envelope FROM ticket WHERE id = ?", id);
     }
 
-    /** The newest certificates of who signed it. */
+    /** Returns the newest certificates of its signer. */
     public Optional<byte[]> chain(String id) throws RelayDatabaseException {
         return sql.first(columns -> columns.getBytes(1), "SELECT chain FROM ticket WHERE id = ?", id);
     }
 
-    /** Certificates of the same key, newer than those that came with it. */
+    /** Stores newer certificates of the same key. */
     public boolean updateChain(String id, byte[] chain) throws RelayDatabaseException {
         return changed("chain = ? WHERE id = ? AND state <> 'ended'", chain, id);
     }
 
-    /** The same ticket in another envelope, and the certificates of the key that signed this one. */
+    /** Stores the same ticket in another envelope, with the certificates of the key that signed that envelope. */
     public boolean replaceEnvelope(String id, byte[] envelope, byte[] chain) throws RelayDatabaseException {
         return changed("envelope = ?, chain = ? WHERE id = ? AND state <> 'ended'", envelope, chain, id);
     }
 
-    /** The relay's signed allocation. */
+    /** Returns the relay's signed allocation. */
     public Optional<byte[]> allocation(String id) throws RelayDatabaseException {
         return sql.first(
                 columns -> columns.getBytes(1),
@@ -216,12 +215,19 @@ public final class TicketTable {
                 id);
     }
 
-    /** Before it is submitted, each time: from now on Global Slurm may have it. */
+    /**
+     * Records that the ticket is about to be submitted; called before each try, since the Global Slurm may have the job
+     * from then on.
+     */
     public boolean recordSubmission(String id, Instant when) throws RelayDatabaseException {
         return changed("submitting = ? WHERE id = ? AND state IN ('accepted', 'queued')", when.toEpochMilli(), id);
     }
 
-    /** @param job another one if Slurm lost the first before it had nodes */
+    /**
+     * Records the ticket's job in the Global Slurm.
+     *
+     * @param job another job if Slurm lost the first before it had nodes
+     */
     public boolean recordQueued(String id, long job) throws RelayDatabaseException {
         return changed(
                 "state = 'queued', job = ? WHERE id = ? AND (state = 'accepted' OR state = 'queued' AND job <> ?)",
@@ -230,7 +236,11 @@ public final class TicketTable {
                 job);
     }
 
-    /** @param nodes Global Slurm's names, in the order of slots */
+    /**
+     * Records that the ticket's job has nodes.
+     *
+     * @param nodes the Global Slurm's names, in the order of slots
+     */
     public boolean recordRunning(String id, long job, List<String> nodes) throws RelayDatabaseException {
         return changed(
                 "state = 'running', job = ?, node_names = ? WHERE id = ? AND state IN ('accepted', 'queued')",
@@ -239,7 +249,11 @@ public final class TicketTable {
                 id);
     }
 
-    /** @param envelope DSSE; it is kept once and never replaced, for hosts may have it already */
+    /**
+     * Stores the ticket's allocation.
+     *
+     * @param envelope DSSE; it is stored once and never replaced, because hosts may already have it
+     */
     public boolean recordAllocation(String id, byte[] envelope) throws RelayDatabaseException {
         return changed("allocation = ? WHERE id = ? AND state = 'running' AND allocation IS NULL", envelope, id);
     }
@@ -248,7 +262,9 @@ public final class TicketTable {
         return changed("withdrawn = 1 WHERE id = ? AND state <> 'ended' AND withdrawn = 0", id);
     }
 
-    /** Its addresses are given back by {@link NetworkAllocator#release}, in the same transaction. */
+    /**
+     * Records the end. The caller releases the addresses with {@link NetworkAllocator#release} in the same transaction.
+     */
     public boolean recordEnd(String id, TicketEnd end, String text, Instant when) throws RelayDatabaseException {
         return changed(
                 "state = 'ended', outcome = ?, reason = ?, ended = ? WHERE id = ? AND state <> 'ended'",
@@ -259,11 +275,11 @@ public final class TicketTable {
     }
 
     /**
-     * Removes tickets that ended before {@code when} and hold nothing; {@link #highest} stays, so none of them can come
-     * again.
+     * Deletes tickets that ended before {@code when} and hold no address; {@link #highest} remains, so that none of
+     * them is accepted again.
      *
-     * @param limit of a call, for other work waits for it
-     * @return how many
+     * @param limit maximum number per call, because other work waits for it
+     * @return the number of deleted tickets
      */
     public int forget(Instant when, int limit) throws RelayDatabaseException {
         return sql.update("""

@@ -1,9 +1,9 @@
 package org.cloister.relay.state;
 
 /**
- * What is done whole or not at all.
+ * Work of one transaction, which is committed as a whole or rolled back.
  *
- * @param <X> what else it may end with
+ * @param <X> exception that the work may throw in addition
  */
 @FunctionalInterface
 public interface TransactionWork<T, X extends Exception> {

@@ -20,7 +20,10 @@ import org.cloister.relay.state.TicketRow;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives a ticket's slots the nodes of its job, once each of their hosts is attached, and signs that. On the records' thread. */
+/**
+ * Assigns the nodes of a ticket's job to the ticket's slots once the host of each node is attached, and signs the
+ * allocation. Runs on the records thread.
+ */
 final class AllocationSigner {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationSigner.class);
 
@@ -108,10 +111,10 @@ final class AllocationSigner {
     }
 
     /**
-     * In Slurm's order of nodes; empty while a host is missing.
+     * Returns the slots in Slurm's order of nodes; empty while a host is not attached.
      *
-     * @param askedMib what a VM may have where the site's Slurm does not divide memory
-     * @throws IllegalArgumentException if Slurm's answer makes no slots
+     * @param askedMib memory of a VM in MiB where the site's Slurm does not allocate memory
+     * @throws IllegalArgumentException if Slurm's answer yields no valid slots
      */
     private Optional<List<AllocatedSlot>> slots(TicketRuntimeState ticket, NetworkLease lease, int askedMib) {
         List<AllocatedSlot> slots = new ArrayList<>();

@@ -6,22 +6,25 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Bytes of the audit log that each project has caused since midnight UTC. New work is charged when it is taken, with all that
- * it can cause until its end, so that ends are never refused. No clock: time is an argument. On the records' thread, but for
- * {@link #exhausted}.
+ * Counts the bytes of audit records that each project has caused since midnight UTC. New work is charged when it is
+ * accepted, with all records that it can cause until its end, so that ends are never refused. It has no clock: time is
+ * an argument. Runs on the records thread, except for {@link #exhausted}.
  */
 final class AuditBudget {
-    /** A ticket's own records, each in a group of its own with a head: accepted, queued, running, withdrawn, ended. */
+    /**
+     * Bytes of a ticket's own records, each in a group of its own with a head: accepted, queued, running, withdrawn,
+     * ended.
+     */
     static final long TICKET = 8 * 1024;
-    /** A slot's: given, and claimed and reported with a head each. */
+    /** Bytes of a slot's records: assigned, and claimed and reported with a head each. */
     static final long SLOT = 4 * 1024;
-    /** One record and a head. */
+    /** Bytes of one record and a head. */
     static final long TAKE_OVER = 2 * 1024;
 
     private static final int SMALLEST = 1;
 
     private final long perDay;
-    /** Of projects that had something taken today: those that the site approves. */
+    /** Bytes used by projects for which something was accepted today; only projects that the site approves. */
     private final Map<String, Long> used = new HashMap<>();
 
     private long day = Long.MIN_VALUE;
@@ -31,7 +34,7 @@ final class AuditBudget {
         this.perDay = perDay;
     }
 
-    /** Of a ticket or an opening, until its end. */
+    /** Returns the bytes that tickets or openings can cause until their end. */
     static long cost(long tickets, long nodes) {
         return tickets * TICKET + nodes * SLOT;
     }
@@ -45,12 +48,15 @@ final class AuditBudget {
         return used.getOrDefault(project, 0L);
     }
 
-    /** Whether new work of that cost fits in the project's day. */
+    /** Returns whether new work of that cost fits into the project's budget of the day. */
     boolean hasForWork(String project, long bytes, Instant now) {
         return used(project, now) + bytes <= perDay;
     }
 
-    /** The same for a take-over of what goes on: a quarter more, which new work never has. */
+    /**
+     * Returns whether a take-over of open work fits into the budget of the day plus a quarter; new work never gets that
+     * quarter.
+     */
     boolean hasForTakeOver(String project, Instant now) {
         return used(project, now) + TAKE_OVER <= perDay + perDay / 4;
     }
@@ -60,7 +66,7 @@ final class AuditBudget {
         used.merge(project, bytes, Long::sum);
     }
 
-    /** To be called now and then, for {@link #exhausted}. */
+    /** Updates {@link #exhausted}; must be called periodically. */
     void count(Instant now) {
         begin(now);
         long least = cost(1, SMALLEST);
@@ -68,12 +74,12 @@ final class AuditBudget {
                 used.values().stream().filter(each -> each + least > perDay).count();
     }
 
-    /** Projects whose new work was refused at the last {@link #count}. From any thread. */
+    /** Returns the number of projects whose new work was refused at the last {@link #count}. Thread-safe. */
     int exhausted() {
         return exhausted;
     }
 
-    /** Midnight UTC before this. */
+    /** Returns the last midnight UTC before a time. */
     static Instant midnight(Instant now) {
         return Instant.EPOCH.plus(Duration.ofDays(dayOf(now)));
     }

@@ -22,26 +22,26 @@ import org.cloister.slurm.SlurmUnavailableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Calls to Slurm on threads of their own, a few at a time, and the question how its jobs are, again and again. */
+/** Calls Slurm on its own threads, a few calls at a time, and polls the state of its jobs. */
 final class GlobalSlurmClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GlobalSlurmClient.class);
     private static final int AT_A_TIME = 5;
-    /** Of one project: another's call need not wait for any of them. */
+    /** Concurrent calls of one project: a call of another project need not wait for any of them. */
     private static final int OF_ONE = AT_A_TIME - 1;
-    /** A few for each open ticket. */
+    /** Maximum number of waiting calls: a few for each open ticket. */
     private static final int WAITING = 1 << 20;
-    /** Questions that follow each other closely are one. */
+    /** Pause that merges poll requests in quick succession into one. */
     private static final Duration BREATH = Duration.ofMillis(100);
 
     /**
-     * What Slurm said.
+     * Snapshot of Slurm's jobs.
      *
-     * @param askedNs when it was asked; {@link System#nanoTime}
-     * @param accountedFor tickets that had no job in it, and that accounting was asked about and answered
+     * @param askedNs time of the query; {@link System#nanoTime}
+     * @param accountedFor tickets that had no job in the snapshot and for which accounting answered
      */
     record JobSnapshot(long askedNs, List<GlobalJob> jobs, Set<String> accountedFor, List<GlobalJob> accounted) {}
 
-    /** One of both. */
+    /** Result of a call; exactly one of both is present. */
     record CallResult<T>(Optional<T> value, Optional<Exception> failure) {}
 
     private final GlobalSlurm slurm;
@@ -52,7 +52,7 @@ final class GlobalSlurmClient implements AutoCloseable {
     private volatile long goodNs = System.nanoTime();
     private volatile boolean closed;
 
-    /** @param open ids of tickets that have not ended; while there is none, Slurm is not asked */
+    /** @param open returns the ids of open tickets; while there are none, Slurm is not polled */
     GlobalSlurmClient(GlobalSlurm slurm, Duration period, Supplier<Set<String>> open) {
         this.slurm = slurm;
         this.period = period;
@@ -71,7 +71,11 @@ final class GlobalSlurmClient implements AutoCloseable {
         return slurm.partitions();
     }
 
-    /** @param hearer of each answer, on a thread of the watch's own */
+    /**
+     * Starts the thread that polls Slurm.
+     *
+     * @param hearer receives each snapshot on the polling thread
+     */
     void startPolling(Consumer<JobSnapshot> hearer) {
         daemon(() -> run(hearer), "slurm-watch").start();
     }
@@ -111,7 +115,7 @@ final class GlobalSlurmClient implements AutoCloseable {
         try {
             return new JobSnapshot(now, jobs, missing, slurm.accounted(missing));
         } catch (SlurmUnavailableException e) {
-            // What accounting would say is unknown, and so whether they ended.
+            // Without accounting it is unknown whether these tickets ended.
             LOG.warn("Slurm's accounting does not answer: {}", e.getMessage());
             return new JobSnapshot(now, jobs, Set.of(), List.of());
         }
@@ -125,7 +129,11 @@ final class GlobalSlurmClient implements AutoCloseable {
         call(project, () -> slurm.shares(job), then);
     }
 
-    /** @param failed runs if Slurm did not take it; the next look in its turn sees the job still there */
+    /**
+     * Cancels a job.
+     *
+     * @param failed runs if Slurm did not accept the cancellation; a later poll sees that the job still exists
+     */
     void cancel(String project, long job, Runnable failed) {
         call(
                 project,
@@ -165,12 +173,12 @@ final class GlobalSlurmClient implements AutoCloseable {
         soon.release();
     }
 
-    /** Seconds since Slurm last answered how its jobs are. */
+    /** Returns the seconds since Slurm last answered a poll. */
     int secondsSinceAnswer() {
         return (int) TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - goodNs);
     }
 
-    /** What was begun goes on; nobody hears of it. */
+    /** Stops polling. Running calls continue, but their results are not used. */
     @Override
     public void close() {
         closed = true;

@@ -17,32 +17,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes the relay's records on one thread, those of each project and host by turns: many changes in one transaction, then
- * their events in the audit log as one group, then what follows from them. Events stay in the transaction's outbox until the log
- * has them, so that a crash between the two neither loses one nor writes it twice.
+ * Changes the relay's records on one thread, in turns between projects and hosts: many changes in one transaction, then
+ * their events in the audit log as one group, then the actions that follow. Events stay in the transaction's outbox
+ * until the log has them, so that a crash between the two neither loses an event nor writes it twice.
  */
 final class GroupCommitter implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupCommitter.class);
     private static final int BATCH = 512;
     private static final long RETRY_MS = 1000;
-    /** Whose the relay's own changes are: what Slurm said, what is due, what operators ask. */
+    /** Payer of the relay's own changes: Slurm's answers, periodic tasks, operators' requests. */
     private static final String OWN = "";
-    /** Of one payer in one transaction: no other payer waits for more than this. */
+    /** Maximum number of changes of one payer in one transaction: no other payer waits for more. */
     private static final int BATCH_OF_ONE = 64;
-    /** What one payer's streams can have unanswered is less, but for hosts' claims of its tickets. */
+    /**
+     * Limit of one payer's waiting changes. Its streams can have fewer unanswered messages, apart from hosts' claims of
+     * its tickets.
+     */
     private static final int WAITING = 2048;
-    /** A few for each open ticket. */
+    /** Limit of the relay's own waiting changes: a few for each open ticket. */
     private static final int OWN_WAITING = 1 << 20;
 
-    /** A change. Its refusals are answers, not exceptions. */
+    /** Change of the records. A refusal is an answer, not an exception. */
     interface Change {
         void apply(Context records) throws RelayDatabaseException;
 
-        /** Nothing of it was done. */
+        /** Called when nothing of the change was done. */
         default void onFailure() {}
     }
 
-    /** What a change works on. */
+    /** Transaction and follow-up actions of the changes. */
     static final class Context {
         private final RelayTransaction transaction;
         private final List<AuditEvent> events = new ArrayList<>();
@@ -61,12 +64,12 @@ final class GroupCommitter implements AutoCloseable {
             events.add(event.numbered(transaction.outbox().add(event.json())));
         }
 
-        /** Runs when the change is on disk, on the same thread. */
+        /** Registers an action that runs on the same thread when the change is on disk. */
         void onCommitted(Runnable what) {
             committed.add(what);
         }
 
-        /** Runs when its events, and all before them, are in the log, too. */
+        /** Registers an action that runs when the change's events, and all events before them, are also in the log. */
         void onAudited(Runnable what) {
             audited.add(what);
         }
@@ -74,7 +77,7 @@ final class GroupCommitter implements AutoCloseable {
 
     private final RelayDatabase state;
     private final AuditLogWriter log;
-    /** Guarded by itself. */
+    /** Guarded by its own monitor. */
     private final FairQueue<String, Change> queue = new FairQueue<>(
             2 * OWN_WAITING,
             1,
@@ -87,7 +90,7 @@ final class GroupCommitter implements AutoCloseable {
     private final Thread thread;
     private volatile boolean closed;
 
-    /** Writes what a crash left in the outbox, if the log can be written. */
+    /** Opens the committer and writes the events that a crash left in the outbox, if the log is writable. */
     GroupCommitter(RelayDatabase state, AuditLogWriter log) throws IOException {
         this.state = state;
         this.log = log;
@@ -109,13 +112,13 @@ final class GroupCommitter implements AutoCloseable {
         thread.start();
     }
 
-    /** A change of the relay's own. */
+    /** Adds a change of the relay's own. */
     void add(Change change) {
         add(OWN, change);
     }
 
     /**
-     * A change that somebody asked for; one too many of a payer fails at once.
+     * Adds a change that a party requested; a change above its payer's limit fails at once.
      *
      * @param payer a project, or a host by its name
      */
@@ -130,14 +133,14 @@ final class GroupCommitter implements AutoCloseable {
         }
     }
 
-    /** Changes that wait: for a metric. */
+    /** Returns the number of waiting changes, for a metric. */
     int waiting() {
         synchronized (queue) {
             return queue.size();
         }
     }
 
-    /** The next changes, of each payer by turns; empty after a while without one. */
+    /** Takes the next changes, in turns between payers; empty if none arrives for a while. */
     private List<FairQueue.Dequeued<String, Change>> next() throws InterruptedException {
         List<FairQueue.Dequeued<String, Change>> batch = new ArrayList<>();
         synchronized (queue) {
@@ -171,7 +174,7 @@ final class GroupCommitter implements AutoCloseable {
         }
     }
 
-    /** All at once; if that fails, one by one, so that one cannot keep the others out. */
+    /** Commits all changes at once; if that fails, one by one, so that one change cannot block the others. */
     private void commit(List<Change> batch) {
         try {
             carryOut(batch);
@@ -214,7 +217,10 @@ final class GroupCommitter implements AutoCloseable {
         follow(change::onFailure);
     }
 
-    /** What the log has not yet, oldest first. What waits for that waits on if it cannot be written. */
+    /**
+     * Writes the events that the log does not have yet, oldest first. If the log cannot be written, the actions that
+     * wait for it remain pending.
+     */
     private void audit() {
         if (!events.isEmpty()) {
             try {
@@ -238,7 +244,7 @@ final class GroupCommitter implements AutoCloseable {
         }
     }
 
-    /** Carries out what waits, and no more. */
+    /** Completes the waiting changes and stops the thread. */
     @Override
     public void close() {
         closed = true;

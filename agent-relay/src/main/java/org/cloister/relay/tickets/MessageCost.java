@@ -6,28 +6,34 @@ import org.cloister.protocol.ticket.AgentTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * What a message costs the relay, in units of {@code project-work}: known from its kind and length, before a key is tried. A unit
- * is about a question to the database.
+ * Computes what a message costs the relay, in units of {@code project-work}: from its kind and length, before any
+ * signature is verified. One unit is about one database query.
  */
 final class MessageCost {
-    /** Of a chain of three certificates: four signatures of P-384, its own among them. */
+    /** Cost of a chain of three certificates: four P-384 signatures, its own among them. */
     static final long CHAIN = 12;
-    /** Added to what was refused: a party that asks for nothing good waits longer for its next turn. */
+    /**
+     * Added to the cost of a refused message: a party that sends only invalid requests waits longer for its next turn.
+     */
     static final long REFUSED = 8;
 
     private static final long QUESTION = 1;
     private static final long SIGNATURE = 4;
-    /** An envelope with one signature is no longer; another one needs as much at least. */
+    /** Maximum length of an envelope with one signature; each further signature needs at least {@link #ENTRY} bytes. */
     private static final int ENVELOPE = 1200;
 
     private static final int ENTRY = 200;
 
-    /** Of any message. */
+    /** Highest cost of any message. */
     static final long DEAREST = CHAIN + SIGNATURE + SIGNATURE * ((Ticket.MAX_BYTES - ENVELOPE) / ENTRY);
 
     private MessageCost() {}
 
-    /** @param seen the chain that the party has shown here before */
+    /**
+     * Returns the cost of a message.
+     *
+     * @param seen the chain that the party has shown here before
+     */
     static long of(AgentTicketMessage message, List<ByteString> seen) {
         if (message instanceof AgentTicketMessage.Proof proof) {
             return CHAIN + envelope(proof.signed());
@@ -50,7 +56,7 @@ final class MessageCost {
         return shown.equals(seen) ? 0 : CHAIN;
     }
 
-    /** Each signature in it may be one to try; what is longer than a ticket is refused unread. */
+    /** Assumes that each signature must be tried; an envelope longer than a ticket is refused without parsing. */
     private static long envelope(ByteString envelope) {
         int bytes = Math.min(envelope.size(), Ticket.MAX_BYTES);
         return SIGNATURE + SIGNATURE * Math.max(0, (bytes - ENVELOPE) / ENTRY);

@@ -7,9 +7,10 @@ import org.cloister.transport.link.MessageFraming;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets messages of a stream in one at a time: the next one when the last one was checked, while fewer than {@code unanswered}
- * wait for their answers to be written, and while few bytes of answers are unwritten. What may not come in yet stays bytes, which
- * the stream's window bounds. On the stream's event loop, but for methods that say otherwise.
+ * Admits the messages of a stream one at a time: the next one when the last one was checked, while fewer than
+ * {@code unanswered} messages wait for their answers to be written, and while few bytes of answers are unwritten.
+ * Messages that are not admitted yet stay bytes, which the stream's window bounds. Must be used on the stream's event
+ * loop, except for methods that say otherwise.
  */
 final class MessageFlowControl {
     private final Channel stream;
@@ -22,7 +23,7 @@ final class MessageFlowControl {
         this.stream = stream;
     }
 
-    /** The handler that reads the stream's messages through this gate. */
+    /** Returns the handler that reads the stream's messages under this control. */
     MessageFraming messages() {
         MessageFraming framing =
                 new MessageFraming(ProtocolLimits.AGENT_TICKET_MESSAGE_BYTES, AgentTicketMessage::read, this::isOpen);
@@ -34,13 +35,13 @@ final class MessageFlowControl {
         return !checking && unanswered < ProtocolLimits.UNANSWERED && unwritten <= ProtocolLimits.UNWRITTEN_BYTES;
     }
 
-    /** A message came in. */
+    /** Records that a message was read. */
     void onMessage() {
         checking = true;
         unanswered++;
     }
 
-    /** The message that came in last is handed on; it may still be unanswered. From any thread. */
+    /** Records that the last message was checked and passed on; it may still be unanswered. Thread-safe. */
     void onChecked() {
         stream.eventLoop().execute(() -> {
             checking = false;
@@ -48,19 +49,19 @@ final class MessageFlowControl {
         });
     }
 
-    /** An answer of so many bytes is about to be written. */
+    /** Records that an answer of so many bytes is about to be written. */
     void onWriteStarted(int bytes) {
         unwritten += bytes;
     }
 
-    /** The answer is written, or never will be. */
+    /** Records that the answer was written or never will be. */
     void onWritten(int bytes) {
         unwritten -= bytes;
         unanswered--;
         resume();
     }
 
-    /** Nothing is to be answered to one message. From any thread. */
+    /** Records that one message gets no answer. Thread-safe. */
     void onSkipped() {
         stream.eventLoop().execute(() -> onWritten(0));
     }

@@ -14,7 +14,7 @@ import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.SlotRecords;
 import org.cloister.relay.state.TicketRow;
 
-/** Tells a project's people how its openings stand: changes nothing. */
+/** Reports the state of a project's openings to its people; changes nothing. */
 final class OpeningReports {
     private final TicketContext office;
 

@@ -5,7 +5,7 @@ import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.protocol.ticket.QuotaUsage;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 
-/** What a project may have and has, as it is told. */
+/** Builds the messages that report a project's quota and its usage. */
 final class QuotaMessages {
     private QuotaMessages() {}
 

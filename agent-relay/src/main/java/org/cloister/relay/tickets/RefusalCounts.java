@@ -12,29 +12,29 @@ import org.cloister.protocol.audit.AuditField;
 import org.cloister.protocol.ticket.TicketClause;
 
 /**
- * Counts refusals of signed tickets and openings, so that the audit log has one record for each project, kind and clause a
- * minute however many there are. No clock: time is an argument. On the records' thread.
+ * Counts refusals of signed tickets and openings, so that the audit log has at most one record per minute for each
+ * project, kind and clause. It has no clock: time is an argument. Runs on the records thread.
  */
 final class RefusalCounts {
-    /** What one record counts. A relay that is killed loses the counts of one such span at most. */
+    /** Time that one record covers. A relay that is killed loses the counts of one such span at most. */
     static final Duration SPAN = Duration.ofMinutes(1);
 
-    /** Of projects whose documents the relay has: only their signatures hold. */
+    /** Counts of projects whose documents the relay has: only their signatures can be verified. */
     private final Map<Key, Counted> counts = new LinkedHashMap<>();
 
     /**
-     * What is counted together.
+     * Refusals that are counted together.
      *
-     * @param kind of the audit record
+     * @param kind kind of the audit record
      */
     record Key(String kind, String project, TicketClause clause) {}
 
     /**
-     * Refusals that no record has yet.
+     * Refusals that are not in a record yet.
      *
-     * @param since when the first of them was refused
+     * @param since time of the first of them
      * @param signer the key's id, if one key signed all of them
-     * @param ticket the id, if it is one
+     * @param ticket the ticket's id, if all of them concern one ticket
      */
     record Counted(Key key, long count, Instant since, Optional<String> signer, Optional<String> ticket) {
         AuditEvent event(Instant now) {
@@ -52,7 +52,11 @@ final class RefusalCounts {
         }
     }
 
-    /** @param signer id of the key that signed it */
+    /**
+     * Counts one refusal.
+     *
+     * @param signer id of the key that signed it
+     */
     void add(Key key, String signer, String ticket, Instant now) {
         counts.merge(
                 key,
@@ -61,7 +65,7 @@ final class RefusalCounts {
                         key, before.count + 1, before.since, before.signer.filter(signer::equals), Optional.empty()));
     }
 
-    /** Those whose span is over; after a clock was set back, at once. */
+    /** Returns the counts whose span is over; if the clock was set back, at once. */
     List<Counted> due(Instant now) {
         return counts.values().stream()
                 .filter(each -> now.isBefore(each.since) || !now.isBefore(each.since.plus(SPAN)))
@@ -72,7 +76,7 @@ final class RefusalCounts {
         return List.copyOf(counts.values());
     }
 
-    /** A record has them now; what came since is counted from here on. */
+    /** Removes the counts that were recorded; refusals since then are counted from now on. */
     void markWritten(Counted recorded, Instant now) {
         counts.computeIfPresent(
                 recorded.key,

@@ -6,7 +6,7 @@ import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketRefusedException;
 
-/** What the office says no with. */
+/** Builds the messages that refuse a request. */
 final class RefusalMessages {
     private RefusalMessages() {}
 
@@ -18,7 +18,7 @@ final class RefusalMessages {
         return new RelayTicketMessage.Refused(ticket, clause, text);
     }
 
-    /** In the place of an answer that is too long while so much waits. */
+    /** Refuses an answer that is too long for the bytes that already wait to be written. */
     static RelayTicketMessage.Refused tooManyUnreadBytes(String ticket, int bytes) {
         return of(
                 ticket,
@@ -28,7 +28,7 @@ final class RefusalMessages {
                         + ProtocolLimits.UNWRITTEN_PROJECT_BYTES + " of a project; read them and ask again");
     }
 
-    /** To a message whose turn came too late, since its project asks for more than its share. */
+    /** Refuses a message whose turn came too late because its project exceeds its share of work. */
     static RelayTicketMessage.Refused workLimitReached(String ticket, String payer) {
         return of(
                 ticket,

@@ -8,23 +8,23 @@ import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.ticket.ProjectTrustBundle;
 
-/** What the office asks the relay around it. From any thread. */
+/** Gives the ticket code access to the rest of the relay. Thread-safe. */
 public interface RelayContext {
-    /** Whom the site serves now, and how much of it. */
+    /** Returns the project's approval if it is valid now. */
     Optional<ProjectApproval> approval(String project);
 
     TrustStore trustStore();
 
     /**
-     * What was delivered of a project.
+     * Returns the documents that were delivered for a project.
      *
-     * @param anchor whose revocation list goes along, if it is known
+     * @param anchor issuer of the revocation list to include, if known
      */
     ProjectTrustBundle trustBundle(String project, Optional<VerificationKey> anchor);
 
-    /** Whether circuits to a name find an agent that is attached. */
+    /** Returns whether an attached agent serves circuits to the name. */
     boolean isServed(CertificateName name);
 
-    /** The host of a node of Global Slurm, if it is attached. */
+    /** Returns the host of a node of the Global Slurm, if it is attached. */
     Optional<CertifiedIdentity> host(String node);
 }

@@ -16,7 +16,7 @@ import org.cloister.relay.state.TicketRow;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who signed tickets and openings, and whether that still counts. */
+/** Determines who signed tickets and openings, and whether the signer is still trusted. */
 final class SignerIdentities {
     private static final Logger LOG = LoggerFactory.getLogger(SignerIdentities.class);
 
@@ -29,8 +29,8 @@ final class SignerIdentities {
     }
 
     /**
-     * As it was believed when the ticket came, or when newer certificates took the place of those that came with it:
-     * certificates are short, and a ticket may wait for days.
+     * Returns the signer as verified at the time when the ticket was accepted, or when newer certificates replaced
+     * those that came with it: certificates are short-lived, and a ticket may wait for days.
      */
     Optional<CertifiedIdentity> of(RelayTransaction transaction, TicketRow row) throws RelayDatabaseException {
         List<byte[]> chain = TicketRecords.decodeChain(
@@ -49,7 +49,7 @@ final class SignerIdentities {
         }
     }
 
-    /** Whose revocation list decides on a chain now; empty for one that does not hold now. */
+    /** Returns the issuer whose revocation list applies to a chain; empty for a chain that is not valid now. */
     Optional<VerificationKey> anchor(List<ByteString> chain) {
         try {
             CertificateChain shown = CertificateChain.parse(
@@ -61,7 +61,10 @@ final class SignerIdentities {
         }
     }
 
-    /** A certificate that has ended since takes nothing back; one that is revoked does, and so does the site. */
+    /**
+     * Returns whether the signer is still trusted. The expiry of a certificate does not end a ticket; revocation and
+     * the end of the site's approval do.
+     */
     boolean isTrusted(Optional<CertifiedIdentity> signed) {
         if (signed.isEmpty()) {
             return false;

@@ -23,9 +23,9 @@ import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.SlotRecords;
 import org.cloister.relay.state.TicketRow;
 
-/** What hosts ask and say: a slot for a job step, and their part of the receipt. */
+/** Handles the messages of hosts: a claim to a slot for a job step, and a statement for the receipt. */
 final class SlotClaims {
-    /** Of a host's part of a receipt, in its envelope. */
+    /** Maximum size in bytes of a host's statement in its envelope. */
     static final int MAX_PART = 12 * 1024;
 
     static final String PART_TYPE = "application/vnd.in-toto+json";
@@ -44,13 +44,13 @@ final class SlotClaims {
         office.commits.add(payer(host, ticket), new Claim(host, ticket, job));
     }
 
-    /** Whose turn it takes: the project's that waits for it, if the ticket is open. */
+    /** Returns whose turn the claim uses: that of the project that waits for it, if the ticket is open. */
     private String payer(TicketPeer host, String ticket) {
         TicketRuntimeState open = office.openTickets.get(ticket);
         return open == null ? host.payer() : open.project;
     }
 
-    /** A job step is faster than the question to Slurm: its host waits for the allocation. */
+    /** Claim of a slot. A job step starts before the relay has polled Slurm, so its host waits for the allocation. */
     private final class Claim implements GroupCommitter.Change {
         private final TicketPeer host;
         private final String ticket;
@@ -85,7 +85,7 @@ final class SlotClaims {
         }
     }
 
-    /** Of a ticket whose allocation is signed. */
+    /** Answers a claim to a ticket whose allocation is signed. */
     void answerClaim(GroupCommitter.Context records, TicketPeer host, TicketRow row, long job)
             throws RelayDatabaseException {
         byte[] envelope = records.transaction().tickets().allocation(row.id()).orElseThrow();
@@ -191,7 +191,7 @@ final class SlotClaims {
                 () -> host.answer(new RelayTicketMessage.StatementStored(ticket, report.slot(), office.head())));
     }
 
-    /** Of a ticket's receipt, as far as they came. */
+    /** Returns the hosts' statements of a ticket's receipt that have been received. */
     static List<RelayTicketMessage.ForwardedStatement> statements(RelayTransaction records, String ticket)
             throws RelayDatabaseException {
         Map<String, SlotRecords.StoredStatement> kept = records.slots().statements(ticket);

@@ -30,7 +30,7 @@ import org.cloister.relay.state.TicketSequence;
 import org.cloister.relay.state.TicketSequenceException;
 import org.cloister.relay.state.TicketTable;
 
-/** A ticket or an opening whose signature holds, to be taken or refused. */
+/** Admits or refuses a ticket or an opening whose signature was verified. */
 final class TicketAdmission implements GroupCommitter.Change {
     private final TicketContext office;
     private final TicketJobTracker following;
@@ -40,10 +40,10 @@ final class TicketAdmission implements GroupCommitter.Change {
     private final SignedRequest signed;
 
     /**
-     * What came.
+     * Received ticket or opening.
      *
-     * @param chain that the party showed
-     * @param signed what the envelope holds
+     * @param chain the chain that the party showed
+     * @param signed content of the envelope
      */
     record Submission(List<ByteString> chain, ByteString envelope, SignedRequest signed) {
         Submission {
@@ -78,7 +78,7 @@ final class TicketAdmission implements GroupCommitter.Change {
         }
     }
 
-    /** An answer was lost: the same ticket gets it again. */
+    /** Answers a repeated ticket, whose first answer was lost, once more. */
     private void again(GroupCommitter.Context records, TicketRow row)
             throws RelayDatabaseException, TicketRefusedException {
         if (!row.request().digest().equals(signed.digest())) {
@@ -91,7 +91,10 @@ final class TicketAdmission implements GroupCommitter.Change {
         records.onAudited(() -> party.answer(update));
     }
 
-    /** A controlling VM that was opened anew answers for what one before it, of its name, has signed with a key that is gone. */
+    /**
+     * Transfers a ticket to a controlling VM of the same name from a later opening, because the key that signed the
+     * ticket no longer exists.
+     */
     private void takeOver(GroupCommitter.Context records, TicketRow row, long life)
             throws RelayDatabaseException, TicketRefusedException {
         TicketRuntimeState ticket = office.openTickets.get(id());
@@ -169,13 +172,13 @@ final class TicketAdmission implements GroupCommitter.Change {
                     .orElse(TicketPosition.NONE);
             TicketVerifier.require(ticket, newest, approval, TicketRecords.usage(tickets.usage(project)), now);
         } else if (signed instanceof SignedOpening opening) {
-            // Those that are open end before it runs.
+            // Open openings end before this one runs.
             QuotaUsage besides = TicketRecords.usage(tickets.usageOfTickets(project));
             TicketVerifier.require(opening, tickets.highestOpening(project), approval, besides, now);
         }
     }
 
-    /** A restart finds them by their epochs. */
+    /** Stops the project's earlier openings. After a restart they are found by their epochs. */
     private void supersede(GroupCommitter.Context records) throws RelayDatabaseException {
         for (TicketRow each : records.transaction().tickets().openOpenings(signed.project())) {
             if (!each.id().equals(id())) {
@@ -321,7 +324,10 @@ final class TicketAdmission implements GroupCommitter.Change {
                 .with(AuditField.TICKET, id());
     }
 
-    /** Counted here, and recorded with the others of its minute: whoever may sign must not fill the disk with refusals. */
+    /**
+     * Counts the refusal, which is recorded with the others of its minute: a party with a valid key must not fill the
+     * disk with refusals.
+     */
     private void refuse(GroupCommitter.Context records, TicketRefusedException why) {
         boolean opening = signed instanceof SignedOpening;
         RefusalCounts.Key key =

@@ -19,7 +19,10 @@ import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.TicketRow;
 
-/** What controlling VMs and openers ask: to take a ticket or an opening, to take it back, how it stands. */
+/**
+ * Handles the requests of controlling VMs and openers: to accept a ticket or an opening, to withdraw it, and to report
+ * its state.
+ */
 final class TicketCommands {
     static final String DRAINING = "draining";
 
@@ -44,7 +47,7 @@ final class TicketCommands {
         }
     }
 
-    /** Of a device, with its person's chain. */
+    /** Submits an opening from a device, with its person's chain. */
     void submitOpening(TicketPeer device, List<ByteString> chain, ByteString envelope) {
         try {
             CertifiedIdentity opener = opener(device, chain);
@@ -75,7 +78,7 @@ final class TicketCommands {
         try {
             Optional<CertifiedIdentity> seen = device.verifiedChain(chain);
             if (seen.isPresent()) {
-                // Verified on this stream: what may have changed is whether it still holds.
+                // This stream has verified the chain already; only revocation or expiry may have changed.
                 office.relay.trustStore().require(seen.get());
                 return seen.get();
             }
@@ -96,7 +99,7 @@ final class TicketCommands {
         return opener;
     }
 
-    /** Before any key is tried. */
+    /** Checks the claimed name before any signature is verified. */
     private static void requireOwn(TicketPeer device, String subject, CertificateName claimed)
             throws TicketRefusedException {
         if (!claimed.equals(device.signerName())) {
@@ -109,7 +112,10 @@ final class TicketCommands {
         }
     }
 
-    /** What was asked may wait for longer than a certificate holds: its hosts want the newest of the key that signed it. */
+    /**
+     * Stores the newest certificates of a signer's key with its open tickets: a ticket may wait for longer than a
+     * certificate is valid, and its hosts need valid certificates.
+     */
     void updateSignerChain(CertifiedIdentity signer, List<ByteString> chain) {
         byte[] kept = TicketRecords.encodeChain(chain);
         office.commits.add(TicketPeer.payer(signer.name()), records -> {
@@ -159,7 +165,7 @@ final class TicketCommands {
                         .by(signer.key().id()));
             }
             RelayTicketMessage.Update update = office.update(records.transaction(), row.get());
-            // Ends go on whether or not the log can be written.
+            // Ends continue whether or not the log can be written.
             records.onCommitted(following::onWithdrawal);
             records.onAudited(() -> party.answer(update));
         }
@@ -196,7 +202,10 @@ final class TicketCommands {
         });
     }
 
-    /** Of its project, and of its kind: openings are the openers', tickets the controlling VM's. */
+    /**
+     * Returns the ticket if it is of the party's project and kind: openings belong to openers, tickets to controlling
+     * VMs.
+     */
     private static Optional<TicketRow> own(RelayTransaction records, CertifiedIdentity who, String ticket)
             throws RelayDatabaseException {
         boolean opens = who.role() == CertificateRole.DEVICE;

@@ -19,7 +19,10 @@ import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.TicketRow;
 
-/** What the parts of the office share: the records, who listens, and how an end is written. */
+/**
+ * State and services that the classes of this package share, such as the records, the listeners and the recording of
+ * ends.
+ */
 final class TicketContext {
     final TicketLifecycleSettings terms;
     final RelayContext relay;
@@ -31,7 +34,7 @@ final class TicketContext {
     final RefusalCounts refusals = new RefusalCounts();
     final AuditBudget budget;
     final VmLocations vmLocations = new VmLocations();
-    /** Of open tickets, by id. What is in them is the records' thread's. */
+    /** Runtime state of open tickets, by id. Only the records thread uses the values. */
     final Map<String, TicketRuntimeState> openTickets = new ConcurrentHashMap<>();
 
     TicketContext(
@@ -58,7 +61,7 @@ final class TicketContext {
         return ByteString.copyFrom(log.head().envelope().bytes());
     }
 
-    /** The relay's own certificates, the leaf first. */
+    /** Returns the relay's own certificates, the leaf first. */
     List<ByteString> chain() {
         List<ByteString> chain = new ArrayList<>();
         try {
@@ -71,7 +74,7 @@ final class TicketContext {
         return chain;
     }
 
-    /** Writes what was counted, in the outbox at least: it comes into the log when that can be written. */
+    /** Writes the counted refusals to the outbox; they reach the log when it can be written. */
     void recordRefusals(GroupCommitter.Context records, List<RefusalCounts.Counted> counted)
             throws RelayDatabaseException {
         Instant now = now();
@@ -81,7 +84,7 @@ final class TicketContext {
         }
     }
 
-    /** An event about a ticket. */
+    /** Returns an event about a ticket. */
     AuditEvent event(String kind, TicketRow row) {
         return AuditEvent.of(now(), kind)
                 .with(AuditField.PROJECT, row.request().project())
@@ -101,14 +104,14 @@ final class TicketContext {
                 head());
     }
 
-    /** Tells who signed a ticket how it stands, once that is recorded. */
+    /** Sends a ticket's state to its signer once that state is recorded. */
     void sendUpdate(GroupCommitter.Context records, String ticket) throws RelayDatabaseException {
         TicketRow row = records.transaction().tickets().byId(ticket).orElseThrow();
         RelayTicketMessage.Update update = update(records.transaction(), row);
         records.onAudited(() -> listeners.sendUpdate(row.request().signer(), ticket, update));
     }
 
-    /** Ends a ticket, whatever it was doing: its numbers rest, and whoever waits for it hears why. */
+    /** Ends a ticket in any state: releases its numbers, and notifies the parties that wait for it of the reason. */
     void recordEnd(GroupCommitter.Context records, TicketRow row, TicketEnd end, String text)
             throws RelayDatabaseException {
         String said = text.isEmpty() ? end.toString() : text;

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows open tickets in Global Slurm: does what {@link TicketReconciler} decides, and writes down what came of it.
- * Methods without a note run on the records' thread.
+ * Tracks open tickets in the Global Slurm: performs the steps that {@link TicketReconciler} returns, and records the
+ * results. Methods without a note run on the records thread.
  */
 final class TicketJobTracker {
     private static final Logger LOG = LoggerFactory.getLogger(TicketJobTracker.class);
@@ -36,7 +36,7 @@ final class TicketJobTracker {
     private final TicketContext office;
     private final Optional<GlobalSlurmClient> slurm;
     private final AllocationSigner assigning;
-    /** What waits for the records' thread. */
+    /** Newest snapshot that waits for the records thread. */
     private final AtomicReference<Optional<GlobalSlurmClient.JobSnapshot>> newest =
             new AtomicReference<>(Optional.empty());
 
@@ -46,12 +46,12 @@ final class TicketJobTracker {
         this.assigning = new AllocationSigner(office, this);
     }
 
-    /** From any thread. */
+    /** Thread-safe. */
     boolean hasSlurm() {
         return slurm.isPresent();
     }
 
-    /** From any thread. */
+    /** Thread-safe. */
     boolean hasControllers() {
         return slurm.isPresent() && slurm.get().partitions().controllers().isPresent();
     }
@@ -60,14 +60,17 @@ final class TicketJobTracker {
         return assigning;
     }
 
-    /** A new ticket: nothing of it was ever sent. */
+    /** Tracks a new ticket, of which nothing was submitted. */
     void track(TicketRow row, CertifiedIdentity signer) {
         long now = System.nanoTime();
         office.openTickets.put(
                 row.id(), new TicketRuntimeState(row.id(), row.request().project(), Optional.of(signer), now, now));
     }
 
-    /** One that another process of the relay took: what that sent may still be on its way. */
+    /**
+     * Tracks a ticket that another process of the relay accepted: submissions of that process may still arrive at
+     * Slurm.
+     */
     void resume(TicketRow row, Optional<CertifiedIdentity> signer) {
         long now = System.nanoTime();
         office.openTickets.put(
@@ -80,7 +83,7 @@ final class TicketJobTracker {
                         now + office.terms.times().submissionSettleTime().toNanos()));
     }
 
-    /** An opening came after it: a controlling VM's address is one VM's. */
+    /** Stops an opening because a later one was accepted: a controlling VM's address belongs to one VM. */
     void supersede(TicketRow row) {
         TicketRuntimeState ticket = office.openTickets.get(row.id());
         if (ticket != null) {
@@ -88,7 +91,7 @@ final class TicketJobTracker {
         }
     }
 
-    /** Its record says that it may be there from now on. */
+    /** Submits the ticket's job. The record states first that Slurm may have the job from then on. */
     void submit(String id) {
         TicketRuntimeState ticket = office.openTickets.get(id);
         if (ticket == null || ticket.busy || slurm.isEmpty()) {
@@ -141,7 +144,7 @@ final class TicketJobTracker {
         });
     }
 
-    /** Of an opening: that no earlier one of the project goes on. */
+    /** Returns whether no earlier opening of the project is open; true for tickets. */
     private static boolean isFirst(GroupCommitter.Context records, TicketRow row) throws RelayDatabaseException {
         return !row.isOpening()
                 || records.transaction().tickets().openOpenings(row.request().project()).stream()
@@ -176,12 +179,12 @@ final class TicketJobTracker {
             throws RelayDatabaseException {
         office.recordEnd(records, row, end, text);
         if (row.isOpening()) {
-            // Another one may wait for this.
+            // Another opening may wait for this end.
             records.onCommitted(this::onWithdrawal);
         }
     }
 
-    /** What sbatch said; from any thread. */
+    /** Records the result of sbatch. Thread-safe. */
     private void submitted(String id, GlobalSlurmClient.CallResult<Long> answer) {
         office.commits.add(new GroupCommitter.Change() {
             @Override
@@ -235,14 +238,14 @@ final class TicketJobTracker {
     }
 
     /**
-     * A withdrawal was recorded. The next look cancels what has the ticket's name: a slurmctld that was killed may have given
-     * the number that the record has to another job.
+     * Reacts to a recorded withdrawal by polling soon. The next poll cancels the jobs that have the ticket's name: a
+     * slurmctld that was killed may have given the recorded job id to another job.
      */
     void onWithdrawal() {
         slurm.ifPresent(GlobalSlurmClient::pollSoon);
     }
 
-    /** To be ended for this reason. */
+    /** Marks the ticket to be ended for this reason. */
     void stop(TicketRuntimeState ticket, TicketEnd why) {
         if (ticket.stop.isEmpty()) {
             ticket.stop = Optional.of(why);
@@ -251,7 +254,7 @@ final class TicketJobTracker {
         }
     }
 
-    /** A host asks before the allocation is signed. */
+    /** Keeps a host's claim that arrives before the allocation is signed. */
     void awaitAllocation(String id, TicketRuntimeState.PendingClaim waiting) {
         TicketRuntimeState ticket = office.openTickets.get(id);
         if (ticket == null) {
@@ -262,10 +265,10 @@ final class TicketJobTracker {
         }
     }
 
-    /** What Slurm said; from any thread. */
+    /** Processes a snapshot of Slurm's jobs. Thread-safe. */
     void onJobSnapshot(GlobalSlurmClient.JobSnapshot look) {
         if (newest.getAndSet(Optional.of(look)).isPresent()) {
-            // The change that waits takes the newest.
+            // The change that waits uses the newest snapshot.
             return;
         }
         office.commits.add(new GroupCommitter.Change() {
@@ -346,7 +349,7 @@ final class TicketJobTracker {
         jobs.forEach(job -> slurm.get().cancel(its.project, job, again));
     }
 
-    /** Nodes first need their shares, which Slurm has to be asked for. */
+    /** Assigns the job's nodes; their CPUs and memory are first queried from Slurm. */
     private void assign(GroupCommitter.Context records, TicketRow row, TicketRuntimeState ticket, GlobalJob job)
             throws RelayDatabaseException {
         if (!ticket.shares.isEmpty()) {

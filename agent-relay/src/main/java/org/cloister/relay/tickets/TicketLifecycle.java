@@ -34,7 +34,7 @@ import org.cloister.relay.state.TicketTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where tickets and openings are taken, followed and ended. From any thread. */
+/** Accepts tickets and openings, tracks their jobs and records their ends. Thread-safe. */
 public final class TicketLifecycle implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TicketLifecycle.class);
     private static final int RECENT = 1000;
@@ -51,18 +51,18 @@ public final class TicketLifecycle implements AutoCloseable {
     private final SignerIdentities signers;
     /** Streams of controlling VMs, whose certificates are not those of their links. */
     private final RevocableSessions<TicketPeer> proved = new RevocableSessions<>();
-    /** Since when projects have had nothing to hold their VLANs for; on the records' thread. */
+    /** Time since when projects have needed no VLAN, by project; used on the records thread only. */
     private final Map<String, Long> idle = new HashMap<>();
 
-    /** A look waits for the records' thread. */
+    /** Flag that is set while a periodic check waits for the records thread. */
     private final AtomicBoolean looking = new AtomicBoolean();
 
     private long keptNs = System.nanoTime();
 
     /**
-     * Takes up what an earlier process of the relay left.
+     * Resumes the tickets that an earlier process of the relay left.
      *
-     * @param slurm empty for a relay that takes no tickets
+     * @param slurm empty for a relay that accepts no tickets
      */
     public TicketLifecycle(
             TicketLifecycleSettings terms,
@@ -105,16 +105,20 @@ public final class TicketLifecycle implements AutoCloseable {
         this.slurm.ifPresent(calls -> calls.startPolling(following::onJobSnapshot));
     }
 
-    /** @param chain that a controlling VM showed; empty for others */
+    /**
+     * Registers a party and sends the welcome.
+     *
+     * @param chain the chain that a controlling VM showed; empty for others
+     */
     void addPeer(TicketPeer party, List<ByteString> chain) {
         boolean controller = party.identity().role() == CertificateRole.CONTROLLER;
         if (controller) {
-            // Others' links end by themselves.
+            // The links of other parties close by themselves.
             proved.add(party, party.identity());
             orders.updateSignerChain(party.identity(), chain);
         }
         office.listeners.add(party);
-        // Others have seen it in their links' handshakes.
+        // Other parties have seen the relay's chain in their links' handshakes.
         party.sendUpdate(
                 "welcome", new RelayTicketMessage.Welcome(office.head(), controller ? office.chain() : List.of()));
     }
@@ -124,7 +128,11 @@ public final class TicketLifecycle implements AutoCloseable {
         proved.remove(party);
     }
 
-    /** @param chain that the party showed; empty for one whose link said who it is */
+    /**
+     * Dispatches a message by its kind and the party's role.
+     *
+     * @param chain the chain that the party showed; empty for a party that its link authenticated
+     */
     void onMessage(TicketPeer party, List<ByteString> chain, AgentTicketMessage message) {
         CertificateRole role = party.identity().role();
         if (message instanceof AgentTicketMessage.Submit order && role == CertificateRole.CONTROLLER) {
@@ -174,12 +182,12 @@ public final class TicketLifecycle implements AutoCloseable {
         });
     }
 
-    /** Writes what happened elsewhere in the relay into the audit log. */
+    /** Writes an event of another part of the relay to the audit log. */
     public void record(AuditEvent event) {
         office.commits.add(records -> records.event(event));
     }
 
-    /** The same of the last that happens: with what was counted until then. */
+    /** Writes the last event, and before it the refusals that were counted until then. */
     public void recordLast(AuditEvent event) {
         office.commits.add(records -> {
             office.recordRefusals(records, office.refusals.all());
@@ -187,12 +195,12 @@ public final class TicketLifecycle implements AutoCloseable {
         });
     }
 
-    /** The newest signed head of the audit log, an envelope. */
+    /** Returns the newest signed head of the audit log, an envelope. */
     public ByteString head() {
         return office.head();
     }
 
-    /** Called once a second: ends tickets of those who are believed no more, and keeps the records. */
+    /** Ends the tickets of signers that are no longer trusted, and maintains the records; called once a second. */
     public void runPeriodicChecks() {
         for (RevocableSessions.RevokedSession<TicketPeer> each :
                 office.relay.trustStore().removeRevoked(proved)) {
@@ -203,7 +211,7 @@ public final class TicketLifecycle implements AutoCloseable {
             each.what().close();
         }
         if (!looking.compareAndSet(false, true)) {
-            // The last one still waits for a disk that stalls.
+            // The previous check still waits for a stalled disk.
             return;
         }
         office.commits.add(new GroupCommitter.Change() {
@@ -258,7 +266,7 @@ public final class TicketLifecycle implements AutoCloseable {
         }
     }
 
-    /** Takes no new tickets, or takes them again; a restart does not change it. */
+    /** Stops or resumes the acceptance of new tickets; the setting persists across restarts. */
     public CompletableFuture<Boolean> drain(boolean on) {
         return ask(records -> {
             boolean was =
@@ -275,11 +283,11 @@ public final class TicketLifecycle implements AutoCloseable {
         });
     }
 
-    /** For operators. */
+    /** Status for operators. */
     public record Status(
             List<TicketRow> tickets, boolean draining, NetworkAllocator.VlanCounts vlans, boolean auditWritable) {}
 
-    /** Open tickets, and those that ended since. */
+    /** Returns open tickets, and those that ended since a time. */
     public CompletableFuture<Status> status(Instant since) {
         return ask(records -> {
             RelayTransaction transaction = records.transaction();
@@ -314,27 +322,27 @@ public final class TicketLifecycle implements AutoCloseable {
         return answer;
     }
 
-    /** The host of this VM; empty while none has claimed its slot, or an opening of it that runs. */
+    /** Returns the host of this VM; empty while no host has claimed its slot or its running opening. */
     public Optional<CertificateName> hostOf(CertificateName vm) {
         return office.vmLocations.findHost(vm);
     }
 
-    /** Open tickets: for a metric. */
+    /** Returns the number of open tickets, for a metric. */
     public int open() {
         return office.openTickets.size();
     }
 
-    /** Changes of the records that wait: for a metric. */
+    /** Returns the number of waiting changes of the records, for a metric. */
     public int waiting() {
         return office.commits.waiting();
     }
 
-    /** Seconds since Global Slurm last answered; 0 without one. */
+    /** Returns the seconds since the Global Slurm last answered; 0 without one. */
     public int secondsSinceSlurmAnswer() {
         return slurm.map(GlobalSlurmClient::secondsSinceAnswer).orElse(0);
     }
 
-    /** Projects whose audit records of the day are used up: for a metric. */
+    /** Returns the number of projects whose audit budget of the day is used up, for a metric. */
     public int exhaustedProjects() {
         return office.budget.exhausted();
     }
@@ -343,7 +351,7 @@ public final class TicketLifecycle implements AutoCloseable {
         return office.log.isWritable();
     }
 
-    /** What was asked is done; jobs go on, and the next process of the relay follows them. */
+    /** Completes the waiting requests. Jobs continue, and the next process of the relay tracks them. */
     @Override
     public void close() {
         office.commits.close();

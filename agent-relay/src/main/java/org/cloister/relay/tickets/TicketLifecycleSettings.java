@@ -7,11 +7,11 @@ import org.cloister.relay.state.AuditSpace;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * Who the office is.
+ * Settings of the ticket lifecycle.
  *
- * @param key the relay's own; it signs allocations
- * @param credential the same key's certificates, which are renewed
- * @param auditSpace that the audit log has
+ * @param key the relay's own key, which signs allocations
+ * @param credential the certificates of that key, which are renewed
+ * @param auditSpace size limits of the audit log
  */
 public record TicketLifecycleSettings(
         CertificateName relay,

@@ -7,7 +7,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 
-/** Controlling VMs that are here, and devices, which listen for the openers whose they are. From any thread. */
+/** Registers the attached controlling VMs and devices; a device listens for its opener. Thread-safe. */
 final class TicketListeners {
     private final Map<CertificateName, Set<TicketPeer>> here = new ConcurrentHashMap<>();
 
@@ -26,22 +26,22 @@ final class TicketListeners {
         });
     }
 
-    /** Whether a controlling VM of the project is here. */
+    /** Returns whether a controlling VM of the project is attached. */
     boolean has(String project) {
         return here.keySet().stream()
                 .anyMatch(name -> name.role().equals(CertificateRole.CONTROLLER.toString())
                         && name.project().equals(project));
     }
 
-    /** Whether a controlling VM of that name is here, which has proved that it was opened. */
+    /** Returns whether a controlling VM of that name is attached, which has proved that it was opened. */
     boolean has(CertificateName controller) {
         return here.containsKey(controller);
     }
 
     /**
-     * To whom signed a ticket or an opening, if it is here; if not it asks when it is.
+     * Sends news to the signer of a ticket or an opening if it is attached; otherwise the signer asks when it attaches.
      *
-     * @param about what of earlier news it replaces
+     * @param about key of earlier news that this one replaces
      */
     void sendUpdate(String signer, String about, RelayTicketMessage news) {
         here.forEach((name, parties) -> {

@@ -10,7 +10,7 @@ import java.util.Set;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
 
-/** What the office counts; docs/metrics.md. */
+/** Metrics of tickets and openings; docs/metrics.md. */
 public final class TicketMetrics {
     private static final Set<TicketEnd> WANTED =
             EnumSet.of(TicketEnd.COMPLETED, TicketEnd.WITHDRAWN, TicketEnd.CANCELLED, TicketEnd.SUPERSEDED);
@@ -30,7 +30,7 @@ public final class TicketMetrics {
     private final Counter ended;
     private final Counter broken;
 
-    /** @param prefix of the relay's own metrics, with a dot at its end */
+    /** @param prefix prefix of the relay's own metrics, with a dot at its end */
     public TicketMetrics(MetricRegistry registry, String prefix) {
         accepted = registry.counter(prefix + "tickets.accepted");
         refused = registry.counter(prefix + "tickets.refused");
@@ -50,7 +50,11 @@ public final class TicketMetrics {
         partiesLetGo = registry.counter(prefix + "ticket.parties.let.go");
     }
 
-    /** @param kind one of {@link #refused} and {@link #notOpened} */
+    /**
+     * Counts a refusal, in total and by clause.
+     *
+     * @param kind one of {@link #refused} and {@link #notOpened}
+     */
     void countRefusal(Counter kind, TicketClause clause) {
         kind.inc();
         clauses.getOrDefault(clause, kind).inc();

@@ -20,15 +20,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The other end of a stream of tickets. From any thread. An answer counts as given when it is written, and a long one is refused
- * while too many bytes before it are not read. News waits until earlier news is written; of one subject only the newest is kept,
- * and a party for which too much news waits is let go.
+ * Other end of a ticket stream. Thread-safe. An answer counts as given when it is written; a long answer is refused
+ * while too many bytes before it are unread. News waits until earlier news is written; of one subject only the newest
+ * is kept, and a party with too much waiting news is disconnected.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write shows as the stream's end
 final class TicketPeer {
     private static final Logger LOG = LoggerFactory.getLogger(TicketPeer.class);
     private static final int WRITING = 16;
-    /** Answers up to this are bounded by their number. */
+    /** Maximum size in bytes of a short answer; short answers are bounded by their number. */
     private static final int SHORT = 4096;
 
     private final Channel stream;
@@ -38,17 +38,17 @@ final class TicketPeer {
     private final TicketStreamLimits shares;
     private volatile VerifiedChain seen = new VerifiedChain(List.of(), Optional.empty());
 
-    // On the stream's event loop alone.
+    // Used on the stream's event loop only.
     private final Map<String, PendingUpdate> news = new LinkedHashMap<>();
     private int writing;
     private long answers;
 
-    /** A chain that it has shown for its person, and whose that is. */
+    /** Chain that the party has shown for its person, and the identity that it proves. */
     private record VerifiedChain(List<ByteString> chain, Optional<CertifiedIdentity> who) {}
 
     private record PendingUpdate(RelayTicketMessage message, int bytes) {}
 
-    /** @param chain in which it has shown itself, the leaf first */
+    /** @param chain the chain with which the party authenticated, the leaf first */
     TicketPeer(
             Channel stream,
             CertifiedIdentity identity,
@@ -71,7 +71,7 @@ final class TicketPeer {
         return chain;
     }
 
-    /** By whom its work is counted: its project, or its own name if it is the site's. */
+    /** Returns the payer of the party's work: its project, or its own name if it is the site's. */
     String payer() {
         return payer(identity.name());
     }
@@ -80,7 +80,7 @@ final class TicketPeer {
         return name.project().equals(CertificateName.SITE) ? name.toString() : name.project();
     }
 
-    /** In whose name: a device's person signs as an opener. */
+    /** Returns the name in which the party signs: a device's person signs as an opener. */
     CertificateName signerName() {
         CertificateName name = identity.name();
         return identity.role() == CertificateRole.DEVICE
@@ -88,12 +88,12 @@ final class TicketPeer {
                 : name;
     }
 
-    /** The chain that was verified here last. */
+    /** Returns the chain that was verified here last. */
     List<ByteString> verifiedChain() {
         return seen.chain;
     }
 
-    /** Whose this chain is, if it is the one that was verified here last. */
+    /** Returns the identity of this chain, if it is the one that was verified here last. */
     Optional<CertifiedIdentity> verifiedChain(List<ByteString> shown) {
         VerifiedChain last = seen;
         return last.chain.equals(shown) ? last.who : Optional.empty();
@@ -103,12 +103,16 @@ final class TicketPeer {
         seen = new VerifiedChain(List.copyOf(shown), Optional.of(who));
     }
 
-    /** To one message of its own, which had its turn. */
+    /** Answers one message of the party, which had its turn. */
     void answer(RelayTicketMessage message) {
         answer(message instanceof RelayTicketMessage.Update update ? update.ticket() : "", message);
     }
 
-    /** @param ticket that the message was about; empty if it was about none */
+    /**
+     * Answers one message of the party, which had its turn.
+     *
+     * @param ticket the ticket that the message was about; empty if it was about none
+     */
     void answer(String ticket, RelayTicketMessage message) {
         if (message instanceof RelayTicketMessage.Refused refused && refused.clause() != TicketClause.UNAVAILABLE) {
             shares.checks().charge(payer(), MessageCost.REFUSED);
@@ -140,13 +144,17 @@ final class TicketPeer {
         });
     }
 
-    /** Nothing is to be said to a message. */
+    /** Records that a message gets no answer. */
     void skipAnswer() {
         shares.checks().finish(payer());
         gate.onSkipped();
     }
 
-    /** @param about what it replaces, if that is not written yet */
+    /**
+     * Sends news.
+     *
+     * @param about key of the waiting news that this message replaces
+     */
     void sendUpdate(String about, RelayTicketMessage message) {
         int bytes = message.wire().getSerializedSize();
         stream.eventLoop().execute(() -> {

@@ -10,38 +10,42 @@ import org.cloister.relay.slurm.GlobalJob;
 import org.cloister.relay.slurm.GlobalJobState;
 
 /**
- * What to do next for one ticket, from its record and what Slurm said, without a clock. Unknown is not absent: a job that is
- * not seen has ended only when accounting was asked as well, and a ticket without a job is submitted again only when
- * nothing that was sent can still arrive.
+ * Decides the next steps for one ticket from its record and Slurm's answer, without a clock. An unknown job is not an
+ * absent one: a job that is not listed has ended only if accounting was queried as well, and a ticket without a job is
+ * submitted again only when no earlier submission can still arrive.
  */
 final class TicketReconciler {
-    /** One thing to do. */
+    /** Step to perform for a ticket. */
     sealed interface Step {
-        /** Slurm has no job of its name, and it never had nodes. */
+        /** Submits the ticket: Slurm has no job of its name, and it never had nodes. */
         record Submit() implements Step {}
 
-        /** Slurm has a job of its name: it is the ticket's. */
+        /** Records the job as the ticket's, because it has the ticket's name. */
         record Adopt(long job) implements Step {}
 
         record Cancel(List<Long> jobs) implements Step {}
 
-        /** Its job has nodes, and no allocation is signed. */
+        /** Assigns the nodes of the job; no allocation is signed yet. */
         record Assign(GlobalJob job) implements Step {}
 
         record End(TicketEnd end, String text) implements Step {}
     }
 
     /**
-     * @param job that the record knows; 0 for none
-     * @param stop why it is to end, if it is
-     * @param settled whether every sbatch of it that ever began had ended, when Slurm was asked, for so long that what it sent
-     *     has arrived or never will
+     * State of a ticket as the reconciler sees it.
+     *
+     * @param job the recorded job id; 0 for none
+     * @param stop the reason to end the ticket, if it must end
+     * @param settled whether, when Slurm was queried, every sbatch ever started for the ticket had ended so long before
+     *     that its submission has arrived or never will
      */
     record TicketView(TicketState state, long job, Optional<TicketEnd> stop, boolean settled) {}
 
     /**
-     * @param jobs jobs of its name in slurmctld
-     * @param accounted what accounting said when nothing was seen; empty if it was not asked or did not answer
+     * Slurm's answer about one ticket.
+     *
+     * @param jobs jobs of the ticket's name in slurmctld
+     * @param accounted accounting's answer when no job was listed; empty if it was not queried or did not answer
      */
     record SlurmAnswer(List<GlobalJob> jobs, Optional<List<GlobalJob>> accounted) {}
 
@@ -69,15 +73,14 @@ final class TicketReconciler {
     }
 
     /**
-     * The record's, or else the oldest of its name: a later one is of an sbatch that answered late. A ticket that had nodes
-     * has one job for good.
+     * Returns the recorded job, or else the oldest one of the ticket's name: a later one comes from an sbatch that
+     * answered late. A ticket that had nodes keeps its job.
      */
     private static Optional<GlobalJob> own(TicketView ticket, SlurmAnswer answer) {
         List<GlobalJob> all = new ArrayList<>(answer.jobs);
         if (answer.jobs.isEmpty()) {
-            // A record that goes on, of a job that slurmctld does not have, is of one that it lost in a crash:
-            // accounting will
-            // never hear of its end.
+            // An unfinished accounting record of a job that slurmctld does not have belongs to a job that slurmctld
+            // lost in a crash: accounting never records its end.
             answer.accounted.ifPresent(
                     jobs -> jobs.stream().filter(job -> job.state().hasEnded()).forEach(all::add));
         }
@@ -102,8 +105,8 @@ final class TicketReconciler {
     }
 
     /**
-     * A slurmctld that was killed can forget a job that it had answered for. One that had no nodes yet is submitted again: no
-     * host has claimed anything of it.
+     * Handles a job that is missing, because a slurmctld that was killed can forget a job that it had confirmed. A job
+     * that had no nodes yet is submitted again: no host has claimed a slot of it.
      */
     private static void missing(TicketView ticket, List<Step> steps) {
         if (ticket.state == TicketState.RUNNING) {
@@ -116,7 +119,10 @@ final class TicketReconciler {
         }
     }
 
-    /** What was to end it counts only if it did: a job may be faster than the cancellation. */
+    /**
+     * Returns the ticket's end. The reason to stop counts only if the job was cancelled: a job may end before the
+     * cancellation arrives.
+     */
     private static TicketEnd end(TicketView ticket, GlobalJobState state) {
         return switch (state) {
             case COMPLETED -> TicketEnd.COMPLETED;

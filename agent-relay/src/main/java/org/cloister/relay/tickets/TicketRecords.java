@@ -14,7 +14,10 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.wire.Proof;
 import org.cloister.relay.state.TicketRow;
 
-/** Papers as the relay keeps them itself; what cannot be read back is a damaged database. */
+/**
+ * Encodes and decodes the documents that the relay stores with tickets; a stored document that cannot be decoded means
+ * a damaged database.
+ */
 final class TicketRecords {
     private TicketRecords() {}
 
@@ -30,12 +33,12 @@ final class TicketRecords {
         }
     }
 
-    /** What open tickets of a project ask for: a VM on each node. */
+    /** Returns the sum of the requests of a project's open tickets: one VM on each node. */
     static QuotaUsage usage(org.cloister.relay.state.OpenTicketUsage open) {
         return new QuotaUsage(open.tickets(), open.nodes(), open.cpus(), open.memoryMib(), open.nodes());
     }
 
-    /** Of one that was checked when it came. */
+    /** Returns the resource request of a stored ticket or opening, which was verified when it was received. */
     static ResourceRequest request(TicketRow row, byte[] envelope) {
         try {
             byte[] payload = StrictJson.read(envelope, Ticket.MAX_BYTES, Ticket.MAX_BYTES)
@@ -48,7 +51,7 @@ final class TicketRecords {
         }
     }
 
-    /** Epoch of the controlling VM whose word a ticket is now. */
+    /** Returns the epoch of the controlling VM that has signed the stored envelope. */
     static long controllerEpoch(byte[] envelope) {
         try {
             DsseEnvelope kept = DsseEnvelope.parse(envelope, Ticket.MAX_BYTES);
@@ -60,7 +63,7 @@ final class TicketRecords {
         }
     }
 
-    /** Of the relay's own signing: it is in the relay's own database. */
+    /** Decodes an allocation without verification, because the relay signed and stored it itself. */
     static Allocation ownAllocation(byte[] envelope) {
         try {
             return Allocation.parse(StrictJson.read(envelope, Allocation.MAX_ENVELOPE, Allocation.MAX_ENVELOPE)

@@ -7,32 +7,39 @@ import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.relay.slurm.NodeAllocation;
 
-/** What the relay knows of an open ticket beside its record, and may forget with the process. On the records' thread. */
+/**
+ * State of an open ticket that is not in its record and that a restart of the relay may lose. Used on the records
+ * thread.
+ */
 final class TicketRuntimeState {
     final String id;
     final String project;
-    /** Who signed it; empty if that is not believed any more. */
+    /** The ticket's signer; empty if it is no longer trusted. */
     Optional<CertifiedIdentity> signer;
-    /** A command about it is on its way to Slurm. */
+    /** Set while a command for the ticket is being sent to Slurm. */
     boolean busy;
-    /** Before this, what was sent to Slurm may still arrive there; {@link System#nanoTime}. */
+    /** Time until which earlier submissions may still arrive at Slurm; {@link System#nanoTime}. */
     long settledNs;
-    /** What Slurm was asked before this is old. */
+    /** Answers to queries that were sent to Slurm before this time are outdated. */
     long changedNs;
-    /** Commands in a row that Slurm did not answer. */
+    /** Number of consecutive commands that Slurm did not answer. */
     int failures;
-    /** Why it is to end, beside a withdrawal. */
+    /** Reason to end the ticket, other than a withdrawal. */
     Optional<TicketEnd> stop = Optional.empty();
 
     long cancelledNs;
-    /** Its nodes' shares, once Slurm has said them. */
+    /** CPUs and memory of the job's nodes, once Slurm has reported them. */
     List<NodeAllocation> shares = List.of();
-    /** Since when hosts of its nodes are missed; 0 if none is. */
+    /** Time since when hosts of its nodes are missing; 0 if none is. */
     long missingNs;
-    /** Hosts whose job step came before the allocation was signed. */
+    /** Claims of hosts whose job step started before the allocation was signed. */
     final List<PendingClaim> claims = new ArrayList<>();
 
-    /** @param retry asks anew */
+    /**
+     * Claim that waits for the allocation.
+     *
+     * @param retry claims again
+     */
     record PendingClaim(TicketPeer peer, Runnable retry, long sinceNs) {}
 
     TicketRuntimeState(String id, String project, Optional<CertifiedIdentity> signer, long nowNs, long settledNs) {

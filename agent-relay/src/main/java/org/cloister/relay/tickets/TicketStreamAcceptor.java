@@ -29,11 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets a party in to the office: finds who a controlling VM is, whatever its host says, and hands its messages on in their
- * order. Signatures are checked on threads that projects share by turns, so that circuits do not wait for them; what is due at a
- * time is the event loop's.
+ * Accepts ticket streams: authenticates a controlling VM independently of the host that forwards its stream, and passes
+ * the messages on in order. Signatures are verified on threads that projects use in turns, so that circuits do not wait
+ * for them; time-outs run on the event loop.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the stream's end
 public final class TicketStreamAcceptor {
     private static final Logger LOG = LoggerFactory.getLogger(TicketStreamAcceptor.class);
 
@@ -52,12 +52,12 @@ public final class TicketStreamAcceptor {
     }
 
     /**
-     * Before the stream has its response.
+     * Installs the stream's handlers; must be called before the stream has its response.
      *
-     * @param link whose connection it is
-     * @param chain in which that one has shown itself
-     * @param from whom a host says it brings
-     * @return false if the party, or its project or host, has as many streams as it may have
+     * @param link identity of the link's peer
+     * @param chain the chain with which that peer authenticated
+     * @param from the controlling VM for which a host claims to forward the stream
+     * @return false if the party, or its project or host, has reached its limit of streams
      */
     public boolean accept(
             Channel stream, CertifiedIdentity link, List<ByteString> chain, Optional<CertificateName> from) {
@@ -79,9 +79,12 @@ public final class TicketStreamAcceptor {
         private final Optional<CertificateName> from;
         private final byte[] nonce = new byte[TicketStreamProof.NONCE_BYTES];
 
-        /** On the event loop: a proof that is being checked is in time. */
+        /**
+         * Set once a message has arrived, used on the event loop only: a proof that is still being verified counts as
+         * in time.
+         */
         private boolean shown;
-        // Of whichever thread has the stream's one message.
+        // Written by the one thread that checks the stream's current message.
         private volatile List<ByteString> chain = List.of();
         private volatile @Nullable TicketPeer party;
 
@@ -97,7 +100,7 @@ public final class TicketStreamAcceptor {
             random.nextBytes(nonce);
         }
 
-        /** Called by whoever has given the stream its response. */
+        /** Starts the conversation when the caller has sent the stream's response. */
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             if (event == ChannelInputShutdownEvent.INSTANCE) {
@@ -141,7 +144,7 @@ public final class TicketStreamAcceptor {
             }
         }
 
-        /** On a thread of the checks. */
+        /** Checks a message on a thread of the checks. */
         private void check(ChannelHandlerContext ctx, AgentTicketMessage message, String payer, long sinceNs) {
             boolean late = System.nanoTime() - sinceNs > ProtocolLimits.WORK_TIME.toNanos();
             TicketPeer visitor = party;
@@ -194,7 +197,7 @@ public final class TicketStreamAcceptor {
             return who;
         }
 
-        /** Before any key is tried. */
+        /** Checks the claimed name before any signature is verified. */
         private void requireName(CertificateName claimed) throws MalformedException {
             if (!claimed.equals(from.orElseThrow())) {
                 throw new MalformedException("want a proof of " + from.get() + ", have one of " + claimed);
@@ -216,7 +219,10 @@ public final class TicketStreamAcceptor {
         }
     }
 
-    /** Of a controlling VM's orders the relay does not know the ticket before it has checked them: those wait for their turn. */
+    /**
+     * Returns whether the party can repeat the message after a refusal. The relay knows the ticket of a controlling
+     * VM's order only after the check, so such orders wait for their turn.
+     */
     private static boolean mayBeAskedAgain(TicketPeer party, AgentTicketMessage message) {
         return party.identity().role() == CertificateRole.DEVICE
                 || !ticket(message).isEmpty();
@@ -229,7 +235,7 @@ public final class TicketStreamAcceptor {
         return message instanceof AgentTicketMessage.Claim claim ? claim.ticket() : "";
     }
 
-    /** The stream has its response, so that there may be bytes. */
+    /** Event that the stream has its response, so that data may be sent. */
     public enum ResponseSent {
         NOW
     }

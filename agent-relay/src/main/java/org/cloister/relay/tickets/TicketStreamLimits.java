@@ -9,13 +9,15 @@ import org.cloister.relay.fairness.KeyedLimit;
 import org.cloister.relay.fairness.LaneLimits;
 
 /**
- * What parties share of the relay, by who pays: a project for its devices and controlling VMs, a host for itself. Turns at the
- * checks, bytes that wait to be written, streams. From any thread.
+ * Limits what parties use of the relay, by payer: a project pays for its devices and controlling VMs, a host for
+ * itself. The limits concern turns at the checks, bytes that wait to be written, and streams. Thread-safe.
  */
 public final class TicketStreamLimits implements AutoCloseable {
-    /** Signatures are checked on so many threads. */
+    /** Number of threads that verify signatures. */
     private static final int THREADS = 2;
-    /** Streams bound it already: each has one message here at most. */
+    /**
+     * Maximum number of waiting messages. The number of streams bounds it already: each has at most one message here.
+     */
     private static final int WAITING = 65_536;
 
     private final FairExecutor<String> checks;
@@ -25,7 +27,7 @@ public final class TicketStreamLimits implements AutoCloseable {
     private final KeyedLimit payers = new KeyedLimit(ProtocolLimits.PROJECT_STREAMS);
     private final TicketMetrics metrics;
 
-    /** Starts the checks' threads. */
+    /** Starts the threads of the checks. */
     public TicketStreamLimits(TicketMetrics metrics) {
         this(metrics, THREADS);
     }
@@ -53,17 +55,17 @@ public final class TicketStreamLimits implements AutoCloseable {
         return metrics;
     }
 
-    /** Whether a party may have one more stream; then it has it until {@code closed}. */
+    /** Acquires a stream for a party until {@code closed}; returns false if it has reached its limit. */
     boolean acquireStream(String party, Future<?> closed) {
         return count(parties, party, closed);
     }
 
-    /** The same for who pays for it. */
+    /** Acquires a stream for a payer until {@code closed}; returns false if it has reached its limit. */
     boolean acquirePayerStream(String payer, Future<?> closed) {
         return count(payers, payer, closed);
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // the listener sees it
+    @SuppressWarnings("FutureReturnValueIgnored") // the listener releases it
     private boolean count(KeyedLimit seats, String key, Future<?> closed) {
         if (!seats.tryAcquire(key)) {
             metrics.streamsRefused.inc();
@@ -73,12 +75,12 @@ public final class TicketStreamLimits implements AutoCloseable {
         return true;
     }
 
-    /** Bytes of answers and news that wait to be written, to all: for a metric. */
+    /** Returns the bytes of answers and news that wait to be written to all parties, for a metric. */
     public int unwrittenBytes() {
         return (int) Math.min(Integer.MAX_VALUE, unwritten.reserved());
     }
 
-    /** Messages that wait to be checked: for a metric. */
+    /** Returns the number of messages that wait to be checked, for a metric. */
     public int waiting() {
         return checks.waiting();
     }

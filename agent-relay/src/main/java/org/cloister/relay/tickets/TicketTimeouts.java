@@ -3,15 +3,15 @@ package org.cloister.relay.tickets;
 import java.time.Duration;
 
 /**
- * How long things of tickets may take.
+ * Time limits of tickets.
  *
- * @param bootTime of a worker VM to start, beside the job's time
- * @param eraseTime of its erasure
- * @param pollInterval from one question to Slurm to the next
- * @param submissionSettleTime after the end of an sbatch without an answer, until its job can be seen if there is one:
- *     several times what Slurm waits for a message at most (MessageTimeout, 10 s)
- * @param hostTimeout that a job's nodes may wait for their hosts to be attached
- * @param vlanLease of a VLAN to a project without tickets and without a controlling VM here
+ * @param bootTime time for a worker VM to start, in addition to the job's time
+ * @param eraseTime time for its erasure
+ * @param pollInterval time between two queries to Slurm
+ * @param submissionSettleTime time after the end of an unanswered sbatch until its job, if there is one, is visible:
+ *     several times Slurm's maximum wait for a message (MessageTimeout, 10 s)
+ * @param hostTimeout time for which a job's nodes may wait for their hosts to be attached
+ * @param vlanLease time for which a project without tickets and without an attached controlling VM keeps its VLAN
  */
 public record TicketTimeouts(
         Duration bootTime,

@@ -14,15 +14,15 @@ import org.cloister.relay.state.TicketRequest;
 import org.cloister.relay.state.TicketRow;
 
 /**
- * On which host each VM is, by what the records have of openings and tickets that run: a controlling VM's by its drive, a
- * worker's by its slot. As many as slots of open tickets that hosts have claimed. Any thread may ask.
+ * Tracks the host of each VM, as recorded for running openings and tickets: a controlling VM's by its drive, a worker's
+ * by its slot. It has one entry for each slot of an open ticket that a host has claimed. Thread-safe.
  */
 final class VmLocations {
     private record ClaimedSlot(String ticket, CertificateName host) {}
 
     private final Map<CertificateName, ClaimedSlot> seats = new ConcurrentHashMap<>();
 
-    /** Its host; empty while nothing of that name runs that a host has claimed. */
+    /** Returns the VM's host; empty while no host has claimed a running VM of that name. */
     Optional<CertificateName> findHost(CertificateName vm) {
         return Optional.ofNullable(seats.get(vm)).map(ClaimedSlot::host);
     }
@@ -35,7 +35,7 @@ final class VmLocations {
         seats.values().removeIf(seat -> seat.ticket.equals(request.id()));
     }
 
-    /** What an earlier process of the relay knew. */
+    /** Restores the claims that an earlier process of the relay recorded. */
     void resume(RelayTransaction records, TicketRow row) throws RelayDatabaseException {
         for (SlotRecords.Claim claim : records.slots().claims(row.id())) {
             try {

@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl audit}: for whoever has the files, wherever that is. */
+/** {@code agentctl audit}: verifies and shows audit logs from files, without a connection to the relay. */
 @Command(
         name = "audit",
         description = "Verifies and shows a relay's audit log. Asks nobody: it reads files.",

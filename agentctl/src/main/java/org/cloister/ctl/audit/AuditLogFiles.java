@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.cloister.protocol.audit.AuditSegmentHeader;
 import picocli.CommandLine.Parameters;
 
-/** The segments that a command is given. */
+/** Segments of an audit log that are given on the command line. */
 final class AuditLogFiles {
     private static final Pattern SIGNER = Pattern.compile("signer-[a-z2-7]{52}\\.pem");
 
@@ -21,7 +21,7 @@ final class AuditLogFiles {
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
     private List<Path> given;
 
-    /** As they sort by name within a folder. */
+    /** Returns the segments, sorted by name within a folder. */
     List<Path> segments() throws IOException {
         List<Path> segments = new ArrayList<>();
         for (Path each : given) {
@@ -39,7 +39,7 @@ final class AuditLogFiles {
         return segments;
     }
 
-    /** Certificates beside the segments, of who signed them, as who wrote them says. */
+    /** Returns the certificates beside the segments that the log's writer names as its signers. */
     List<Path> signers() throws IOException {
         List<Path> signers = new ArrayList<>();
         for (Path each : given) {

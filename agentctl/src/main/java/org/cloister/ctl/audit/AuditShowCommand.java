@@ -28,7 +28,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl audit show}: records of a log, filtered. */
+/** {@code agentctl audit show}: prints records of a log that match filters. */
 @Command(
         name = "show",
         description = "Prints records of an audit log, the newest that fit the filters. Verifies nothing.")
@@ -108,7 +108,7 @@ final class AuditShowCommand implements Callable<Integer> {
         for (Path file : files.segments()) {
             long at = 0;
             try (SegmentLineReader lines = new SegmentLineReader(Files.newInputStream(file))) {
-                // What is not whole, a relay may be writing just now.
+                // An incomplete line may be one that the relay is writing.
                 for (var line = lines.next(); line.isPresent() && line.get().whole(); line = lines.next()) {
                     at++;
                     if (AuditLine.parse(line.get().bytes()) instanceof AuditRecord each && fits(each)) {

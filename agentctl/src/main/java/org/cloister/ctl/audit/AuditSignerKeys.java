@@ -17,14 +17,14 @@ import org.cloister.protocol.identity.HistoricalTrustAnchors;
 import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.identity.ProjectHistory;
 
-/** Whose heads are believed. */
+/** Reads the keys whose signed heads are trusted. */
 final class AuditSignerKeys {
     private static final int MAX_FILE = 64 * 1024;
     private static final int MAX_CHAIN = 8;
 
     private AuditSignerKeys() {}
 
-    /** A relay's, from files in PEM: certificates, whose dates do not matter here, or public keys. */
+    /** Reads a relay's keys from PEM files: certificates, whose validity periods are ignored here, or public keys. */
     static List<VerificationKey> ofRelay(List<Path> files) throws IOException {
         List<VerificationKey> keys = new ArrayList<>();
         for (Path file : files) {
@@ -43,9 +43,9 @@ final class AuditSignerKeys {
     }
 
     /**
-     * A project's VMs', each once certified as one.
+     * Reads the keys of a project's VMs, each of which was certified as such at some time.
      *
-     * @param files of chains in PEM, the leaf first
+     * @param files files of chains in PEM, the leaf first
      */
     static List<VerificationKey> ofProject(ProjectHistory project, List<Path> files) throws IOException {
         HistoricalTrustAnchors owners = HistoricalTrustAnchors.of(project, List.of());

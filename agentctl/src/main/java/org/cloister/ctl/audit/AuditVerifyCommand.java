@@ -28,7 +28,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl audit verify}: whether a log is what its relay, or its project's VM, signed and its witnesses saw. */
+/**
+ * {@code agentctl audit verify}: verifies that a log is what its relay, or its project's VM, signed and its witnesses
+ * saw.
+ */
 @Command(
         name = "verify",
         description =

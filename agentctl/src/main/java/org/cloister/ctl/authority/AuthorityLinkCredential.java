@@ -20,9 +20,12 @@ import org.cloister.transport.tls.PemCredentialFile;
 import org.cloister.transport.tls.TlsCredential;
 import org.jspecify.annotations.Nullable;
 
-/** The desk's own credential, which it issues to itself: a new key, in memory alone, whenever half of the last one's life is over. */
+/**
+ * Credential of the site's registration authority on its links. The CA issues it to itself, with a new key that exists
+ * in memory only, whenever half of the previous one's lifetime is over.
+ */
 public final class AuthorityLinkCredential implements Supplier<TlsCredential> {
-    /** A site has one desk. */
+    /** Name of the site's only registration authority on links. */
     public static final CertificateName NAME =
             new CertificateName("ca", CertificateRole.DESK.toString(), CertificateName.SITE);
 
@@ -37,10 +40,11 @@ public final class AuthorityLinkCredential implements Supplier<TlsCredential> {
     }
 
     /**
-     * The newest; if there is to be another one and none can be made, the last one, which holds for some time yet.
+     * Returns the newest credential. If a new one is due and cannot be issued, it returns the previous one, which is
+     * still valid for some time.
      *
-     * @throws UncheckedIOException if not even the first one can be made: the authority ends within a day, or its key cannot be
-     *     used
+     * @throws UncheckedIOException if not even the first one can be issued: the CA expires within a day, or its key
+     *     cannot be used
      */
     @Override
     public synchronized TlsCredential get() {

@@ -26,21 +26,21 @@ import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLinkListener;
 
 /**
- * The site's desk on its links to relays: answers renewals, and keeps the site's revocation list fresh and delivered;
- * docs/protocol.md, section 8. All work of the office is done by one thread, one thing at a time. What relays say is believed
- * nothing: a request proves itself, and a list counts as delivered when it has come back.
+ * Runs the site's registration authority on its links to relays: answers renewals, and keeps the site's revocation list
+ * fresh and delivered; docs/protocol.md, section 8. One thread does all signing work in sequence. Relays are not
+ * trusted: a request proves itself, and a list counts as delivered when the relay has sent it back.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails is in the journal
+@SuppressWarnings("FutureReturnValueIgnored") // failures are in the journal
 public final class CertificateRenewal implements AutoCloseable {
-    /** A list is signed anew when the newest is as old: three more may fail before it ends. */
+    /** Age at which a new list is signed: three more attempts may fail before the newest list expires. */
     static final Duration LIST_AGE = Duration.ofHours(6);
 
     private static final Duration LOOK = Duration.ofSeconds(1);
-    /** Between two looks at all that was withdrawn. */
+    /** Interval between two comparisons of the newest list with all revocations. */
     private static final Duration COMPARE = Duration.ofSeconds(30);
 
     private static final Duration DELIVER_AGAIN = Duration.ofSeconds(30);
-    /** A relay takes none sooner after another. */
+    /** Minimum interval between two lists that a relay accepts. */
     private static final Duration DELIVER_NEXT = ProtocolLimits.RENEWAL_PAUSE.plusSeconds(1);
 
     private final SigningService office;
@@ -49,28 +49,35 @@ public final class CertificateRenewal implements AutoCloseable {
     private final ScheduledExecutorService worker = Executors.newSingleThreadScheduledExecutor();
     private final AtomicInteger waiting = new AtomicInteger();
     private final List<RelaySession> counters = new CopyOnWriteArrayList<>();
-    /** When the newest list had all that was withdrawn; the worker's. */
+    /** Time when the newest list contained all revocations; used by the worker only. */
     private Instant compared = Instant.EPOCH;
 
-    /** What the CA's machine does for the desk. */
+    /** Signing operations of the CA's machine. */
     public interface SigningService {
-        /** @return the certificate in DER */
+        /**
+         * Certifies the key of a request.
+         *
+         * @return the certificate in DER
+         */
         byte[] certify(EnrolmentRequest request, Instant now) throws IOException;
 
-        /** The newest list that was signed, by whatever program. */
+        /** Returns the newest list that any program signed. */
         Optional<RevocationList> newestList() throws IOException;
 
-        /** Whether something was withdrawn that the newest list lacks: whoever withdrew it could not sign one. */
+        /**
+         * Returns whether a revocation is missing from the newest list, because the program that recorded it could not
+         * sign one.
+         */
         boolean hasUnlistedRevocations(Instant now) throws IOException;
 
         /** Signs the next list. */
         RevocationList signList(Instant now) throws IOException;
 
-        /** A list as it came from a relay, if the site signed it. */
+        /** Returns a list that a relay sent, if the site signed it. */
         Optional<RevocationList> readList(byte[] signed);
     }
 
-    /** @param journal takes a line for whoever runs the desk, on any thread */
+    /** @param journal receives lines for the administrator, on any thread */
     public CertificateRenewal(SigningService office, InstantSource clock, Consumer<String> journal) {
         this.office = office;
         this.clock = clock;
@@ -78,14 +85,14 @@ public final class CertificateRenewal implements AutoCloseable {
         worker.scheduleWithFixedDelay(this::look, LOOK.toMillis(), LOOK.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** For the link to one relay. */
+    /** Returns the listener for the link to one relay. */
     public AgentLinkListener forRelay(String relay) {
         RelaySession counter = new RelaySession(relay);
         counters.add(counter);
         return counter;
     }
 
-    /** What is being done is finished; nothing new is begun. */
+    /** Stops the worker. The current task is completed; no new one starts. */
     @Override
     public void close() {
         worker.shutdown();
@@ -116,14 +123,14 @@ public final class CertificateRenewal implements AutoCloseable {
                 return true;
             }
         } catch (IOException | RuntimeException e) {
-            // What is signed is delivered all the same.
+            // A list that is already signed is delivered nevertheless.
             failed(e);
         }
         compared = now;
         return false;
     }
 
-    /** Empty if it failed; then the next look compares again. */
+    /** Signs a list; returns empty if that failed, and the next pass then compares again. */
     private Optional<RevocationList> sign(Instant now) {
         try {
             RevocationList list = office.signList(now);
@@ -136,7 +143,7 @@ public final class CertificateRenewal implements AutoCloseable {
         }
     }
 
-    /** A token that was pulled out fails unchecked. The next look may find it again. */
+    /** Logs a failure. A token that was removed fails with an unchecked exception; the next pass may find it again. */
     private void failed(Exception e) {
         journal.accept("error: revocation list: " + e.getMessage());
     }
@@ -163,13 +170,17 @@ public final class CertificateRenewal implements AutoCloseable {
             journal.accept("refused (malformed): " + asked.from() + ": " + e.getMessage());
             return RenewalResult.refused(RenewalResult.MALFORMED);
         } catch (IOException | RuntimeException e) {
-            // A token that was pulled out fails unchecked.
+            // A token that was removed fails with an unchecked exception.
             journal.accept("error: renewal of " + asked.from() + ": " + e.getMessage());
             return RenewalResult.refused(RenewalResult.FAILED);
         }
     }
 
-    /** @param to hears it on the worker's thread, or at once if too many wait */
+    /**
+     * Processes a renewal request on the worker's thread.
+     *
+     * @param to receives the result on the worker's thread, or at once if too many requests wait
+     */
     void renew(RelayMessage.RenewalRequested asked, Consumer<RenewalResult> to) {
         if (waiting.incrementAndGet() > ProtocolLimits.RENEWALS) {
             waiting.decrementAndGet();
@@ -185,7 +196,7 @@ public final class CertificateRenewal implements AutoCloseable {
         });
     }
 
-    /** The desk at one relay. */
+    /** Session with one relay. */
     private final class RelaySession implements AgentLinkListener {
         private final String relay;
         private volatile Optional<AgentAttachStream> attachment = Optional.empty();
@@ -227,7 +238,7 @@ public final class CertificateRenewal implements AutoCloseable {
             return ours.isPresent();
         }
 
-        /** On the worker's thread. */
+        /** Delivers the newest list if the relay lacks it; runs on the worker's thread. */
         void deliver(RevocationList newest, Instant now) {
             int order =
                     taken.map(list -> list.number().compareTo(newest.number())).orElse(-1);
@@ -250,7 +261,7 @@ public final class CertificateRenewal implements AutoCloseable {
         @Override
         public void onServed(CertificateName name, Optional<CloseReason> refused) {}
 
-        /** Nobody opens a circuit to a desk. */
+        /** Refuses: the registration authority serves no circuits. */
         @Override
         public void onDial(AgentAttachStream from, RelayMessage.Dial dial) {
             from.refuse(dial, CloseReason.REFUSED);

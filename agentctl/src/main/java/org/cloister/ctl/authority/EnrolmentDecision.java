@@ -10,21 +10,21 @@ import org.cloister.protocol.identity.EnrolmentRequest;
 import org.cloister.protocol.identity.IdentityClause;
 import org.cloister.protocol.identity.IdentityRefusedException;
 
-/** What is to be done with a request for a certificate: the table of docs/protocol.md, section 6, without I/O or clock. */
+/** Decision on a request for a certificate: the table of docs/protocol.md, section 6, without I/O or clock. */
 public sealed interface EnrolmentDecision {
-    /** A token's shortest, usual and longest life. */
+    /** Shortest lifetime of a token; the usual and the longest one follow. */
     Duration SHORTEST = Duration.ofMinutes(15);
 
     Duration USUAL = Duration.ofHours(1);
     Duration LONGEST = Duration.ofDays(7);
 
-    /** Keep {@code next}, then issue, then keep the certificate, then answer. */
+    /** Store {@code next}, then issue, then store the certificate, then answer. */
     record Issue(EnrolmentState.Used next) implements EnrolmentDecision {}
 
-    /** Answer what was answered before. */
+    /** Send the previous answer again. */
     record Repeat(EnrolmentState.Issued certificate) implements EnrolmentDecision {}
 
-    /** Keep {@code next}, revoke what it lists, and raise an alarm. */
+    /** Store {@code next}, revoke the certificates that it lists, and raise an alarm. */
     record Revoke(EnrolmentState.Revoked next, IdentityRefusedException refusal) implements EnrolmentDecision {}
 
     record Refuse(IdentityRefusedException refusal) implements EnrolmentDecision {}

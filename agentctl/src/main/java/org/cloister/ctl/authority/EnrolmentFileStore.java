@@ -23,7 +23,7 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.CertificateName;
 
-/** A file a name, replaced whole. One process at a time: the caller locks. */
+/** Stores one file per name, which is replaced as a whole. One process at a time: the caller holds a lock. */
 public final class EnrolmentFileStore implements EnrolmentStore {
     private static final String FORMAT = "cloister-enrolment-state-v1";
     private static final String SUFFIX = ".json";
@@ -35,7 +35,7 @@ public final class EnrolmentFileStore implements EnrolmentStore {
 
     private final Path folder;
 
-    /** @param folder must be there */
+    /** @param folder an existing folder */
     public EnrolmentFileStore(Path folder) {
         this.folder = folder;
     }

@@ -11,31 +11,39 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.ValidityPeriod;
 
-/** What the CA's machine knows of one name; docs/protocol.md, section 6. Immutable. */
+/** State of one name in the registration authority; docs/protocol.md, section 6. Immutable. */
 public sealed interface EnrolmentState {
-    /** Valid certificates of one key: a new one comes after half a life, so there are two or three. */
+    /**
+     * Maximum number of valid certificates of one key: each is renewed after half of its lifetime, so there are two or
+     * three.
+     */
     int MAX_ISSUED = 8;
 
     int MAX_WITHDRAWN = 256;
 
-    /** A key that was taken back is named for longer than a job may last, so that no VM outlives its host's revocation. */
+    /**
+     * Time for which a revoked key stays on the list: longer than a job may last, so that no VM outlives its host's
+     * revocation.
+     */
     Duration KEY_NAMED = Duration.ofDays(400);
 
     CertificateName name();
 
-    /** What was issued and holds no more, as long as its time has not come: what revocation lists name. */
+    /** Returns the certificates and keys that were revoked and have not expired; revocation lists contain them. */
     List<Issued> withdrawn();
 
     /**
-     * @param serial the certificate's; of a key that was taken back what lists name that by
-     * @param certificate in DER, as base64; of a key that was taken back the key itself, SubjectPublicKeyInfo in base64
+     * Certificate that was issued, or a key that was revoked.
+     *
+     * @param serial the certificate's serial number; for a revoked key the number by which lists name it
+     * @param certificate the certificate in DER, as base64; for a revoked key its SubjectPublicKeyInfo in base64
      */
     record Issued(BigInteger serial, Instant notBefore, Instant notAfter, String certificate) {}
 
     /**
-     * A token was made and not yet used.
+     * Name whose token was created and not used yet.
      *
-     * @param token its public half
+     * @param token the token's public key
      */
     record Open(CertificateName name, VerificationKey token, Instant expires, List<Issued> withdrawn)
             implements EnrolmentState {
@@ -45,8 +53,10 @@ public sealed interface EnrolmentState {
     }
 
     /**
-     * @param key that used the token first
-     * @param issued to that key, as far as it is valid; the newest last
+     * Name whose token was used.
+     *
+     * @param key the key that used the token first
+     * @param issued valid certificates of that key, the newest last
      */
     record Used(
             CertificateName name,
@@ -60,7 +70,7 @@ public sealed interface EnrolmentState {
             withdrawn = List.copyOf(withdrawn);
         }
 
-        /** With one more certificate. */
+        /** Returns the state with one more certificate. */
         public Used with(Issued more) {
             List<Issued> all = new ArrayList<>(issued);
             all.add(more);
@@ -68,14 +78,18 @@ public sealed interface EnrolmentState {
         }
     }
 
-    /** @param reason for people */
+    /**
+     * Revoked name.
+     *
+     * @param reason text for people
+     */
     record Revoked(CertificateName name, Instant at, String reason, List<Issued> withdrawn) implements EnrolmentState {
         public Revoked {
             withdrawn = List.copyOf(withdrawn);
         }
     }
 
-    /** This without what has expired. */
+    /** Returns the state without expired certificates. */
     default EnrolmentState at(Instant now) {
         if (this instanceof Used used) {
             return new Used(used.name, used.token, used.key, valid(used.issued, now), valid(used.withdrawn, now));
@@ -88,8 +102,8 @@ public sealed interface EnrolmentState {
     }
 
     /**
-     * Ends the name, and withdraws what was issued and the key that used the token, whether or not a certificate of it is
-     * still valid: peers keep a host's key for as long as a job may last.
+     * Revokes the name, its certificates, and the key that used the token, whether or not a certificate of it is still
+     * valid: peers keep a host's key for as long as a job may last.
      */
     default Revoked revoke(Instant now, String why) {
         List<Issued> all = new ArrayList<>(withdrawn());
@@ -104,7 +118,7 @@ public sealed interface EnrolmentState {
         return new Revoked(name(), now, why, valid(all, now));
     }
 
-    /** Whether the key was this name's, and was taken back. */
+    /** Returns whether the key was this name's and was revoked. */
     default boolean hasRevoked(VerificationKey key) {
         BigInteger number = RevocationList.numberOf(key);
         return withdrawn().stream().anyMatch(each -> each.serial().equals(number));

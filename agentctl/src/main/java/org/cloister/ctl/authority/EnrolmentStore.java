@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Optional;
 import org.cloister.protocol.identity.CertificateName;
 
-/** Keeps what is known of each name. */
+/** Stores the enrolment state of each name. */
 public interface EnrolmentStore {
     Optional<EnrolmentState> find(CertificateName name) throws IOException;
 
     List<EnrolmentState> all() throws IOException;
 
-    /** In the place of what was known of its name; when this returns, no crash undoes it. */
+    /** Replaces the state of a name; when this returns, it survives a crash. */
     void store(EnrolmentState enrolment) throws IOException;
 }

@@ -20,7 +20,7 @@ import org.cloister.protocol.identity.IdentityClause;
 import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.identity.SubjectPublicKey;
 
-/** Enrols hosts and relays under a site's authority: keeps each step before it acts on it. */
+/** Enrols hosts and relays under a site's CA; persists each step before it acts on it. */
 public final class RegistrationAuthority {
     private final CertificateAuthority site;
     private final EnrolmentStore store;
@@ -31,9 +31,9 @@ public final class RegistrationAuthority {
     }
 
     /**
-     * Opens a name for the token; one that was made for it before holds no more.
+     * Opens a name for the token and invalidates an earlier token for it.
      *
-     * @param lifetime of the token
+     * @param lifetime the token's lifetime
      */
     public void open(CertificateName name, VerificationKey token, Instant now, Duration lifetime) throws IOException {
         if (lifetime.compareTo(EnrolmentDecision.SHORTEST) < 0 || lifetime.compareTo(EnrolmentDecision.LONGEST) > 0) {
@@ -62,8 +62,9 @@ public final class RegistrationAuthority {
     }
 
     /**
-     * A certificate of {@link CertificateAuthority#LEAF}, in DER.
+     * Issues a certificate with the lifetime {@link CertificateAuthority#LEAF}.
      *
+     * @return the certificate in DER
      * @throws IdentityRefusedException with {@link IdentityClause#COPIED} after the name was revoked: sign a new list
      *     and raise the alarm
      */
@@ -90,7 +91,10 @@ public final class RegistrationAuthority {
         throw ((EnrolmentDecision.Refuse) decision).refusal();
     }
 
-    /** Lists name it, so whoever knows a machine by its key would not take this one. */
+    /**
+     * Rejects a revoked key: lists contain it, so a party that identifies a machine by its key would reject this
+     * machine.
+     */
     private void requireNew(CertificateName name, VerificationKey key, Instant now) throws IOException {
         for (EnrolmentState each : store.all()) {
             if (each.at(now).hasRevoked(key)) {
@@ -104,7 +108,7 @@ public final class RegistrationAuthority {
         }
     }
 
-    /** Ends a name by hand; {@link #list} then has its certificates. */
+    /** Revokes a name on an administrator's request; {@link #list} then has its certificates. */
     public void revoke(CertificateName name, String why, Instant now) throws IOException {
         Optional<EnrolmentState> known = store.find(name);
         if (known.isEmpty()) {
@@ -114,7 +118,11 @@ public final class RegistrationAuthority {
         store.store(known.get().revoke(now, why));
     }
 
-    /** The site's list: everything that was withdrawn. */
+    /**
+     * Signs the site's revocation list with everything that was revoked.
+     *
+     * @return the list in DER
+     */
     public byte[] list(BigInteger number, Instant now, Duration lifetime) throws IOException {
         List<CertificateAuthority.Revocation> revoked = withdrawn(now).stream()
                 .map(serial -> new CertificateAuthority.Revocation(serial, now))
@@ -122,7 +130,7 @@ public final class RegistrationAuthority {
         return site.revoke(revoked, number, now, lifetime);
     }
 
-    /** What a list that is signed now has. */
+    /** Returns the serial numbers that a list signed now contains. */
     public Set<BigInteger> withdrawn(Instant now) throws IOException {
         Set<BigInteger> serials = new LinkedHashSet<>();
         for (EnrolmentState each : store.all()) {

@@ -14,7 +14,7 @@ import org.cloister.ovs.BridgeView;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl bridge check}: what the switch has and should not, and the other way about. */
+/** {@code agentctl bridge check}: compares the switch with the plans of its ports, in both directions. */
 @Command(
         name = "check",
         description =

@@ -7,7 +7,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl bridge}: a host's bridge, as Open vSwitch has it. */
+/** {@code agentctl bridge}: shows and checks a host's bridge as Open vSwitch has it. */
 @Command(
         name = "bridge",
         description = "Shows and checks a compute host's bridge; changes nothing.",

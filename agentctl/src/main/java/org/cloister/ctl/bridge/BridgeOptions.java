@@ -6,7 +6,7 @@ import org.cloister.ovs.BridgeConfig;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which bridge is meant. */
+/** Options that select the bridge. */
 final class BridgeOptions {
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
@@ -28,7 +28,10 @@ final class BridgeOptions {
         return BridgeConfig.of(runDirectory, uplink).within(LIMIT);
     }
 
-    /** The control socket's name has a process id in it unless somebody chose one: the tool finds it. */
+    /**
+     * Returns the folder of the control sockets. A socket's name contains a process id unless an administrator chose
+     * one, and the tool finds it.
+     */
     String runDirectory() {
         return runDirectory.toString();
     }

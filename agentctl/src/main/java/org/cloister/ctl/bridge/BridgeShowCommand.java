@@ -13,7 +13,7 @@ import org.cloister.ovs.PortPlan;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl bridge show}: the ports and what they are for. */
+/** {@code agentctl bridge show}: prints the ports and their plans. */
 @Command(
         name = "show",
         description = "Prints the bridge's ports with what they are for, and how many frames were dropped and why.")

@@ -15,7 +15,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code agentctl bridge trace}: what would become of a frame. */
+/** {@code agentctl bridge trace}: simulates how the bridge handles a frame. */
 @Command(name = "trace", description = "Says why a frame would pass the bridge or not.")
 final class BridgeTraceCommand implements Callable<Integer> {
     @ParentCommand

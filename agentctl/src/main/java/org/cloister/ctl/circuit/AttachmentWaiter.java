@@ -12,7 +12,7 @@ import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLinkListener;
 
-/** Waits for the first attachment; a command does not try twice. */
+/** Waits for the first attachment to a relay; a command does not retry. */
 final class AttachmentWaiter implements AgentLinkListener {
     private static final long WAIT_S = 60;
 
@@ -43,7 +43,7 @@ final class AttachmentWaiter implements AgentLinkListener {
         throw new IllegalStateException("this command serves nobody, not " + name);
     }
 
-    /** This command serves nobody. */
+    /** Refuses: this command serves no circuits. */
     @Override
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         attachment.refuse(dial, CloseReason.REFUSED);

@@ -29,7 +29,7 @@ import org.cloister.transport.tls.TlsCredential;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A person's circuits to the VMs of a project. */
+/** Options of a person's circuits to the VMs of a project. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 public final class CircuitOptions {
     private static final int WAIT_S = 60;
@@ -45,10 +45,10 @@ public final class CircuitOptions {
             description = "The owners' policy by which the VM is judged, signed by enough of them.")
     private Path policy;
 
-    /** What is said through an open circuit. */
+    /** Conversation over an open circuit. */
     @FunctionalInterface
     public interface CircuitSession {
-        /** Blocks until it is over. */
+        /** Runs the conversation; blocks until it is over. */
         void run(Circuit circuit) throws IOException, InterruptedException;
     }
 
@@ -60,15 +60,15 @@ public final class CircuitOptions {
         return link.login(owners);
     }
 
-    /** The same options as words of a command line, whatever folder that is run in. */
+    /** Returns the same options as words of a command line that is valid in any working directory. */
     public List<String> toArguments() {
         List<String> words = link.toArguments();
         words.addAll(List.of("--policy", policy.toAbsolutePath().toString()));
         return words;
     }
 
-    /** Of this person, who has the role. */
-    @SuppressWarnings("try") // what is open is only there to be closed
+    /** Opens a circuit for this person, who has the role, and runs the conversation on it. */
+    @SuppressWarnings("try") // open resources are declared only to be closed
     public void open(CertificateName to, CertificateRole role, Circuit.Application application, CircuitSession use)
             throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();

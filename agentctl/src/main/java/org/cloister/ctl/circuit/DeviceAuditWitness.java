@@ -12,16 +12,24 @@ import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * A person's device as a witness of the relays' audit logs: keeps what heads it is shown, and says when a log is not what it
- * was. What a person came for goes on either way.
+ * Makes a person's device a witness of the relays' audit logs: stores the heads that it receives, and raises an alarm
+ * when a log was changed. The person's command continues either way.
  */
 record DeviceAuditWitness(Path folder, PrintWriter errors) {
-    /** @param state what XDG_STATE_HOME says, or its default */
+    /**
+     * Returns the witness of a project's device.
+     *
+     * @param state the folder of XDG_STATE_HOME, or its default
+     */
     static DeviceAuditWitness of(Path state, String project, PrintWriter errors) {
         return new DeviceAuditWitness(state.resolve("cloister").resolve(project).resolve("audit-heads"), errors);
     }
 
-    /** @param own countersigns; its days' keys have a file each */
+    /**
+     * Stores and countersigns a head; prints an alarm if the log was changed.
+     *
+     * @param own credential that countersigns; each day's key has a file of its own
+     */
     void countersign(byte[] head, CertifiedIdentity relay, TlsCredential own) {
         if (head.length == 0) {
             return;

@@ -11,7 +11,7 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.TicketStream;
 import org.jspecify.annotations.Nullable;
 
-/** A device's link with its stream of tickets. What comes waits until it is asked for; the end stays the end. */
+/** Device's link with its ticket stream. Received messages wait until they are read; once closed, each read fails. */
 public final class DeviceTicketSession implements TicketStream.Events, AutoCloseable {
     private static final long ANSWER_S = 20;
 
@@ -24,14 +24,14 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
         this.attached = attached;
     }
 
-    /** Returns when the relay has said welcome. */
+    /** Opens the stream; returns when the relay has sent its welcome. */
     public static DeviceTicketSession open(RelayLinkOptions.AttachedLink attached)
             throws IOException, InterruptedException {
         DeviceTicketSession line = new DeviceTicketSession(attached);
         try {
             TicketStream.open(attached.link(), Optional.empty(), line);
             while (!(line.receive() instanceof RelayTicketMessage.Welcome)) {
-                // What a later version may say before.
+                // A later version may send other messages before.
             }
             return line;
         } catch (IOException | InterruptedException e) {
@@ -48,12 +48,12 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
         welcome.send(message);
     }
 
-    /** For circuits beside it. */
+    /** Returns the link, for circuits beside the stream. */
     public ClientLink link() {
         return attached.link();
     }
 
-    /** The next that came. */
+    /** Returns the next message. */
     public RelayTicketMessage receive() throws IOException, InterruptedException {
         Optional<RelayTicketMessage> next = heard.poll(ANSWER_S, TimeUnit.SECONDS);
         if (next == null) {
@@ -63,10 +63,10 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
     }
 
     /**
-     * The next of this kind; what else comes is left out.
+     * Returns the next message of this kind and skips others.
      *
-     * @param subject for messages
-     * @throws IOException the relay refuses, or says nothing
+     * @param subject subject of error messages
+     * @throws IOException if the relay refuses the request or does not answer
      */
     public <T extends RelayTicketMessage> T receive(Class<T> kind, String subject)
             throws IOException, InterruptedException {

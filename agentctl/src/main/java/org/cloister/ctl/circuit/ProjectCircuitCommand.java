@@ -14,7 +14,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl project circuit}: a ProxyCommand for OpenSSH. The relay sees sizes and times, nothing else. */
+/**
+ * {@code agentctl project circuit}: passes standard input and output through a circuit, as a ProxyCommand for OpenSSH.
+ * The relay sees only sizes and times.
+ */
 @Command(
         name = "circuit",
         description =

@@ -41,7 +41,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** How a person's device reaches a relay. */
+/** Options of a person's link to a relay. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 public final class RelayLinkOptions {
     @Option(
@@ -73,7 +73,7 @@ public final class RelayLinkOptions {
     @Spec(Target.MIXEE)
     private CommandSpec spec;
 
-    /** A link that is attached, and the loops it runs on. */
+    /** Attached link, and the event loops on which it runs. */
     public record AttachedLink(AgentLink agent, ClientLink link, EventLoopGroup loops) implements AutoCloseable {
         EventLoop loop() {
             return loops.next();
@@ -90,7 +90,7 @@ public final class RelayLinkOptions {
         return project.readHistory();
     }
 
-    /** The same options as words of a command line, whatever folder that is run in. */
+    /** Returns the same options as words of a command line that is valid in any working directory. */
     public List<String> toArguments() {
         List<String> words = new ArrayList<>(List.of("--relay", relay.getHostString() + ":" + relay.getPort()));
         if (relayName != null) {
@@ -104,7 +104,7 @@ public final class RelayLinkOptions {
         return words;
     }
 
-    /** Which has heard no revocation list yet: the relay brings them. */
+    /** Returns a trust store without revocation lists: the relay sends them. */
     public TrustStore trustStore(ProjectHistory owners) throws IOException {
         return new TrustStore(
                 TrustAnchors.none().withSite(siteKeys()).withProject(owners),
@@ -140,12 +140,12 @@ public final class RelayLinkOptions {
         }
     }
 
-    /** Where this device keeps what it has to know of a project after the session. */
+    /** Returns the folder in which this device stores what it must know of a project after the session. */
     public static Path projectStateFolder(String project) {
         return stateHome().resolve("cloister").resolve(project);
     }
 
-    /** XDG Base Directory Specification: data that outlives a session. */
+    /** Returns the folder for data that persists after a session; XDG Base Directory Specification. */
     private static Path stateHome() {
         String named = System.getenv("XDG_STATE_HOME");
         return named != null && named.startsWith("/")

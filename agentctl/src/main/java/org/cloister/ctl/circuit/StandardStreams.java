@@ -18,15 +18,18 @@ import java.util.concurrent.Executors;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.transport.circuit.Circuit;
 
-/** The two streams of a process at one end of a circuit. Neither side is read faster than the other one takes. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+/**
+ * Connects the standard streams of a process to one end of a circuit. Each side is read only as fast as the other one
+ * accepts data.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the channel's end
 public final class StandardStreams extends ChannelInboundHandlerAdapter implements Circuit.Application {
     private static final int PIECE_BYTES = 64 * 1024;
 
     private final InputStream in;
     private final OutputStream out;
     private final ExecutorService writer = Executors.newSingleThreadExecutor(StandardStreams::daemon);
-    /** Pieces; on the event loop. */
+    /** Number of pieces; used on the event loop. */
     private int unwritten;
 
     private final CompletableFuture<Void> heardAll = new CompletableFuture<>();
@@ -42,7 +45,11 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
         daemon(() -> send(circuit)).start();
     }
 
-    /** @throws IOException the circuit broke, or the output takes no more */
+    /**
+     * Waits until both directions have ended.
+     *
+     * @throws IOException if the circuit broke, or the output accepts no more data
+     */
     public void awaitEnd() throws IOException, InterruptedException {
         try {
             heardAll.get();
@@ -62,7 +69,7 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
                         .writeAndFlush(Unpooled.copiedBuffer(piece, 0, n))
                         .await();
                 if (!passed.isSuccess()) {
-                    // If it is over already, it says itself why.
+                    // A circuit that has closed already keeps its own reason.
                     circuit.close(CloseReason.LOST);
                     return;
                 }

@@ -25,7 +25,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl doctor}: whether this machine has what its role needs. */
+/** {@code agentctl doctor}: checks whether this machine has what its role needs. */
 @Command(
         name = "doctor",
         description = {
@@ -124,7 +124,10 @@ public final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    /** Before the relay runs there is nobody to ask; the check of accounts says that none was named. */
+    /**
+     * Returns what the relay reports of its projects; nothing while the relay does not run, and the check of accounts
+     * then reports that none was given.
+     */
     private JsonNode askRelay() {
         try {
             return socket.ask("/projects");

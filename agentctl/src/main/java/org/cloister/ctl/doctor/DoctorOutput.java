@@ -8,7 +8,7 @@ import org.cloister.ctl.output.TextTable;
 import org.cloister.preflight.PreflightFinding;
 import org.cloister.preflight.PreflightReport;
 
-/** An examination, a line a finding. */
+/** Output of a preflight report, one line for each finding. */
 record DoctorOutput(PreflightReport examination) implements CommandOutput {
     @Override
     public TextTable table() {

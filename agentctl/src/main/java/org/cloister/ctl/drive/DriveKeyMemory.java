@@ -9,12 +9,19 @@ import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
 import org.jspecify.annotations.Nullable;
 
-/** Where a drive's key is while it is open, and the keys and passphrases that open it: locked memory that no dump carries. */
+/**
+ * Locked memory, excluded from dumps, that holds a drive's key while it is open, and the keys and passphrases that open
+ * it.
+ */
 record DriveKeyMemory(SecretAllocator secrets, LibCryptoCalls crypto, Hpke hpke) {
-    /** Of a passphrase or a recovery key, in bytes. */
+    /** Maximum length of a passphrase or a recovery key, in bytes. */
     private static final int MAX_SECRET = 1024;
 
-    /** @throws IOException if this machine has no memory to lock, or no libcrypto */
+    /**
+     * Allocates locked memory and loads libcrypto.
+     *
+     * @throws IOException if this machine cannot lock memory or has no libcrypto
+     */
     static DriveKeyMemory open() throws IOException {
         SecretAllocator secrets = SecretAllocator.harden(SecretAllocator.Locking.REQUIRED);
         LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
@@ -22,8 +29,10 @@ record DriveKeyMemory(SecretAllocator secrets, LibCryptoCalls crypto, Hpke hpke)
     }
 
     /**
-     * @param descriptor null to ask at the terminal
-     * @param what is asked for, for people
+     * Reads a secret.
+     *
+     * @param descriptor file descriptor to read from; null to ask at the terminal
+     * @param what name of the secret, for people
      */
     SecretMemory readSecret(@Nullable Integer descriptor, String what) throws IOException {
         if (descriptor != null) {

@@ -20,11 +20,13 @@ import org.cloister.luks.secret.SecretMemory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which drive's key, who opens it, and to whom a new one is sealed. */
+/** Options that select a drive's key, the key that opens it, and the recipients to whom a new one is sealed. */
 public final class DriveKeyOptions {
     static final String SECRET_FD = "--drive-secret-fd";
     private static final int MAX_FILE = 64 * 1024;
-    /** Of a project's id, which alone is as long as a name in an envelope may nearly be. */
+    /**
+     * Number of letters of a project's id in the label: the whole id is nearly as long as a name in an envelope may be.
+     */
     private static final int PROJECT_LETTERS = 24;
 
     @Option(
@@ -75,10 +77,10 @@ public final class DriveKeyOptions {
     }
 
     /**
-     * Asks for the secret, and finds or makes the drive's key; so what is wrong with it shows before a VM waits for it.
+     * Reads the secret, and opens or creates the drive's key, so that an error appears before a VM waits for the key.
      *
      * @param person the opener's id
-     * @param folder of the drive on this device
+     * @param folder the drive's folder on this device
      */
     public DriveKeySealer openSealer(String project, String drive, String person, Path folder) throws IOException {
         Path file = envelope == null ? folder.resolve("envelope") : envelope;
@@ -133,7 +135,10 @@ public final class DriveKeyOptions {
         }
     }
 
-    /** A key that was made is on the disk before any VM has it, and is never made again. */
+    /**
+     * Creates the drive's key, unless its envelope exists. A new key is on disk before a VM receives it, and is never
+     * created again.
+     */
     private void make(DriveKeyMemory vault, String label, String person, SealingKey own, Path file) throws IOException {
         List<DriveEnvelope.Recipient> all = new ArrayList<>();
         all.add(new DriveEnvelope.Recipient(person, DriveEnvelope.Role.OPENER, own.publicKey()));

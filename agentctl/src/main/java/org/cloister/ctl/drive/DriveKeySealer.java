@@ -10,7 +10,10 @@ import org.cloister.luks.key.SealingPublicKey;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** A drive's key in its envelope, and a private key that opens it. The drive's key itself is open within a call alone. */
+/**
+ * Seals a drive's key to VMs. It holds the drive's envelope and a private key that opens it; the drive's key itself
+ * exists unsealed only during a call.
+ */
 public final class DriveKeySealer implements AutoCloseable {
     private final DriveKeyMemory vault;
     private final SealingKey own;
@@ -22,7 +25,11 @@ public final class DriveKeySealer implements AutoCloseable {
         this.envelope = envelope;
     }
 
-    /** @throws IOException if the key is none of the envelope's, or the envelope was changed */
+    /**
+     * Checks that the private key opens the envelope.
+     *
+     * @throws IOException if the key is not one of the envelope's recipients, or the envelope was changed
+     */
     void requireOpens(Path file) throws IOException {
         try {
             envelope.open(vault.hpke(), own).close();
@@ -32,10 +39,10 @@ public final class DriveKeySealer implements AutoCloseable {
     }
 
     /**
-     * Seals the drive's key anew.
+     * Seals the drive's key again, to a VM.
      *
-     * @param boot a VM's sealing key, of its evidence
-     * @param info what it is for: docs/protocol.md, section 11
+     * @param boot the VM's sealing key, from its evidence
+     * @param info context of the sealed key: docs/protocol.md, section 11
      */
     public byte[] sealTo(VerificationKey boot, byte[] info) throws IOException {
         SealingPublicKey to = SealingKeyEncoding.toSealingKey(boot);

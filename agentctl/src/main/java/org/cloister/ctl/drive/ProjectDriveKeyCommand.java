@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl project drive-key}: an opener's key to drives, or the recovery key of a safe. */
+/** {@code agentctl project drive-key}: creates an opener's key to drives, or a recovery key for a safe. */
 @Command(
         name = "drive-key",
         description =
@@ -51,7 +51,7 @@ public final class ProjectDriveKeyCommand implements Callable<Integer> {
     @Mixin
     private OutputOption output;
 
-    /** Where the private half goes. */
+    /** Options for where the private key is written. */
     private static final class PrivateKeyDestination {
         @Option(
                 names = "--key",

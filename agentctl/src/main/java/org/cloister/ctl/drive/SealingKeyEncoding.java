@@ -11,7 +11,9 @@ import org.cloister.luks.key.SealingPublicKey;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** Whom something is sealed to, between a point of P-384 and SubjectPublicKeyInfo (RFC 5480), as evidence and files have it. */
+/**
+ * Converts sealing keys between a point of P-384 and SubjectPublicKeyInfo (RFC 5480), which evidence and files contain.
+ */
 final class SealingKeyEncoding {
     private static final byte[] BEFORE_POINT =
             HexFormat.of().parseHex("3076301006072a8648ce3d020106052b81040022036200");

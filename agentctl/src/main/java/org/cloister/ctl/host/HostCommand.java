@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl host}: on a compute host, for its operator and for job steps. */
+/** {@code agentctl host}: commands on a compute host for its operator and for job steps. */
 @Command(
         name = "host",
         description = "Shows what this compute host runs for tickets, and runs it.",

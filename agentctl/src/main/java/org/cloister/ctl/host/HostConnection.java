@@ -16,8 +16,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A connection to agent-host: an object a line, both ways. One thread hears; any may say. Channels' streams would share a
- * lock, and who hears would keep others from saying anything (JDK-8279339).
+ * Connection to agent-host that carries one JSON object per line in both directions. One thread receives; any thread
+ * may send. It uses the channel directly, because streams of a channel share a lock, and a receiver would block every
+ * sender (JDK-8279339).
  */
 final class HostConnection implements AutoCloseable {
     private static final int MAX_BYTES = 64 << 20;
@@ -52,8 +53,10 @@ final class HostConnection implements AutoCloseable {
     }
 
     /**
-     * @return empty at the end
-     * @throws IOException if it is lost, or what comes is not agent-host's
+     * Receives the next object.
+     *
+     * @return empty at the end of the connection
+     * @throws IOException if the connection is lost, or the data is not agent-host's
      */
     Optional<ObjectNode> receive() throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();

@@ -11,7 +11,7 @@ import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl host ledger}: what the host wrote down before it did it. */
+/** {@code agentctl host ledger}: prints the host's write-ahead record of its VMs. */
 @Command(
         name = "ledger",
         description =

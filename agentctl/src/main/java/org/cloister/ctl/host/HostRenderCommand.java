@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl host render}: what a VM consists of. */
+/** {@code agentctl host render}: prints the domain, the ports and the flows of a VM. */
 @Command(
         name = "render",
         description =

@@ -22,7 +22,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl host run}: what a ticket's Global job runs on each of its nodes. */
+/** {@code agentctl host run}: the job step that a ticket's global job runs on each of its nodes. */
 @Command(
         name = "run",
         description =

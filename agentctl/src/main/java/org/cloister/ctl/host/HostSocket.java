@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.cloister.preflight.machine.UndeterminedException;
 import picocli.CommandLine.Option;
 
-/** Where agent-host is asked on this machine. */
+/** Option for agent-host's control socket on this machine. */
 public final class HostSocket {
     @Option(
             names = "--socket",
@@ -31,7 +31,7 @@ public final class HostSocket {
         return ask(request(word));
     }
 
-    /** One question, one answer. */
+    /** Sends one request and returns its answer. */
     ObjectNode ask(ObjectNode request) throws IOException {
         try (HostConnection connection = open()) {
             connection.send(request);

@@ -11,7 +11,7 @@ import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl host status}: whether this host takes work, and what it lacks. */
+/** {@code agentctl host status}: prints whether this host accepts work, and what it lacks. */
 @Command(
         name = "status",
         description =

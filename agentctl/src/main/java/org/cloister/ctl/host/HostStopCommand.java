@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl host stop}: ends one VM. */
+/** {@code agentctl host stop}: stops one VM. */
 @Command(
         name = "stop",
         description =

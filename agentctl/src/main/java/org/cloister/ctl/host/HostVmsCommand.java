@@ -11,7 +11,7 @@ import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl host vms}: the VMs of this host. */
+/** {@code agentctl host vms}: prints the VMs of this host. */
 @Command(name = "vms", description = "Prints the VMs of this host: whose they are, how far they are, what they have.")
 final class HostVmsCommand implements Callable<Integer> {
     @Mixin

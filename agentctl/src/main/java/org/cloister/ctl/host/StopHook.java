@@ -3,13 +3,13 @@ package org.cloister.ctl.host;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * SIGTERM and SIGINT, passed on: the process goes on until it would end by itself, with its own exit status. A JVM that was
- * told to end would end by the signal otherwise, and Slurm would not hear how the VM did.
+ * Passes SIGTERM and SIGINT on. The process continues until it would exit by itself, and exits with its own status.
+ * Otherwise the JVM would end with the signal, and Slurm would not learn how the VM ended.
  */
 final class StopHook implements AutoCloseable {
     private final CountDownLatch over = new CountDownLatch(1);
     private final Thread hook;
-    /** That of who is ended by SIGTERM, unless another is known. */
+    /** Status after SIGTERM, unless another one was set. */
     private volatile int status = 128 + 15;
 
     private StopHook(Runnable stop) {
@@ -28,7 +28,7 @@ final class StopHook implements AutoCloseable {
         return set;
     }
 
-    /** The status with which the process ends if it was told to. */
+    /** Sets the status with which the process exits after a signal. */
     void setExitStatus(int of) {
         status = of;
     }
@@ -46,7 +46,7 @@ final class StopHook implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // It runs, and ends the process.
+            // The hook runs and ends the process.
             over.countDown();
         }
     }

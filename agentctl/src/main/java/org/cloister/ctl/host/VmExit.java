@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** How the VM of a job step ended, as agent-host says it, and as which exit status Slurm hears of it. */
+/** End of a job step's VM as agent-host reports it, with the exit status that Slurm receives. */
 record VmExit(Code code, String phase, String text, String hint) {
     enum Code {
         DONE(0),
@@ -31,7 +31,7 @@ record VmExit(Code code, String phase, String text, String hint) {
         }
     }
 
-    /** A word that a later agent-host has is its host's trouble, for all that this one can say. */
+    /** Parses an end. A code that only a later agent-host knows counts as a failure of the host. */
     static VmExit of(JsonNode end) {
         return new VmExit(
                 Code.of(end.path("code").asText()).orElse(Code.HOST),

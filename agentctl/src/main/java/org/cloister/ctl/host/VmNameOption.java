@@ -4,7 +4,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** A VM or a ticket as agent-host takes it. */
+/** Converts and checks the name of a VM or a ticket for agent-host. */
 final class VmNameOption implements ITypeConverter<String> {
     private static final Pattern FORM = Pattern.compile("[a-z0-9-]{1,64}");
 

@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job step's wait for its VM. agent-host may be started anew meanwhile: the VM runs on, and the wait goes on with the next
- * one. A phase that was heard says that there may be a VM; before the first there is none, and the ticket can be asked for
+ * Waits for the VM of a job step. agent-host may restart meanwhile: the VM keeps running, and the wait continues with
+ * the next agent-host. A VM may exist once the first phase was received; before that, the ticket can be requested
  * again.
  */
 final class VmWaiter {
@@ -28,8 +28,8 @@ final class VmWaiter {
     private @Nullable HostConnection current;
 
     /**
-     * @param patience until agent-host is there, before there is a VM; then there is no limit but the job's
-     * @param phases hears of each as it is reached
+     * @param patience time to wait for agent-host before there is a VM; afterwards only the job's limit applies
+     * @param phases receives each phase as it is reached
      */
     VmWaiter(
             HostSocket socket, String ticket, Duration patience, Consumer<JsonNode> phases, Consumer<String> warnings) {
@@ -40,7 +40,7 @@ final class VmWaiter {
         this.warnings = warnings;
     }
 
-    /** Returns when the VM has ended. */
+    /** Waits until the VM has ended and returns its end. */
     VmExit await() throws InterruptedException {
         long lostNs = System.nanoTime();
         boolean warned = false;
@@ -70,7 +70,7 @@ final class VmWaiter {
         }
     }
 
-    /** The VM is to end; its end comes as ever. From any thread. */
+    /** Requests the end of the VM; {@link #await} returns it as usual. Thread-safe. */
     void stop() {
         HostConnection connection;
         synchronized (this) {
@@ -81,7 +81,7 @@ final class VmWaiter {
             try {
                 connection.send(HostSocket.request("stop"));
             } catch (IOException e) {
-                // It is lost: the next one says it again.
+                // The connection is lost; the next one repeats the request.
                 return;
             }
         }
@@ -108,7 +108,11 @@ final class VmWaiter {
         return Optional.empty();
     }
 
-    /** @return whether a stop is to be said that nobody heard */
+    /**
+     * Makes a connection the current one.
+     *
+     * @return whether an earlier stop request must be sent on this connection
+     */
     private synchronized boolean entered(HostConnection connection) {
         current = connection;
         return stopping;

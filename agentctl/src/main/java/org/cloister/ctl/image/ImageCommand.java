@@ -7,7 +7,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl image}: guest images, on disk and running. */
+/** {@code agentctl image}: commands for guest images, on disk and running. */
 @Command(
         name = "image",
         description = "Shows and verifies guest images.",

@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code agentctl image running}: the layers under this guest's root. */
+/** {@code agentctl image running}: prints the layers of this guest's root file system. */
 @Command(
         name = "running",
         description =

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl image show}: what a manifest says. */
+/** {@code agentctl image show}: prints the contents of a manifest. */
 @Command(
         name = "show",
         description =

@@ -8,7 +8,7 @@ import org.cloister.ctl.output.TextTable;
 import org.cloister.protocol.image.ImageLayer;
 import org.cloister.protocol.image.ImageManifest;
 
-/** A manifest without its files' digests, which the identity stands for. */
+/** Output of a manifest without its files' digests, which the identity covers. */
 public record ImageSummary(ImageManifest manifest) implements CommandOutput {
     @Override
     public TextTable table() {

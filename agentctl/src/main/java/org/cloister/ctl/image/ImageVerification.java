@@ -8,7 +8,7 @@ import org.cloister.base.encoding.Digest;
 import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.TextTable;
 
-/** How an image's files differ from its manifest. */
+/** Differences between an image's files and its manifest. */
 public record ImageVerification(Digest identity, List<String> differences) implements CommandOutput {
     public ImageVerification {
         differences = List.copyOf(differences);

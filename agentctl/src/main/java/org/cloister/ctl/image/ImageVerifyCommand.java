@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl image verify}: whether files are what their manifest says. */
+/** {@code agentctl image verify}: compares an image's files with its manifest. */
 @Command(name = "verify", description = "Reads every file of an image and lists how it differs from the manifest.")
 final class ImageVerifyCommand implements Callable<Integer> {
     @Parameters(paramLabel = "DIR", description = "The image's folder, with manifest.json in it.")

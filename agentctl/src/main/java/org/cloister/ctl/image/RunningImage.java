@@ -17,8 +17,9 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * The layers under a guest's root, seen from within: those that the command line names, lowest first, then any other
- * that is mapped. A guest that was tampered with can say what it likes; this finds accidents, evidence finds the rest.
+ * Layers of a guest's root file system as seen from within: those that the command line names, lowest first, then any
+ * other mapped layer. It finds accidents only, because a manipulated guest can report anything; evidence detects
+ * manipulation.
  */
 public record RunningImage(List<RunningLayer> layers) implements CommandOutput {
     private static final String WORD = "cloister.layer=";
@@ -51,7 +52,7 @@ public record RunningImage(List<RunningLayer> layers) implements CommandOutput {
         return layers.stream().allMatch(layer -> layer.difference().isEmpty());
     }
 
-    /** NAME to BLOCKS,HASH. A name that comes twice stands for a contradiction and matches nothing. */
+    /** Maps NAME to BLOCKS,HASH. A name that occurs twice is a contradiction and matches nothing. */
     private static Map<String, String> wanted(String commandLine) {
         Map<String, String> wanted = new LinkedHashMap<>();
         for (String word : commandLine.strip().split("\\s+", -1)) {

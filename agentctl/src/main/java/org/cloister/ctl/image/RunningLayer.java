@@ -6,21 +6,25 @@ import org.cloister.preflight.machine.ProgramResult;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * A layer as the kernel has it.
+ * Layer as the kernel reports it.
  *
- * @param rootHash what the kernel enforces; empty where it enforces nothing
- * @param difference from the command line, or what is wrong with the layer
+ * @param rootHash the hash that the kernel enforces; empty where it enforces none
+ * @param difference difference from the command line, or a fault of the layer
  */
 public record RunningLayer(String name, Optional<String> rootHash, Status status, Optional<String> difference) {
-    /** What dm-verity says of a device. */
+    /** State of a device as dm-verity reports it. */
     public enum Status {
-        /** No block read so far was other than its hash. */
+        /** Every block read so far matched its hash. */
         VALID,
         CORRUPTED,
         ABSENT
     }
 
-    /** @param wanted BLOCKS,HASH from the command line; empty where it does not name the layer */
+    /**
+     * Inspects a mapped layer.
+     *
+     * @param wanted BLOCKS,HASH from the command line; empty where it does not name the layer
+     */
     static RunningLayer of(InspectedMachine machine, String name, Optional<String> wanted)
             throws UndeterminedException {
         Optional<VerityTable> table =

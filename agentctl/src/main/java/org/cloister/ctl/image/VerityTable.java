@@ -3,8 +3,8 @@ package org.cloister.ctl.image;
 import java.util.Optional;
 
 /**
- * A line of {@code dmsetup table} for one dm-verity device, as the kernel's device-mapper/verity.rst defines it:
- * start, sectors, "verity", version, data device, hash device, data block size, hash block size, data blocks, hash start,
+ * Line of {@code dmsetup table} for one dm-verity device, as the kernel's device-mapper/verity.rst defines it: start,
+ * sectors, "verity", version, data device, hash device, data block size, hash block size, data blocks, hash start,
  * algorithm, root digest, salt, options.
  */
 record VerityTable(long dataBlocks, String algorithm, String rootHash) {
@@ -13,7 +13,7 @@ record VerityTable(long dataBlocks, String algorithm, String rootHash) {
     private static final int ROOT_DIGEST = 11;
     private static final int SALT = 12;
 
-    /** Empty where the device is anything but one verity target over all of itself. */
+    /** Parses a line; empty unless the device is one verity target over its whole length. */
     static Optional<VerityTable> parse(String text) {
         String[] fields = text.strip().split("[ \t]+", -1);
         if (text.strip().lines().count() != 1

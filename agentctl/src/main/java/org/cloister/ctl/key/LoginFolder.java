@@ -23,9 +23,9 @@ import org.cloister.transport.tls.TlsCredential;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A person's certificates and keys of the day, as agentctl project login leaves them: for each role {@code ROLE.pem}, the leaf
- * first and then the authorities above it without the self-signed one, and {@code ROLE.key}, its private key in PKCS#8; both
- * in PEM. A folder in memory (tmpfs) that its owner alone reads.
+ * A person's certificates and keys of the day, as agentctl project login writes them: for each role {@code ROLE.pem},
+ * the leaf first and then the authorities above it without the self-signed one, and {@code ROLE.key}, its private key
+ * in PKCS#8; both in PEM. The folder is in memory (tmpfs), and only its owner can read it.
  */
 public final class LoginFolder {
     private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
@@ -39,9 +39,9 @@ public final class LoginFolder {
     }
 
     /**
-     * Where login writes and circuit reads unless told otherwise.
+     * Returns the folder that login writes and circuit reads by default.
      *
-     * @param runtime what XDG_RUNTIME_DIR says, which systemd gives to each session
+     * @param runtime value of XDG_RUNTIME_DIR, which systemd sets for each session
      */
     public static LoginFolder defaultFolder(@Nullable String runtime, String project) throws IOException {
         if (runtime == null || !runtime.startsWith("/")) {
@@ -55,7 +55,7 @@ public final class LoginFolder {
         return folder;
     }
 
-    /** Makes it, or finds that it is as it has to be. */
+    /** Creates the folder, or checks that it is private and in memory. */
     public void prepare() throws IOException {
         Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(PRIVATE));
         PosixFileAttributes attributes = Files.readAttributes(folder, PosixFileAttributes.class);
@@ -73,7 +73,11 @@ public final class LoginFolder {
         }
     }
 
-    /** @param chain in DER, the leaf first, without the self-signed one */
+    /**
+     * Writes a role's key and certificates.
+     *
+     * @param chain in DER, the leaf first, without the self-signed one
+     */
     public void write(CertificateRole role, PrivateKey key, List<byte[]> chain) throws IOException {
         ByteArrayOutputStream certificates = new ByteArrayOutputStream();
         chain.forEach(each -> certificates.writeBytes(Pem.write(Pem.CERTIFICATE, each)));
@@ -88,7 +92,11 @@ public final class LoginFolder {
         AtomicFile.replace(certificate(role), certificates.toByteArray());
     }
 
-    /** @throws IOException if there is none, or a login was cut short */
+    /**
+     * Reads a role's credential and checks that the key matches the certificate.
+     *
+     * @throws IOException if there is no credential, or a login was interrupted
+     */
     public TlsCredential read(CertificateRole role) throws IOException {
         TlsCredential read = PemCredentialFile.read(certificate(role), key(role));
         try {
@@ -107,7 +115,7 @@ public final class LoginFolder {
         return folder.resolve(role + ".pem");
     }
 
-    /** What ssh takes as identity, too. */
+    /** Returns the key file, which ssh accepts as an identity too. */
     public Path key(CertificateRole role) {
         return folder.resolve(role + ".key");
     }

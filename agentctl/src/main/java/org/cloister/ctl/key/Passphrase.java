@@ -12,9 +12,12 @@ import java.util.Arrays;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.identity.SigningKeyFile;
 
-/** A passphrase or PIN, from the terminal or a file descriptor; never from arguments or environment. Zeroed at its end. */
+/**
+ * Passphrase or PIN from the terminal or a file descriptor, never from arguments or the environment. It is zeroed on
+ * close.
+ */
 public final class Passphrase implements AutoCloseable {
-    /** Bytes of a character. */
+    /** Maximum number of bytes of a character. */
     private static final int MAX_UTF8 = 4;
 
     private final byte[] utf8;
@@ -24,10 +27,12 @@ public final class Passphrase implements AutoCloseable {
     }
 
     /**
-     * @param what is asked for, for people
-     * @param option that takes its descriptor
+     * Prompts at the terminal.
+     *
+     * @param what name of the secret, for people
+     * @param option the option that accepts a descriptor
      */
-    @SuppressWarnings("SystemConsoleNull") // from JDK 22 on it never is; then the look at /dev/tty decides alone
+    @SuppressWarnings("SystemConsoleNull") // never null from JDK 22 on; then only the check of /dev/tty decides
     public static Passphrase prompt(String what, String option) throws IOException {
         Console console = hasTerminal() ? System.console() : null;
         if (console == null) {
@@ -40,7 +45,7 @@ public final class Passphrase implements AutoCloseable {
         return of(typed);
     }
 
-    /** A new one, typed twice. */
+    /** Prompts for a new passphrase, typed twice. */
     public static Passphrase promptTwice(String what, String option) throws IOException {
         return readTwice(what, each -> prompt(each, option));
     }
@@ -74,7 +79,7 @@ public final class Passphrase implements AutoCloseable {
         }
     }
 
-    /** Up to the descriptor's end, without a last line end. */
+    /** Reads up to the descriptor's end, without a trailing newline. */
     static Passphrase read(int descriptor, String what) throws IOException {
         byte[] read = new byte[0];
         try (InputStream in = Files.newInputStream(Path.of("/proc/self/fd/" + descriptor))) {
@@ -90,7 +95,7 @@ public final class Passphrase implements AutoCloseable {
         }
     }
 
-    /** Zeroes what it is given. */
+    /** Encodes the characters, and zeroes the array that it is given. */
     static Passphrase of(char[] typed) {
         ByteBuffer encoded = ByteBuffer.allocate(typed.length * MAX_UTF8);
         StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(typed), encoded, true);
@@ -100,12 +105,12 @@ public final class Passphrase implements AutoCloseable {
         return new Passphrase(utf8);
     }
 
-    /** To be zeroed with this. */
+    /** Returns the bytes, which are zeroed when this is closed. */
     public byte[] bytes() {
         return utf8;
     }
 
-    /** For a token's PIN; the caller zeroes it. */
+    /** Returns the characters of a token's PIN; the caller zeroes them. */
     char[] characters() {
         CharBuffer decoded = StandardCharsets.UTF_8.decode(ByteBuffer.wrap(utf8));
         char[] characters = new char[decoded.remaining()];

@@ -11,7 +11,7 @@ import java.util.Base64;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 
-/** Blocks of PEM (RFC 7468), in bytes: a block may be secret. */
+/** Reads and writes blocks of PEM (RFC 7468) as bytes, because a block may be secret. */
 public final class Pem {
     public static final String CERTIFICATE = "CERTIFICATE";
     public static final String CERTIFICATE_REQUEST = "CERTIFICATE REQUEST";
@@ -34,7 +34,7 @@ public final class Pem {
         return all;
     }
 
-    /** The file's only block of that label. */
+    /** Reads the file's only block of that label. */
     public static byte[] read(Path file, String label) throws IOException {
         byte[] text = readBounded(file, MAX_BYTES);
         try {
@@ -46,7 +46,7 @@ public final class Pem {
         }
     }
 
-    /** All blocks of a file, which are of that label, 1 to so many. */
+    /** Reads all blocks of a file, which must have that label; at least 1 and at most {@code max}. */
     public static List<byte[]> readAll(Path file, String label, int max) throws IOException {
         String mark = "-----BEGIN ";
         String text = new String(readBounded(file, MAX_BYTES), StandardCharsets.ISO_8859_1);
@@ -71,7 +71,7 @@ public final class Pem {
         return blocks;
     }
 
-    /** A whole file that may not be longer. */
+    /** Reads a whole file of at most {@code max} bytes. */
     public static byte[] readBounded(Path file, int max) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(max + 1);

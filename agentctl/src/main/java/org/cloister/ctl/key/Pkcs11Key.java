@@ -14,7 +14,7 @@ import java.util.Arrays;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** A private key on a PKCS#11 token, which signs itself and never lets it out. */
+/** Private key on a PKCS#11 token, which signs without exporting the key. */
 final class Pkcs11Key implements SigningKey {
     private final Provider provider;
     private final PrivateKey key;
@@ -27,9 +27,11 @@ final class Pkcs11Key implements SigningKey {
     }
 
     /**
-     * @param module the token's library, an absolute path
-     * @param slot its place in the library's list
-     * @param alias of a private key that has a certificate on the token, as keytool makes them
+     * Opens a key on a token.
+     *
+     * @param module absolute path of the token's library
+     * @param slot index in the library's list of slots
+     * @param alias alias of a private key that has a certificate on the token, as keytool creates them
      */
     static Pkcs11Key open(String module, int slot, String alias, Passphrase pin) throws IOException {
         String subject = "token key " + alias + " of " + module;

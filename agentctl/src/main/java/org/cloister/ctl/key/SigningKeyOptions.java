@@ -15,7 +15,7 @@ import org.cloister.protocol.identity.SigningKeyFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Whose private key signs, and where it is. */
+/** Options that select the private key that signs. */
 public final class SigningKeyOptions {
     public static final String SECRET_FD = "--secret-fd";
 
@@ -47,7 +47,11 @@ public final class SigningKeyOptions {
             description = "Read the passphrase or PIN from this file descriptor; asked at the terminal by default.")
     private @Nullable Integer descriptor;
 
-    /** @param usual the key file where none was named */
+    /**
+     * Opens the private key that the options select.
+     *
+     * @param usual the default key file
+     */
     public SigningKey open(@Nullable Path usual) throws IOException {
         Path from = file == null ? usual : file;
         if (module != null && alias != null && file == null) {
@@ -69,12 +73,12 @@ public final class SigningKeyOptions {
         }
     }
 
-    /** Whether the key is one that a token already has. */
+    /** Returns whether the options select an existing key on a token. */
     public boolean isOnToken() {
         return module != null;
     }
 
-    /** A new key under a new passphrase, in a file that must not be there yet. */
+    /** Creates a key under a new passphrase, in a file that must not exist yet. */
     public SigningKey create(@Nullable Path usual, SignatureCurve curve) throws IOException {
         Path to = file == null ? usual : file;
         if (to == null) {

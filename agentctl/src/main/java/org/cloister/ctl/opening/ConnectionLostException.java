@@ -1,6 +1,6 @@
 package org.cloister.ctl.opening;
 
-/** A line or a circuit broke, which says nothing of what was asked on it. */
+/** Thrown when a connection or a circuit broke; the result of the request on it is unknown. */
 final class ConnectionLostException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -31,8 +31,11 @@ import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.tls.TlsCredential;
 import org.jspecify.annotations.Nullable;
 
-/** One circuit to a controlling VM: in order and within its limits, or ended. What comes waits until it is asked for. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+/**
+ * Circuit to a controlling VM whose messages are in order and within their limits, or which is closed. Received
+ * messages wait until they are read.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the channel's end
 final class ControllerBootSession extends ChannelInboundHandlerAdapter implements AutoCloseable {
     private static final long WAIT_S = 60;
 
@@ -46,7 +49,11 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
         this.circuit = circuit;
     }
 
-    /** @throws ConnectionLostException nobody answers, or not who should: it may be tried again */
+    /**
+     * Opens a circuit to the VM.
+     *
+     * @throws ConnectionLostException if there is no answer, or the peer is not the expected one: the caller may retry
+     */
     static ControllerBootSession open(ClientLink link, CircuitTerms terms, TlsCredential own, BootPeerVerifier trust)
             throws ConnectionLostException, InterruptedException {
         AtomicReference<ControllerBootSession> made = new AtomicReference<>();
@@ -70,17 +77,17 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
         return talk;
     }
 
-    /** Whom the handshake found. */
+    /** Returns the identity that the handshake proved. */
     PeerIdentity peerIdentity() {
         return circuit.peerIdentity();
     }
 
-    /** Whether nobody has certified it yet, so that all begins with a question. */
+    /** Returns whether the VM has no certificate yet, so that its evidence must be requested first. */
     boolean isBooting() {
         return circuit.peerIdentity() instanceof BootIdentity;
     }
 
-    /** The VM is the server of its circuit. */
+    /** Returns the binding of this circuit, of which the VM is the server. */
     CircuitBinding binding(TlsCredential own) throws IOException {
         try {
             return CircuitBinding.of(
@@ -97,7 +104,7 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
                 .execute(() -> circuit.channel().writeAndFlush(MessageFraming.frame(message.wire())));
     }
 
-    /** Says it and that keys and all are on their way, in one. */
+    /** Sends the unlock and, in the same step, records that the keys were handed over. */
     void sendUnlock(ProjectUnlock unlock) {
         circuit.channel().eventLoop().execute(() -> {
             if (turns != null) {
@@ -108,10 +115,10 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
     }
 
     /**
-     * The next that came.
+     * Returns the next message.
      *
-     * @throws ConnectionLostException the circuit is over, or nothing came in time
-     * @throws IOException the VM broke a rule of the conversation
+     * @throws ConnectionLostException if the circuit is closed, or no message arrived in time
+     * @throws IOException if the VM violated a rule of the conversation
      */
     VmMessage receive(Duration patience) throws ConnectionLostException, IOException, InterruptedException {
         Optional<VmMessage> next = heard.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
@@ -120,7 +127,7 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
                     "controlling VM: want a word within " + patience.toSeconds() + " s, have none");
         }
         if (next.isEmpty()) {
-            // The end stays the end.
+            // Later reads must find the end too.
             heard.add(next);
             if (broken) {
                 throw new IOException("controlling VM: " + why);
@@ -170,7 +177,7 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
         heard.add(Optional.empty());
     }
 
-    /** What was said before goes out first. */
+    /** Closes the circuit after sending the messages that are queued. */
     @Override
     public void close() {
         circuit.shutdownOutput().awaitUninterruptibly(1, TimeUnit.SECONDS);

@@ -48,9 +48,9 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.transport.link.ClientLink;
 
 /**
- * The boot conversation with a project's controlling VM, as its verifier: what it shows is held against the owners' policy and
- * the relay's allocation, and then it gets its authority and the key of its drive, once. Another circuit is opened when one
- * breaks, with the same question.
+ * Runs the boot conversation with a project's controlling VM as its verifier: appraises the VM's evidence against the
+ * owners' policy and the relay's allocation, and then gives it its authority and the key of its drive, once. If a
+ * circuit breaks, it opens another one, and uses the same nonce for the same VM.
  */
 final class ControllerUnlock {
     private static final long AGAIN_MS = 1000;
@@ -68,13 +68,14 @@ final class ControllerUnlock {
     private long sinceNs = System.nanoTime();
 
     /**
-     * What the opener knows and has.
+     * Inputs of the unlock: the opener's knowledge and the data for the VM.
      *
      * @param issuer certifies the VM's authority
-     * @param members a file, empty if they stay as they are
-     * @param settings the same
-     * @param mtu of the network between VMs
-     * @param patience from the opening's start to the VM's evidence, and from its keys on to its open drive
+     * @param members contents of the members file; empty if the members stay as they are
+     * @param settings contents of the settings file; empty if the settings stay as they are
+     * @param mtu MTU of the network between VMs
+     * @param patience time from the opening's start until the VM's evidence, and then from the hand-over of its keys
+     *     until its drive is open
      */
     record Terms(
             ProjectHistory owners,
@@ -90,19 +91,23 @@ final class ControllerUnlock {
             UnlockRecordFile unlocks,
             Duration patience) {}
 
-    /** What came of it. */
+    /** Result of the unlock. */
     sealed interface Outcome {
-        /** @param accepted what the VM showed, and the level that holds */
+        /**
+         * The VM was unlocked and its drive is open.
+         *
+         * @param accepted the VM's evidence and the assurance level
+         */
         record Open(AttestationResult.Accepted accepted, VmMessage.Opened found) implements Outcome {}
 
-        /** The VM got nothing. */
+        /** The VM was denied and got nothing. */
         record Denied(AttestationResult.Refused refused) implements Outcome {}
 
         /** The opening ended meanwhile. */
         record Ended(RelayTicketMessage.Update update) implements Outcome {}
     }
 
-    /** @param warn for people: what is strange and denies nothing */
+    /** @param warn receives warnings for people about oddities that deny nothing */
     ControllerUnlock(Terms terms, Opening opening, OpenerRelaySession relay, Consumer<String> warn) {
         this.terms = terms;
         this.opening = opening;
@@ -110,7 +115,11 @@ final class ControllerUnlock {
         this.warn = warn;
     }
 
-    /** @throws IOException if the VM gives up or stays away, or the relay does */
+    /**
+     * Unlocks the VM, with as many circuits as that needs.
+     *
+     * @throws IOException if the VM gives up or does not answer in time, or the relay does not answer
+     */
     Outcome run() throws IOException, InterruptedException {
         while (true) {
             RelayTicketMessage.Update update = relay.queryState(opening.id());
@@ -132,7 +141,7 @@ final class ControllerUnlock {
                             e);
                 }
             }
-            // A VM that boots calls nobody, and the relay does not say when it listens.
+            // A booting VM opens no connection, and the relay does not report when the VM listens.
             Thread.sleep(AGAIN_MS);
         }
     }
@@ -149,7 +158,7 @@ final class ControllerUnlock {
         return ControllerBootSession.open(link, circuit, terms.opener.credential(), trust);
     }
 
-    /** The relay's word about which host, held against its signature and what was asked. */
+    /** Verifies the relay's allocation of the host: its signature, and that it matches the opening. */
     private Allocation allocation(RelayTicketMessage.Update update, ClientLink link) throws IOException {
         CertifiedIdentity signer =
                 link.peer().orElseThrow(() -> new IOException("relay: its link has shown no certificate"));
@@ -193,7 +202,7 @@ final class ControllerUnlock {
         AttestationResult.Accepted accepted = (AttestationResult.Accepted) verdict;
         ProjectUnlock unlock = unlock(accepted.statement(), allocation, nonce);
         terms.unlocks.recordUnlock(opening.id(), terms.policy.policy().serial());
-        // Lists come while the VM shows itself, and writing takes its time.
+        // Revocation lists may arrive while the VM shows its evidence or the record is written.
         if (host.isRevoked()) {
             return denied(
                     talk,
@@ -206,7 +215,10 @@ final class ControllerUnlock {
         return opened(talk, accepted);
     }
 
-    /** A name is had by several: by the project's VMs before this one, and by whoever makes a boot certificate for it. */
+    /**
+     * Requires that the peer is the VM that was given the keys. Others can have the same name: the project's earlier
+     * VMs, and any party that makes a boot certificate for it.
+     */
     private static void requireGiven(ControllerBootSession talk, AttestationResult.Accepted accepted)
             throws ConnectionLostException {
         VerificationKey key = accepted.statement().claim().keys().signing();
@@ -273,7 +285,7 @@ final class ControllerUnlock {
         HandoverTarget place =
                 new HandoverTarget(opening.id(), 0, statement.facts().vm(), nonce);
         List<ByteString> authorities = new ArrayList<>();
-        // A day more than it may run, as far as authorities live.
+        // One day longer than it may run, up to the longest lifetime of an authority.
         Duration wanted = Duration.ofMinutes(opening.minutes()).plusDays(1);
         Duration life = terms.issuer.limitLifetime(
                 wanted.compareTo(CertificateAuthority.DELEGATED) < 0 ? wanted : CertificateAuthority.DELEGATED, now);

@@ -7,11 +7,15 @@ import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.ticket.AllocatedSlot;
 
 /**
- * The host of an opening's slot, held against the site's revocation lists as the relay has brought them so far. A device sees
- * none of the host's certificates, so a list names it by its key.
+ * Checks the host of an opening's slot against the site's revocation lists that the relay has sent so far. A device
+ * sees none of the host's certificates, so a list identifies the host by its key.
  */
 record HostRevocationCheck(TrustStore beliefs, AllocatedSlot slot) {
-    /** @throws IOException if a list of the site that would tell is missing or has ended */
+    /**
+     * Returns whether the site has revoked the host.
+     *
+     * @throws IOException if the site's list for this host is missing or has expired
+     */
     boolean isRevoked() throws IOException {
         try {
             beliefs.requireKey(slot.key());

@@ -6,7 +6,7 @@ import org.cloister.protocol.ticket.ResourceRequest;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** A size in MiB, GiB or TiB, as {@code 512M}, {@code 8G} or {@code 2T}; in MiB. */
+/** Converts a size such as {@code 512M}, {@code 8G} or {@code 2T} to MiB. */
 final class MebibyteConverter implements ITypeConverter<Integer> {
     private static final Pattern FORM = Pattern.compile("([1-9][0-9]{0,8})([MGT])");
 

@@ -13,7 +13,10 @@ import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.transport.link.ClientLink;
 import org.jspecify.annotations.Nullable;
 
-/** A device's talk with the relay about one opening. When a link is lost it goes on with the next, and says again what had no answer. */
+/**
+ * Device's conversation with the relay about one opening. When a link is lost it continues on the next one, and repeats
+ * the request that had no answer.
+ */
 final class OpenerRelaySession implements AutoCloseable {
     private static final long AGAIN_MS = 1000;
 
@@ -31,9 +34,9 @@ final class OpenerRelaySession implements AutoCloseable {
     }
 
     /**
-     * Nothing was said yet when this fails.
+     * Connects to the relay. If this fails, no request was sent.
      *
-     * @param patience how long there may be no answer, over all links
+     * @param patience maximum time without an answer, over all links
      */
     static OpenerRelaySession open(RelayLinkOptions link, ProjectHistory owners, TrustStore beliefs, Duration patience)
             throws IOException, InterruptedException {
@@ -43,9 +46,9 @@ final class OpenerRelaySession implements AutoCloseable {
     }
 
     /**
-     * Says {@code first} until it is answered, then {@code next} once a second.
+     * Sends {@code first} until it is answered, then {@code next} once a second.
      *
-     * @throws IOException the relay refuses, or has not answered for too long
+     * @throws IOException if the relay refuses, or has not answered for too long
      */
     RelayTicketMessage.Update sendUntil(
             String opening,
@@ -82,7 +85,11 @@ final class OpenerRelaySession implements AutoCloseable {
         }
     }
 
-    /** @return an update or a refusal, of this opening */
+    /**
+     * Sends a message and waits for its answer.
+     *
+     * @return an update or a refusal of this opening
+     */
     private RelayTicketMessage ask(String opening, AgentTicketMessage message)
             throws ConnectionLostException, InterruptedException {
         try {
@@ -104,7 +111,7 @@ final class OpenerRelaySession implements AutoCloseable {
         }
     }
 
-    /** Returns if it is to be asked again, for nothing was changed. */
+    /** Returns if the request may be repeated, because nothing was changed; otherwise throws the refusal. */
     private void requireTry(String opening, RelayTicketMessage.Refused refused, long silentNs) throws IOException {
         if (refused.clause() == TicketClause.UNAVAILABLE && silentNs <= patience.toNanos()) {
             return;
@@ -114,13 +121,13 @@ final class OpenerRelaySession implements AutoCloseable {
         throw new IOException("opening " + opening + " refused (" + refused.clause() + "): " + refused.text() + remedy);
     }
 
-    /** How it stands now. */
+    /** Queries the opening's present state. */
     RelayTicketMessage.Update queryState(String opening) throws IOException, InterruptedException {
         AgentTicketMessage ask = new AgentTicketMessage.QueryTicket(opening);
         return sendUntil(opening, ask, ask, update -> true);
     }
 
-    /** The link that the last answer came on, or a new one. */
+    /** Returns the link of the last answer, or a new one. */
     ClientLink link() throws ConnectionLostException, InterruptedException {
         try {
             return line().link();

@@ -13,17 +13,20 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.protocol.ticket.Ticket;
 
-/** The highest epoch of any opening that was signed here, a decimal number in a line. Each is used once, whatever comes of it. */
+/**
+ * File with the highest epoch of any opening that was signed here, a decimal number on one line. Each epoch is used
+ * once, whether or not the opening succeeds.
+ */
 record OpeningEpochFile(Path file) {
     private static final Pattern FORM = Pattern.compile("[1-9][0-9]{0,15}\n");
     private static final int MAX_BYTES = 17;
 
     /**
-     * Takes the next one; it is on the disk when this returns.
+     * Allocates an epoch; it is on disk when this returns.
      *
-     * @param wanted 0 if the next after the highest will do
+     * @param wanted the epoch to use; 0 for the one after the highest
      */
-    @SuppressWarnings("try") // what is open is only there to be closed
+    @SuppressWarnings("try") // open resources are declared only to be closed
     long allocate(long wanted) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         Path beside = file.resolveSibling(file.getFileName() + ".lock");
@@ -40,13 +43,13 @@ record OpeningEpochFile(Path file) {
         }
     }
 
-    /** Keeps what is known now, in the place of what was; on the disk when this returns. */
+    /** Replaces the stored epoch; the new one is on disk when this returns. */
     void store(long epoch) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         AtomicFile.replace(file, (epoch + "\n").getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** 0 if there was none. */
+    /** Returns the highest epoch used here; 0 if there was none. */
     long highest() throws IOException {
         String text;
         try (InputStream in = Files.newInputStream(file)) {

@@ -23,7 +23,9 @@ import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.Withdrawal;
 import org.cloister.transport.tls.TlsCredential;
 
-/** Who signs: a person's key of the day in the role opener, whose certificates hold now. */
+/**
+ * Signs openings and withdrawals with a person's key of the day in the role opener, whose certificates are valid now.
+ */
 final class OpeningSigner {
     private final CertificateName name;
     private final TlsCredential own;
@@ -67,7 +69,7 @@ final class OpeningSigner {
         return name;
     }
 
-    /** For circuits. */
+    /** Returns the credential, for circuits. */
     TlsCredential credential() {
         return own;
     }

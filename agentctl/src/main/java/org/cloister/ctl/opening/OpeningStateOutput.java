@@ -3,14 +3,14 @@ package org.cloister.ctl.opening;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 
-/** How an opening stands, as both commands print it. */
+/** Adds the state of an opening to the output of the commands that open and close a project. */
 final class OpeningStateOutput {
     private OpeningStateOutput() {}
 
     static void addTo(KeyValueOutput facts, RelayTicketMessage.Update update) {
         facts.with("state", update.state());
         update.end().ifPresent(end -> facts.with("end", end));
-        // Where nobody had more to say, the relay says the end again.
+        // Without a reason, the relay repeats the end as its text.
         boolean more =
                 update.end().map(end -> !update.text().equals(end.toString())).orElse(true);
         if (more && !update.text().isEmpty()) {

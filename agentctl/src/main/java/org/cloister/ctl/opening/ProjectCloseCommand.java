@@ -19,7 +19,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl project close}: an opener takes an opening back. */
+/** {@code agentctl project close}: withdraws an opening. */
 @Command(
         name = "close",
         description =
@@ -49,7 +49,7 @@ public final class ProjectCloseCommand implements Callable<Integer> {
         OpeningSigner opener = OpeningSigner.of(link.login(owners), beliefs);
         AgentTicketMessage signed = opener.signWithdrawal(withdrawal);
         try (OpenerRelaySession relay = OpenerRelaySession.open(link, owners, beliefs, patience.time())) {
-            // It may be said twice, and is answered with how the opening stands.
+            // A withdrawal may be repeated; the relay answers with the opening's state.
             RelayTicketMessage.Update update =
                     relay.sendUntil(id, signed, signed, each -> each.state() == TicketState.ENDED);
             KeyValueOutput facts = new KeyValueOutput().with("opening", id);

@@ -13,10 +13,13 @@ import org.cloister.protocol.handover.ProjectUnlock;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Who is to use the project and how its queue is set, if that is to change: the VM reads the files, and its drive keeps them. */
+/**
+ * Options that change the project's members and the settings of its queue: the VM reads the files, and its drive stores
+ * them.
+ */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 final class ProjectFileOptions {
-    /** At the beginning of a line, as people and programs write it. */
+    /** Matches at the beginning of a line, where people and programs write it. */
     private static final Pattern MEMBER = Pattern.compile("^\\s*\\[\\[\\s*member\\s*]]", Pattern.MULTILINE);
 
     private static final Pattern SHAPE = Pattern.compile("^\\s*\\[\\[\\s*shape\\s*]]", Pattern.MULTILINE);
@@ -36,7 +39,11 @@ final class ProjectFileOptions {
                     "The project's queue from now on: tables [queue] and [[shape]], of which the drive keeps a copy; default: those that the drive has. A new drive wants them.")
     private @Nullable Path settings;
 
-    /** @throws IOException if it is plain from here that the VM takes it for none */
+    /**
+     * Reads the members file.
+     *
+     * @throws IOException if it is already clear here that the VM would reject the file
+     */
     Optional<ByteString> members() throws IOException {
         if (members == null) {
             return Optional.empty();
@@ -50,9 +57,11 @@ final class ProjectFileOptions {
     }
 
     /**
-     * The same.
+     * Reads the settings file.
      *
-     * @param wanted whether the drive is new, and has none
+     * @param wanted whether the drive is new, and has no settings
+     * @throws IOException if the settings of a new drive are missing, or it is already clear here that the VM would
+     *     reject the file
      */
     Optional<ByteString> settings(boolean wanted) throws IOException {
         if (settings == null) {

@@ -32,14 +32,14 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl project open}: an opener asks for the project's controlling VM. */
+/** {@code agentctl project open}: requests, verifies and unlocks the project's controlling VM. */
 @Command(
         name = "open",
         description =
                 "Asks the relay for the project's controlling VM, signed by the opener's key of the day, waits until it runs, judges it by the owners' policy and unlocks its drive. One that runs already ends: a project has one.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectOpenCommand implements Callable<Integer> {
-    /** For a relay to take it, with all tries. */
+    /** Time for a relay to accept the opening, with all retries. */
     private static final Duration EXPIRES = Duration.ofMinutes(10);
 
     @Parameters(
@@ -102,7 +102,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** For how long. */
+    /** Options for the VM's time limit. */
     private static final class TimeLimit {
         private static final long MINUTES_OF_A_DAY = 24 * 60;
 
@@ -120,14 +120,14 @@ public final class ProjectOpenCommand implements Callable<Integer> {
                 description = "How long it may run, in days; at most 366.")
         private int days;
 
-        /** One of both is 0. */
+        /** Returns the limit in minutes; one of both options is 0. */
         int minutes() {
             return (int) Math.min(minutes + days * MINUTES_OF_A_DAY, Integer.MAX_VALUE);
         }
     }
 
     @Override
-    @SuppressWarnings("try") // what is held is only there to be let go
+    @SuppressWarnings("try") // the key is declared only to be closed
     public Integer call() throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
         Opening wanted = wanted(owners.id());
@@ -142,8 +142,12 @@ public final class ProjectOpenCommand implements Callable<Integer> {
         }
     }
 
-    /** @param terms null if nothing is to be unlocked */
-    @SuppressWarnings("try") // the farewell is only there to be set
+    /**
+     * Requests the opening and, if asked to, unlocks the VM.
+     *
+     * @param terms null if nothing is to be unlocked
+     */
+    @SuppressWarnings("try") // the shutdown message is declared only to be installed
     private int open(
             Opening wanted,
             OpeningSigner opener,
@@ -212,7 +216,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
         print("warning: " + text);
     }
 
-    /** All but the epoch, which is used once and taken last. */
+    /** Returns the opening without its epoch, which is used once and therefore allocated last. */
     private Opening wanted(String project) {
         Instant now = Instant.now();
         try {

@@ -19,7 +19,7 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl project status}: how the project's controlling VM is, and who may open it. */
+/** {@code agentctl project status}: prints the state of the project's controlling VM, and who may open it. */
 @Command(
         name = "status",
         description =
@@ -44,7 +44,7 @@ public final class ProjectStatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Empty if this login is none that opens. */
+    /** Returns the opener of this login; empty if it has no opener's certificate. */
     private Optional<CertifiedIdentity> opener(ProjectHistory owners, TrustStore beliefs) {
         try {
             return Optional.of(beliefs.verifyUnlisted(

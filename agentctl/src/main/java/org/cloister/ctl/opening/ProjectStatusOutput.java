@@ -18,14 +18,14 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketState;
 
 /**
- * How a project is, as its relay says.
+ * Output of a project's state as its relay reports it.
  *
- * @param opener this login, if it is one that opens
+ * @param opener the identity of this login, if it may open the project
  */
 record ProjectStatusOutput(
         ProjectHistory owners, Optional<CertifiedIdentity> opener, RelayTicketMessage.Openings answer, Instant now)
         implements CommandOutput {
-    /** For a VM to boot and to call. */
+    /** Time for a VM to boot and to connect. */
     private static final Duration BOOT = Duration.ofMinutes(3);
 
     private enum ProjectState {
@@ -49,7 +49,7 @@ record ProjectStatusOutput(
         }
     }
 
-    /** The one that has not ended; a relay lets a later one end those before it. */
+    /** Returns the opening that has not ended; a relay ends earlier ones for a later one. */
     private Optional<OpeningStatus> present() {
         return answer.openings().stream()
                 .filter(each -> each.state() != TicketState.ENDED)
@@ -118,7 +118,7 @@ record ProjectStatusOutput(
         return table;
     }
 
-    /** The present one, or the last. */
+    /** Returns the present opening, or the last one. */
     private Optional<OpeningStatus> shown() {
         return present().or(() -> answer.openings().stream().findFirst());
     }

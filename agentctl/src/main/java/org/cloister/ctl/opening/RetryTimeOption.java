@@ -3,7 +3,7 @@ package org.cloister.ctl.opening;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** For how long a command tries again while a relay gives no answer. */
+/** Option for the time in which a command retries while a relay does not answer. */
 final class RetryTimeOption {
     @Option(
             names = "--patience",

@@ -1,6 +1,6 @@
 package org.cloister.ctl.opening;
 
-/** Says something if the process is told to end (SIGINT, SIGTERM, SIGHUP), for what goes on without it. */
+/** Prints a message when a signal (SIGINT, SIGTERM, SIGHUP) ends the process, about what continues without it. */
 final class ShutdownMessage implements AutoCloseable {
     private final Thread hook;
 
@@ -19,7 +19,7 @@ final class ShutdownMessage implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // It is said, and the process ends.
+            // The message is being printed, and the process ends.
             return;
         }
     }

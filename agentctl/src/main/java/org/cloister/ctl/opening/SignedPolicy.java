@@ -20,19 +20,23 @@ import org.cloister.protocol.policy.ProjectPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The owners' policy by which an opener judges VMs: the newest that this device ever took, kept beside its keys, so that
- * nobody brings it an older one.
+ * Owners' policy by which an opener appraises VMs: the newest one that this device has accepted, stored beside its
+ * keys, so that an older one cannot replace it.
  *
- * @param envelope as its owners signed it
- * @param hash by which circuits name it
+ * @param envelope the envelope that its owners signed
+ * @param hash the hash by which circuits name it
  */
 record SignedPolicy(ByteString envelope, ProjectPolicy policy, Digest hash) {
     private static final int MAX_ENVELOPE = 1536 * 1024;
 
     /**
-     * @param kept where this device has its newest
-     * @param named by the person; it takes the place of the kept one, if it may. Null for the kept one
-     * @throws IOException if there is none, or too few owners signed it, or all that speaks against it
+     * Returns the newest policy, and stores a policy that the person names.
+     *
+     * @param kept file in which this device stores its newest policy
+     * @param named policy that the person names, which replaces the stored one if it is a valid successor; null for the
+     *     stored one
+     * @throws IOException if there is none, too few owners signed it, or it is not a valid successor; the text lists
+     *     all problems
      */
     static SignedPolicy loadNewest(Path kept, @Nullable Path named, ProjectHistory owners, Instant now)
             throws IOException {
@@ -81,7 +85,10 @@ record SignedPolicy(ByteString envelope, ProjectPolicy policy, Digest hash) {
         }
     }
 
-    /** What was verified when it was taken: since then owners may have gone who signed it. */
+    /**
+     * Returns the stored policy without verification. It was verified when it was accepted; owners who signed it may
+     * have left since.
+     */
     private static byte[] claimed(Path kept) throws IOException {
         try {
             return StrictJson.read(Pem.readBounded(kept, MAX_ENVELOPE), MAX_ENVELOPE, MAX_ENVELOPE)

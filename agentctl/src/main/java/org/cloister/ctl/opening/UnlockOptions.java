@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** By what a controlling VM is judged, and what it is given. */
+/** Options for the appraisal of a controlling VM and for what it is given. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 final class UnlockOptions {
     @Option(
@@ -75,9 +75,9 @@ final class UnlockOptions {
     }
 
     /**
-     * Asks for passphrases and reads everything, before anything is opened.
+     * Prompts for passphrases and reads all files, before anything is opened.
      *
-     * @param name the project's, of the drive
+     * @param name the project's name of the drive
      */
     ControllerUnlock.Terms prepare(ProjectHistory owners, TrustStore beliefs, OpeningSigner opener, String name)
             throws IOException {
@@ -102,7 +102,7 @@ final class UnlockOptions {
                 Duration.ofSeconds(seconds));
     }
 
-    /** What this device knows of a drive. */
+    /** Returns the folder with this device's data about a drive. */
     Path driveFolder(String project, String name) {
         return kept(project).resolve("drives").resolve(name);
     }

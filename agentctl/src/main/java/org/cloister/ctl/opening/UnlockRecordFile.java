@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whose VMs were given their keys from here: a line for each, with the opening's id and the serial of the policy by which. */
+/**
+ * File that records the openings whose VMs were given their keys from here: a line for each, with the opening's id and
+ * the serial number of the policy that applied.
+ */
 record UnlockRecordFile(Path file) {
     private static final Pattern LINE = Pattern.compile("[a-z2-7]{26} [1-9][0-9]{0,16}");
     private static final int MAX_BYTES = 1 << 22;
@@ -23,19 +26,19 @@ record UnlockRecordFile(Path file) {
         return lines().stream().anyMatch(line -> line.startsWith(opening + " "));
     }
 
-    /** How many under the policy of this serial. */
+    /** Returns the number of VMs that were given their keys under the policy of this serial number. */
     long countUnlocked(long policy) throws IOException {
         return lines().stream().filter(line -> line.endsWith(" " + policy)).count();
     }
 
-    /** It is on the disk when this returns, and nothing was given yet. */
-    @SuppressWarnings("try") // what is locked is only there to be let go
+    /** Records an unlock before the keys are given; the record is on disk when this returns. */
+    @SuppressWarnings("try") // the lock is declared only to be released
     void recordUnlock(String opening, long policy) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         try (FileChannel channel = FileChannel.open(
                         file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
                 var held = channel.lock()) {
-            // A last line without its end is of one that was given nothing.
+            // A last line without a newline belongs to a VM that was given nothing.
             channel.truncate(whole());
             channel.position(channel.size());
             ByteBuffer line = ByteBuffer.wrap((opening + " " + policy + "\n").getBytes(StandardCharsets.US_ASCII));

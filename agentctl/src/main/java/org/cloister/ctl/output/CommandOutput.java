@@ -2,10 +2,10 @@ package org.cloister.ctl.output;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** What a command has to say, in both shapes. */
+/** Output of a command as a table and as a document. */
 public interface CommandOutput {
     TextTable table();
 
-    /** Its keys are described in the command's man page and stay. */
+    /** Returns the output as a document. Its keys are described in the command's man page and do not change. */
     ObjectNode document();
 }

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Some texts, each under a key. */
+/** Output of texts, each under a key. */
 public final class KeyValueOutput implements CommandOutput {
     private record Field(String key, String value) {}
 

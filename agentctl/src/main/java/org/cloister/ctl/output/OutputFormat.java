@@ -2,7 +2,7 @@ package org.cloister.ctl.output;
 
 import java.util.Locale;
 
-/** What {@code --output} takes. */
+/** Values of {@code --output}. */
 public enum OutputFormat {
     TABLE,
     JSON,

@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code --output}, for every command that answers with data. */
+/** Option {@code --output} of every command that prints data. */
 public final class OutputOption {
     @Option(
             names = {"-o", "--output"},

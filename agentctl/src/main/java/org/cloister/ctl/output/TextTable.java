@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Rows of cells in columns as wide as need be, two blanks between them. Control characters are made visible. */
+/**
+ * Table of text cells whose columns are as wide as their contents, separated by two blanks. Control characters are
+ * replaced.
+ */
 public final class TextTable {
     private final List<List<String>> rows = new ArrayList<>();
 
@@ -21,7 +24,7 @@ public final class TextTable {
         return rows.stream().map(row -> line(row, widths)).collect(Collectors.joining());
     }
 
-    /** A line's last cell widens no column: it is a sentence more often than not. */
+    /** Returns a column's width. A row's last cell is ignored, because it often is a sentence. */
     private int width(int column) {
         return rows.stream()
                 .filter(row -> column < row.size() - 1)
@@ -46,7 +49,10 @@ public final class TextTable {
         return List.of(cells).stream().map(TextTable::escapeControls).toList();
     }
 
-    /** What another program said must not move the cursor, end the line, or turn round the order of what stands in it. */
+    /**
+     * Replaces control characters, so that another program's output cannot move the cursor, end the line, or reverse
+     * the order of its text.
+     */
     public static String escapeControls(String cell) {
         return cell.codePoints()
                 .mapToObj(c -> isInvisible(c) ? "?" : Character.toString(c))

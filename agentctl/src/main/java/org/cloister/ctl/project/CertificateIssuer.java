@@ -24,11 +24,11 @@ import org.cloister.protocol.identity.ProjectOwners;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A person as who certifies: an owner by its key alone, anybody else by what an owner certified.
+ * Person who issues certificates: an owner with its key alone, any other person with a certificate from an owner.
  *
- * @param id the person's
- * @param roles the person's, without device
- * @param above the authorities above what is issued, in DER, without the self-signed one
+ * @param id the person's id
+ * @param roles the person's roles, without device
+ * @param above the authorities above the issued certificates, in DER, without the self-signed one
  */
 public record CertificateIssuer(
         String id, Set<CertificateRole> roles, CertificateAuthority authority, List<byte[]> above) {
@@ -38,8 +38,10 @@ public record CertificateIssuer(
     }
 
     /**
-     * @param certificate of the person, by an owner; null for an owner
-     * @param key the person's, open
+     * Returns the person that a key and a certificate identify.
+     *
+     * @param certificate the person's certificate from an owner; null for an owner
+     * @param key the person's opened key
      */
     public static CertificateIssuer of(ProjectHistory project, @Nullable Path certificate, SigningKey key)
             throws IOException {
@@ -65,7 +67,7 @@ public record CertificateIssuer(
         String id = "";
         Set<CertificateRole> roles = EnumSet.noneOf(CertificateRole.class);
         for (String permitted : authority.permitted()) {
-            // An opener's also has roles of VMs, which are no whole names.
+            // An opener's certificate also permits the roles of VMs, which are not whole names.
             if (!permitted.equals(CertificateName.ofRole(CertificateRole.CONTROLLER.toString(), project.id()))
                     && !permitted.equals(CertificateName.ofRole(CertificateRole.WORKER.toString(), project.id()))) {
                 CertificateName name = CertificateName.parse(permitted);
@@ -80,7 +82,10 @@ public record CertificateIssuer(
         return new CertificateIssuer(id, roles, authority, List.of(der));
     }
 
-    /** At most so long, and no longer than the issuer itself; in whole seconds. */
+    /**
+     * Returns the lifetime of a new certificate in whole seconds: at most {@code longest}, and not beyond the issuer's
+     * own expiry.
+     */
     public Duration limitLifetime(Duration longest, Instant now) throws MalformedException {
         Duration left = Duration.between(now, authority.notAfter());
         if (left.compareTo(Duration.ofMinutes(1)) < 0) {

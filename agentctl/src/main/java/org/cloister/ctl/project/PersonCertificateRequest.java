@@ -15,18 +15,18 @@ import org.cloister.protocol.identity.CertificateRequest;
 import org.cloister.protocol.identity.CertificateRole;
 
 /**
- * What a person asks an owner for: a PKCS#10 request (docs/protocol.md, section 6) for each role, in one file of PEM, all of
- * one person, key and project. One that exists was signed by that key.
+ * Person's request to an owner: a PKCS#10 request (docs/protocol.md, section 6) for each role, in one PEM file, all of
+ * one person, key and project. Each instance was signed by that key.
  */
 record PersonCertificateRequest(String id, String project, VerificationKey key, Set<CertificateRole> roles) {
-    /** opener, member and exporter. */
+    /** The roles opener, member and exporter. */
     private static final int MAX_ROLES = 3;
 
     PersonCertificateRequest {
         roles = Set.copyOf(roles);
     }
 
-    /** The file's text. */
+    /** Returns the file's text. */
     static byte[] write(String id, String project, Collection<CertificateRole> roles, SigningKey key)
             throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
@@ -55,7 +55,11 @@ record PersonCertificateRequest(String id, String project, VerificationKey key, 
         }
     }
 
-    /** @throws MalformedException if it is for another project, or asks for other roles than are given */
+    /**
+     * Checks the request against the owner's command.
+     *
+     * @throws MalformedException if it is for another project, or requests other roles than those given
+     */
     void requireFor(String wanted, Set<CertificateRole> given) throws MalformedException {
         if (!project.equals(wanted)) {
             throw new MalformedException("request of " + id + ": want one for project " + wanted + ", have " + project);

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl project}: on the devices of its people. */
+/** {@code agentctl project}: commands for the devices of a project's people. */
 @Command(
         name = "project",
         description = "Makes and signs a project's documents, certifies its people and VMs, and reaches them.",

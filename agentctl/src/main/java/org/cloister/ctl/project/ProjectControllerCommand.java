@@ -24,7 +24,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl project controller}: certifies a controlling VM. */
+/** {@code agentctl project controller}: certifies the key of a controlling VM. */
 @Command(
         name = "controller",
         description =

@@ -22,7 +22,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl project create}: a genesis or a successor document. */
+/** {@code agentctl project create}: writes a genesis or a successor document. */
 @Command(
         name = "create",
         description =

@@ -24,12 +24,15 @@ import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.SubjectPublicKey;
 import org.cloister.protocol.policy.ProjectPolicy;
 
-/** A project's documents as files. */
+/** Reads and signs a project's documents as files. */
 final class ProjectDocumentFiles {
-    /** What owners sign together. */
+    /** Types of documents that several owners sign. */
     static final List<String> TYPES = List.of(ProjectDocument.GENESIS, ProjectDocument.SUCCESSOR, ProjectPolicy.TYPE);
 
-    /** An owner's authority is believed for its key: the certificate need not outlive what it issues by more than this. */
+    /**
+     * Lifetime of an owner's authority certificate. The authority is trusted for its key, so the certificate only needs
+     * to outlive what it issues, and not by more than this.
+     */
     private static final Duration AUTHORITY = Duration.ofDays(3660);
 
     private ProjectDocumentFiles() {}
@@ -42,12 +45,12 @@ final class ProjectDocumentFiles {
         return history;
     }
 
-    /** What reads a document. */
+    /** Reads a document. */
     interface Reader<T> {
         T read(byte[] document) throws IOException;
     }
 
-    /** With the file's name before what is wrong with it. */
+    /** Reads a document; an error begins with the file's name. */
     static <T> T read(Path file, Reader<T> reader) throws IOException {
         byte[] document = Pem.readBounded(file, ProjectPolicy.MAX_BYTES);
         try {
@@ -66,7 +69,11 @@ final class ProjectDocumentFiles {
         }
     }
 
-    /** @throws IOException if none of the keys signed it */
+    /**
+     * Reads an owner's revocation list.
+     *
+     * @throws IOException if none of the keys signed it
+     */
     static RevocationList readRevocationList(Path file, Collection<VerificationKey> owners) throws IOException {
         byte[] der = Pem.readBounded(file, RevocationList.MAX_BYTES);
         try {
@@ -84,7 +91,11 @@ final class ProjectDocumentFiles {
         }
     }
 
-    /** @throws MalformedException if the key is none of the project's owners' */
+    /**
+     * Returns an owner's certificate authority.
+     *
+     * @throws MalformedException if the key is not one of the project's owners'
+     */
     static CertificateAuthority authority(ProjectHistory project, SigningKey key) throws IOException {
         if (!project.ownerKeys().contains(key.verificationKey())) {
             throw new MalformedException("project " + project.id() + ": want a key of an owner, " + project.ownerKeys()
@@ -115,7 +126,7 @@ final class ProjectDocumentFiles {
         }
     }
 
-    /** Of a certificate that the key issued. */
+    /** Returns the serial number of a certificate that the key issued. */
     static BigInteger readSerial(Path file, VerificationKey issuer) throws IOException {
         byte[] der = Pem.read(file, Pem.CERTIFICATE);
         try {

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl project key}: a person's key. */
+/** {@code agentctl project key}: creates a person's key. */
 @Command(
         name = "key",
         description =

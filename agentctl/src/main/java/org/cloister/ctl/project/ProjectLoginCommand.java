@@ -32,7 +32,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl project login}: a person's certificates of the day. */
+/** {@code agentctl project login}: creates a person's certificates of the day. */
 @Command(
         name = "login",
         description =
@@ -83,7 +83,11 @@ final class ProjectLoginCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    /** @return how long what it made holds */
+    /**
+     * Creates certificates for the device and each of the person's roles.
+     *
+     * @return the lifetime of the certificates
+     */
     private Duration login(ProjectHistory project, CertificateIssuer issuer, LoginFolder folder) throws IOException {
         Instant now = Instant.now();
         Duration life = issuer.limitLifetime(CertificateAuthority.LEAF, now);
@@ -96,7 +100,7 @@ final class ProjectLoginCommand implements Callable<Integer> {
             chain.add(issuer.authority()
                     .issue(name, SubjectPublicKey.of(VerificationKey.of(pair.getPublic())), now, life));
             chain.addAll(issuer.above());
-            // As whoever it is shown to will look at it.
+            // Verify the chain as its later recipients do.
             CertificateChain.parse(chain)
                     .verifyUnlisted(Set.of(role), TrustAnchors.none().withProject(project), now);
             folder.write(role, pair.getPrivate(), chain);
@@ -121,9 +125,9 @@ final class ProjectLoginCommand implements Callable<Integer> {
     }
 
     /**
-     * By the wall's clock, which goes on while a laptop sleeps.
+     * Sleeps by the wall clock, which continues while a laptop is suspended.
      *
-     * @return false when it is to end
+     * @return false if the thread was interrupted
      */
     private static boolean sleep(Duration time) {
         Instant end = Instant.now().plus(time);

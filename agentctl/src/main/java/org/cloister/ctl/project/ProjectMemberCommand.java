@@ -21,7 +21,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl project member}: gives a person roles. */
+/** {@code agentctl project member}: certifies a person for roles. */
 @Command(
         name = "member",
         description =
@@ -72,7 +72,7 @@ final class ProjectMemberCommand implements Callable<Integer> {
         ProjectHistory project = of.readHistory();
         PersonCertificateRequest asked = PersonCertificateRequest.read(file);
         asked.requireFor(project.id(), roles);
-        // Before the passphrase is asked: whoever types it has read this.
+        // Printed before the passphrase prompt, so that the owner reads it first.
         output.print(new KeyValueOutput()
                 .with("project", project.id())
                 .with("person", asked.id())

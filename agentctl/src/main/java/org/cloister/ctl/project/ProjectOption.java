@@ -6,7 +6,7 @@ import java.util.List;
 import org.cloister.protocol.identity.ProjectHistory;
 import picocli.CommandLine.Option;
 
-/** Which project, by its documents. */
+/** Option that selects a project by its documents. */
 public final class ProjectOption {
     @Option(
             names = "--project",
@@ -16,7 +16,11 @@ public final class ProjectOption {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private List<Path> history;
 
-    /** @param words to which the same option is added, whatever folder they are used in */
+    /**
+     * Adds the same option to a command line.
+     *
+     * @param words the list to which the words are added, valid in any working directory
+     */
     public void addArguments(List<String> words) {
         for (Path each : history) {
             words.add("--project");
@@ -28,7 +32,11 @@ public final class ProjectOption {
         return readHistory(history);
     }
 
-    /** @param documents as the option takes them */
+    /**
+     * Reads and verifies a project's documents.
+     *
+     * @param documents files in the order of the option
+     */
     public static ProjectHistory readHistory(List<Path> documents) throws IOException {
         return ProjectDocumentFiles.readHistory(documents);
     }

@@ -13,7 +13,7 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl project quota}: what the site lets the project have at one time, and what it has. */
+/** {@code agentctl project quota}: prints the project's quota and its usage. */
 @Command(
         name = "quota",
         description = "Prints what the site lets the project have at one time, and what its open tickets ask for.")

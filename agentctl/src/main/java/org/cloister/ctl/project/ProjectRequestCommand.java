@@ -19,7 +19,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl project request}: a person asks for roles. */
+/** {@code agentctl project request}: writes a person's request for roles. */
 @Command(
         name = "request",
         description =

@@ -23,7 +23,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl project revoke}: an owner's revocation list. */
+/** {@code agentctl project revoke}: updates and signs an owner's revocation list. */
 @Command(
         name = "revoke",
         description =

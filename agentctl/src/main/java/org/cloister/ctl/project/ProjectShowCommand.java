@@ -16,10 +16,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl project show}: who owns a project. */
+/** {@code agentctl project show}: prints the owners of a project. */
 @Command(name = "show", description = "Verifies a project's documents and prints its id, owners and threshold.")
 final class ProjectShowCommand implements Callable<Integer> {
-    /** An owner is away for a weekend at times. */
+    /** Warning time before a list expires: an owner may be away for a weekend. */
     private static final Duration SOON = Duration.ofDays(2);
 
     @Parameters(

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl project sign}: one more owner's signature. */
+/** {@code agentctl project sign}: adds one more owner's signature to a document. */
 @Command(
         name = "sign",
         description =

@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl receipt}: what became of a ticket, for whoever has its receipt. */
+/** {@code agentctl receipt}: prints and verifies receipts of tickets from files. */
 @Command(
         name = "receipt",
         description = "Prints and verifies receipts of tickets, offline.",

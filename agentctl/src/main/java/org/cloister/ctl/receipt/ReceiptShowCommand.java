@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl receipt show}: what a receipt says. */
+/** {@code agentctl receipt show}: prints the contents of a receipt. */
 @Command(
         name = "show",
         description = "Prints what a receipt says, without verifying any of it; agentctl receipt verify does.")

@@ -8,7 +8,7 @@ import org.cloister.ctl.output.TextTable;
 import org.cloister.protocol.receipt.ReceiptFinding;
 import org.cloister.protocol.receipt.ReceiptVerification;
 
-/** What was found about a receipt, a line each. */
+/** Output of a receipt's verification, one line for each finding. */
 record ReceiptVerificationOutput(ReceiptVerification found) implements CommandOutput {
     @Override
     public TextTable table() {

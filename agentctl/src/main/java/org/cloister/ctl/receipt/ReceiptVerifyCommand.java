@@ -24,7 +24,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl receipt verify}: what of a receipt holds. */
+/** {@code agentctl receipt verify}: verifies a receipt. */
 @Command(
         name = "verify",
         description =

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code HOST:PORT}; the name is looked up when it is dialled, each time anew. */
+/** Converts {@code HOST:PORT}. The name is not resolved here; each connection resolves it again. */
 public final class RelayAddressConverter implements ITypeConverter<InetSocketAddress> {
     private static final Pattern FORM = Pattern.compile("(\\[[0-9a-fA-F:.]+]|[0-9A-Za-z.-]+):([0-9]{1,5})");
     private static final int MAX_PORT = 65535;

@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl relay}: on the relay's machine, for its operator. */
+/** {@code agentctl relay}: commands on the relay's machine for its operator. */
 @Command(
         name = "relay",
         description = "Shows what the relay on this machine serves, and tells it whom to serve.",

@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl relay deliver}: what the site or a project's owners signed, to the relay. */
+/** {@code agentctl relay deliver}: delivers documents that the site or a project's owners signed to the relay. */
 @Command(
         name = "deliver",
         description =

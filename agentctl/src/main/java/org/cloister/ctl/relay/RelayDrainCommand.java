@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl relay drain}: before maintenance. */
+/** {@code agentctl relay drain}: stops the acceptance of new tickets before maintenance. */
 @Command(
         name = "drain",
         description =

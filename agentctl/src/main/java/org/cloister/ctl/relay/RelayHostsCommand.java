@@ -13,7 +13,7 @@ import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl relay hosts}: which hosts are linked, since when, and whose circuits they take. */
+/** {@code agentctl relay hosts}: prints the linked hosts, since when they are linked, and the names they serve. */
 @Command(name = "hosts", description = "Prints the hosts that are linked and the names they serve.")
 final class RelayHostsCommand implements Callable<Integer> {
     @Mixin

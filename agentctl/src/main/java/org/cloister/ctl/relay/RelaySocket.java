@@ -17,7 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** The relay's socket for operators: one question, one answer in JSON. */
+/** Option for the relay's control socket for operators, and its client: one request, one answer. */
 public final class RelaySocket {
     private static final int MAX_BYTES = 64 << 20;
 
@@ -55,12 +55,20 @@ public final class RelaySocket {
         throw new IOException(socket + ": want an object of agent-relay, have another value");
     }
 
-    /** @return what the relay took it for */
+    /**
+     * Delivers a document.
+     *
+     * @return the relay's description of the document
+     */
     String deliver(byte[] content) throws IOException {
         return post("/deliveries", content);
     }
 
-    /** @return what the relay says of it */
+    /**
+     * Sends a POST request.
+     *
+     * @return the text of the relay's answer
+     */
     String post(String path, byte[] content) throws IOException {
         Reply reply = exchange("POST", path, content);
         if (!reply.isGood()) {

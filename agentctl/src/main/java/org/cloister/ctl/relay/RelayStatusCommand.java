@@ -10,7 +10,7 @@ import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl relay status}: whether the relay serves, and how much. */
+/** {@code agentctl relay status}: prints whether the relay serves, and how much. */
 @Command(name = "status", description = "Prints what the relay serves; exits 2 when it takes nothing new.")
 final class RelayStatusCommand implements Callable<Integer> {
     @Mixin

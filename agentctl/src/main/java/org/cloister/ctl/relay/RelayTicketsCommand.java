@@ -13,7 +13,7 @@ import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl relay tickets}: open tickets, and those that ended within a day. */
+/** {@code agentctl relay tickets}: prints open tickets, and those that ended within a day. */
 @Command(
         name = "tickets",
         description =

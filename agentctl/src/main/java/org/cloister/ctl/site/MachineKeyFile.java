@@ -18,7 +18,10 @@ import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** A host's or relay's own key: a file that root alone reads, for a daemon starts without anybody there. */
+/**
+ * Reads or creates a host's or relay's private key in a file that only root can read. It has no passphrase, because a
+ * daemon starts unattended.
+ */
 final class MachineKeyFile {
     private MachineKeyFile() {}
 

@@ -23,7 +23,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl site approve}: the site's word that it serves a project. */
+/** {@code agentctl site approve}: signs the site's approval of a project. */
 @Command(
         name = "approve",
         description = "Signs that the site serves a project, for which account and how much of it at one time.")

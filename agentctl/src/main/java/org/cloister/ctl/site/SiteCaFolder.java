@@ -26,7 +26,7 @@ import org.cloister.protocol.identity.CertificateAuthority;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.SubjectPublicKey;
 
-/** The site CA's folder, on a machine that is no relay; held by one process at a time. */
+/** Folder of the site CA, on a machine that is not a relay; one process at a time holds its lock. */
 final class SiteCaFolder implements AutoCloseable {
     private static final Duration LOCK_WAIT = Duration.ofSeconds(5);
     private static final Duration LOCK_LOOK = Duration.ofMillis(50);
@@ -47,7 +47,7 @@ final class SiteCaFolder implements AutoCloseable {
         this.authority = authority;
     }
 
-    /** A new CA, whose key is made in the folder unless a token has it. */
+    /** Creates a CA. Its key is created in the folder unless a token has it. */
     static SiteCaFolder create(Path folder, SigningKeyOptions keys, Duration lifetime, Instant now) throws IOException {
         Files.createDirectories(
                 folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
@@ -71,7 +71,7 @@ final class SiteCaFolder implements AutoCloseable {
 
     static SiteCaFolder open(Path folder, SigningKeyOptions keys) throws IOException {
         byte[] certificate = Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
-        // Before the lock: nobody waits for a person who types.
+        // Opened before the lock is acquired, so that no other process waits while a person types.
         SigningKey key = keys.open(folder.resolve(KEY));
         CertificateAuthority authority = CertificateAuthority.load(certificate, key::sign, new SecureRandom());
         if (!authority.key().equals(key.verificationKey())) {
@@ -81,7 +81,7 @@ final class SiteCaFolder implements AutoCloseable {
         return new SiteCaFolder(folder, lock(folder), key, authority);
     }
 
-    /** The same folder once more, after this one was closed. */
+    /** Opens the same folder again, after this one was closed. */
     SiteCaFolder reopen() throws IOException {
         return new SiteCaFolder(folder, lock(folder), key, authority);
     }
@@ -98,7 +98,7 @@ final class SiteCaFolder implements AutoCloseable {
         return new RegistrationAuthority(authority, new EnrolmentFileStore(folder.resolve(ENROLMENTS)));
     }
 
-    /** Signs the next list, in the place of the one before. */
+    /** Signs the next list and replaces the previous one. */
     RevocationList signRevocationList(Instant now) throws IOException {
         BigInteger number = newestRevocationList()
                 .map(before -> before.number().add(BigInteger.ONE))
@@ -108,14 +108,17 @@ final class SiteCaFolder implements AutoCloseable {
         return parseRevocationList(der);
     }
 
-    /** Whether something was withdrawn that the list lacks: it could not be signed then. */
+    /** Returns whether the newest list lacks a revocation, because a list could not be signed at that time. */
     boolean hasUnlistedRevocations(Instant now) throws IOException {
         Set<BigInteger> listed =
                 newestRevocationList().map(RevocationList::serials).orElse(Set.of());
         return !listed.containsAll(registrationAuthority().withdrawn(now));
     }
 
-    /** The list that was signed last; also without the lock, for it is replaced whole. */
+    /**
+     * Returns the list that was signed last. It may be called without the lock, because the file is replaced as a
+     * whole.
+     */
     Optional<RevocationList> newestRevocationList() throws IOException {
         return AtomicFile.exists(revocationListFile())
                 ? Optional.of(parseRevocationList(Pem.readBounded(revocationListFile(), RevocationList.MAX_BYTES)))
@@ -135,7 +138,10 @@ final class SiteCaFolder implements AutoCloseable {
         lock.close();
     }
 
-    /** Two at one time could both find a token unused. The desk holds it for moments only, so wait for some. */
+    /**
+     * Acquires the lock: two processes at one time could both find a token unused. The registration authority holds it
+     * only for moments, so this waits for up to {@link #LOCK_WAIT}.
+     */
     private static FileChannel lock(Path folder) throws IOException {
         FileChannel channel =
                 FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -154,7 +160,7 @@ final class SiteCaFolder implements AutoCloseable {
         try {
             return channel.tryLock() != null;
         } catch (OverlappingFileLockException e) {
-            // By this very process.
+            // This process holds it.
             return false;
         }
     }

@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl site}: on the machine of the site's CA, and on those that it enrols. */
+/** {@code agentctl site}: commands on the machine of the site's CA, and on the machines that it enrols. */
 @Command(
         name = "site",
         description =

@@ -22,7 +22,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl site enrol}: a token for one name. */
+/** {@code agentctl site enrol}: creates an enrolment token for one name. */
 @Command(
         name = "enrol",
         description =
@@ -75,7 +75,7 @@ final class SiteEnrolCommand implements Callable<Integer> {
                 try {
                     site.registrationAuthority().open(name, made.publicHalf(), now, lifetime);
                 } catch (IOException e) {
-                    // It enrols nobody, and would be in the way of the next try.
+                    // The token is not registered, and its file would block the next try.
                     Files.delete(tokenFile);
                     throw e;
                 }

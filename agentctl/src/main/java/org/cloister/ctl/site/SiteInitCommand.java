@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code agentctl site init}: a new CA. */
+/** {@code agentctl site init}: creates a site CA. */
 @Command(
         name = "init",
         description =

@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl site issue}: answers requests of hosts and relays. */
+/** {@code agentctl site issue}: answers certificate requests of hosts and relays. */
 @Command(
         name = "issue",
         description =

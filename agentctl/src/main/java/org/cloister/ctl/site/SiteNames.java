@@ -5,7 +5,7 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 
-/** Names of hosts and relays from what was typed. */
+/** Parses the names of hosts and relays from the command line. */
 final class SiteNames {
     private SiteNames() {}
 

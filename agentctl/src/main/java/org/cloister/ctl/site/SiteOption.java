@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import org.cloister.ctl.key.SigningKeyOptions;
 import picocli.CommandLine.Option;
 
-/** Which site's CA. */
+/** Option that selects the site CA's folder. */
 final class SiteOption {
     @Option(
             names = "--site",

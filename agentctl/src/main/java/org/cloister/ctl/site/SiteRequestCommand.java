@@ -21,7 +21,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl site request}: on the machine that is to be enrolled. */
+/** {@code agentctl site request}: creates the certificate request of the machine on which it runs. */
 @Command(
         name = "request",
         description =

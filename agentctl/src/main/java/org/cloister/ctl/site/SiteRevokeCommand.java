@@ -15,7 +15,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl site revoke}: ends names, and signs the next list. */
+/** {@code agentctl site revoke}: revokes names, and signs the next list. */
 @Command(
         name = "revoke",
         description =

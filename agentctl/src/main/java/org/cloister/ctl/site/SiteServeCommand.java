@@ -33,7 +33,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl site serve}: the desk of the site's CA. */
+/** {@code agentctl site serve}: runs the site's registration authority. */
 @Command(
         name = "serve",
         description =
@@ -70,7 +70,7 @@ final class SiteServeCommand implements Callable<Integer> {
         }
         AuthorityLinkCredential own = new AuthorityLinkCredential(site.authority(), InstantSource.system());
         try {
-            // What cannot be issued now will not be later.
+            // Fails at the start if no certificate can be issued, since a later attempt would fail too.
             say("desk " + AuthorityLinkCredential.NAME + " with "
                     + VerificationKey.of(own.get().chain().get(0).getPublicKey()));
             serve(office, own, relays);

@@ -13,12 +13,19 @@ import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.TrustAnchors;
 import org.cloister.protocol.identity.TrustStore;
 
-/** The CA's folder as its desk works in it: held for each step alone, so that an administrator may work in it as well. */
+/**
+ * Signing operations on the CA's folder for the registration authority. It holds the folder's lock only during each
+ * operation, so that an administrator can work in the folder too.
+ */
 final class SiteSigningService implements CertificateRenewal.SigningService {
     private final SiteCaFolder folder;
     private final TrustStore beliefs;
 
-    /** @param folder closed; its key stays open */
+    /**
+     * Creates the service.
+     *
+     * @param folder a closed folder whose key is still open
+     */
     SiteSigningService(SiteCaFolder folder) throws IOException {
         this.folder = folder;
         RevocationLists own = RevocationLists.none();
@@ -30,7 +37,7 @@ final class SiteSigningService implements CertificateRenewal.SigningService {
         this.beliefs = new TrustStore(anchors, own, InstantSource.system());
     }
 
-    /** Of relays: what the CA itself has revoked. */
+    /** Returns the trust store for relays, with the revocations of the CA itself. */
     TrustStore trustStore() {
         return beliefs;
     }
@@ -46,7 +53,7 @@ final class SiteSigningService implements CertificateRenewal.SigningService {
     public Optional<RevocationList> newestList() throws IOException {
         Optional<RevocationList> newest = folder.newestRevocationList();
         if (newest.isPresent()) {
-            // An administrator may have signed one beside this desk.
+            // An administrator may have signed one while this process runs.
             believe(newest.get());
         }
         return newest;
@@ -72,7 +79,8 @@ final class SiteSigningService implements CertificateRenewal.SigningService {
         try {
             beliefs.addRevocationList(list);
         } catch (IdentityRefusedException e) {
-            // It has ended, or the folder was set back: the desk says so when it meets the relay's.
+            // The list has expired, or the folder was set back: the registration authority reports that when it
+            // receives the relay's list.
             return;
         }
     }
@@ -82,7 +90,7 @@ final class SiteSigningService implements CertificateRenewal.SigningService {
         try {
             return Optional.of(folder.parseRevocationList(signed));
         } catch (IOException e) {
-            // Another anchor's, which relays hand out as well.
+            // The list of another issuer, which relays send as well.
             return Optional.empty();
         }
     }

@@ -14,8 +14,8 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.MessageFraming;
 
-/** Hears what a controlling VM says first, and has what comes behind a grant go to somebody else. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+/** Reads a controlling VM's first message, and passes the data after a grant to another handler. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the channel's end
 final class AccessAnswerReader implements Circuit.Application {
     private static final String FRAMING = "access";
 
@@ -23,7 +23,7 @@ final class AccessAnswerReader implements Circuit.Application {
     private final Circuit.Application behind;
     private final CompletableFuture<AccessResponse.Granted> granted = new CompletableFuture<>();
 
-    /** Before a byte of SSH's passes. */
+    /** Called with the grant, before any data of SSH passes. */
     @FunctionalInterface
     interface GrantListener {
         void onGranted(AccessResponse.Granted granted) throws IOException;
@@ -34,7 +34,11 @@ final class AccessAnswerReader implements Circuit.Application {
         this.behind = behind;
     }
 
-    /** @throws IOException if the VM refuses; the text is for the person */
+    /**
+     * Waits for the VM's grant.
+     *
+     * @throws IOException if the VM refuses; the text is for the person
+     */
     AccessResponse.Granted awaitGrant() throws IOException, InterruptedException {
         try {
             return granted.get(ProtocolLimits.ACCESS_TIME.toSeconds(), TimeUnit.SECONDS);
@@ -63,7 +67,7 @@ final class AccessAnswerReader implements Circuit.Application {
                     heard.onGranted(answer);
                     behind.install(ctx.pipeline(), circuit);
                     granted.complete(answer);
-                    // What came behind it goes on from here.
+                    // From here on the next handler reads the data after the grant.
                     ctx.pipeline().remove(FRAMING);
                     ctx.pipeline().remove(this);
                 }

@@ -7,7 +7,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** As what a person comes to the controlling VM. */
+/** Option for the role in which a person uses the controlling VM. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 final class AccessRoleOption {
     @Option(

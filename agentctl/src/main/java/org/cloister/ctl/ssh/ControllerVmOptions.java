@@ -20,7 +20,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** The project's controlling VM, and the way there. */
+/** Options that select the project's controlling VM and the circuit to it. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 final class ControllerVmOptions {
     @Mixin
@@ -42,7 +42,7 @@ final class ControllerVmOptions {
     @Spec(Target.MIXEE)
     private CommandSpec spec;
 
-    /** Standard input and output are SSH's until both sides have said all. */
+    /** Connects standard input and output to sshd until both directions have ended. */
     void connect(CertificateRole role) throws IOException, InterruptedException {
         StandardStreams streams = new StandardStreams(System.in, System.out);
         ProjectHistory owners = circuits.owners();
@@ -58,7 +58,7 @@ final class ControllerVmOptions {
         });
     }
 
-    /** As whom the VM takes this person; nothing more is done in that circuit. */
+    /** Returns the login name that the VM assigns to this person; the circuit is used for nothing else. */
     String queryLogin(CertificateRole role) throws IOException, InterruptedException {
         List<String> logins = new ArrayList<>();
         AccessAnswerReader entrance =

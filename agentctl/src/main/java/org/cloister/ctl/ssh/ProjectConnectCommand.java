@@ -7,7 +7,7 @@ import org.cloister.protocol.identity.CertificateRole;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl project connect}: ssh's way to the controlling VM. */
+/** {@code agentctl project connect}: connects ssh to the controlling VM, as a ProxyCommand. */
 @Command(
         name = "connect",
         description =

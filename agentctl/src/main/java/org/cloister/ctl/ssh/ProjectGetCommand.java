@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl project get}. */
+/** {@code agentctl project get}: copies files out of the project. */
 @Command(
         name = "get",
         description =

@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code agentctl project put}. */
+/** {@code agentctl project put}: copies files into the project. */
 @Command(name = "put", description = "Copies files and folders into the project, by sftp to its controlling VM.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectPutCommand implements Callable<Integer> {

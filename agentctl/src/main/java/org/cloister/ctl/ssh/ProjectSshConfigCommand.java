@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl project ssh-config}: what ssh, sftp and rsync need to know. */
+/** {@code agentctl project ssh-config}: prints the configuration for ssh, sftp and rsync. */
 @Command(
         name = "ssh-config",
         description =

@@ -10,7 +10,7 @@ import java.util.List;
 import org.cloister.ctl.ExitCode;
 import org.cloister.protocol.identity.CertificateRole;
 
-/** Files through the device's own sftp. Its progress and its complaints are the person's to read. */
+/** Transfers files with the device's own sftp, whose progress and errors are shown to the person. */
 final class SftpTransfer {
     private static final String ALIAS = "vm";
     private static final int UNREACHED = 255;
@@ -18,10 +18,10 @@ final class SftpTransfer {
     private SftpTransfer() {}
 
     /**
-     * In a role that the VM takes this person in.
+     * Transfers files in the given role, with the login that the VM assigns to this person.
      *
      * @param verb put or get
-     * @param paths sources, and last where they go
+     * @param paths sources, and the destination as the last element
      */
     static int run(ControllerVmOptions vm, CertificateRole role, String verb, List<String> paths)
             throws IOException, InterruptedException {
@@ -30,7 +30,7 @@ final class SftpTransfer {
                 .code();
     }
 
-    @SuppressWarnings("SystemConsoleNull") // where it is never null, sftp finds out itself whether somebody looks
+    @SuppressWarnings("SystemConsoleNull") // where it is never null, sftp itself checks for a terminal
     private static ExitCode run(SshHostBlock host, String verb, List<String> sources, String destination)
             throws IOException, InterruptedException {
         Path config = Files.createTempFile(host.knownHosts().resolveSibling("").toAbsolutePath(), "ssh_config", "");
@@ -54,7 +54,7 @@ final class SftpTransfer {
         }
     }
 
-    /** What sftp reads, ending at the first thing that fails. */
+    /** Returns the batch commands for sftp, which stops at the first failure. */
     static String batchCommands(String verb, List<String> sources, String destination, boolean progress)
             throws IOException {
         List<String> lines = new ArrayList<>();
@@ -67,7 +67,7 @@ final class SftpTransfer {
         return String.join("\n", lines) + "\n";
     }
 
-    /** In double quotes sftp takes wildcards as they are. */
+    /** Quotes a path for sftp, which takes wildcards in double quotes literally. */
     static String sftpQuote(String path) throws IOException {
         if (path.isEmpty() || path.chars().anyMatch(each -> each < ' ')) {
             throw new IOException("path: want characters without line breaks and other controls, have \""

@@ -7,14 +7,18 @@ import java.util.stream.Collectors;
 import org.cloister.protocol.identity.CertificateName;
 
 /**
- * A Host block of ssh_config(5) for a controlling VM.
+ * Host block of ssh_config(5) for a controlling VM.
  *
  * @param identity the key of the circuit's certificate
- * @param knownHosts where {@code proxy} writes the VM's host key, as it came in the circuit: ssh takes that one and no other
- * @param proxy a command's words
+ * @param knownHosts file to which {@code proxy} writes the VM's host key as received in the circuit: ssh accepts only
+ *     that key
+ * @param proxy words of a command
  */
 record SshHostBlock(CertificateName vm, String login, Path identity, Path knownHosts, List<String> proxy) {
-    /** As sshd asks: no connection of TCP's tells either that a relay passes nothing on any more. Three are lost before it ends. */
+    /**
+     * Interval in seconds of ssh's keep-alive messages, the same as sshd's: the TCP connections do not show that a
+     * relay has stopped forwarding. ssh ends the connection after three lost messages.
+     */
     private static final int ALIVE_S = 300;
 
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@:,./=+-]+");
@@ -40,12 +44,12 @@ record SshHostBlock(CertificateName vm, String login, Path identity, Path knownH
         return "    " + key + " " + value + "\n";
     }
 
-    /** For ssh, which knows tokens behind percent signs in it. */
+    /** Quotes a path for ssh, which expands tokens after percent signs. */
     private static String quoted(Path path) {
         return "\"" + path.toString().replace("%", "%%") + "\"";
     }
 
-    /** For the person's shell, to which ssh gives it. */
+    /** Returns the command, quoted for the person's shell, to which ssh passes it. */
     private String command() {
         return proxy.stream()
                 .map(SshHostBlock::shellQuote)

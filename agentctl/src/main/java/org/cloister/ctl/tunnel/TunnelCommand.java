@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl tunnel}: in a VM, its tunnels to the project's others. */
+/** {@code agentctl tunnel}: shows, in a VM, its tunnels to the project's other VMs. */
 @Command(
         name = "tunnel",
         description = "Shows and explains a VM's IPsec tunnels; changes nothing.",

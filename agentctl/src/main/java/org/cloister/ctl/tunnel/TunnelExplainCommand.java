@@ -23,7 +23,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl tunnel explain}: why one tunnel is not up, and what to do. */
+/** {@code agentctl tunnel explain}: explains why one tunnel is not up, and prints the remedy. */
 @Command(name = "explain", description = "Says in plain words why a tunnel is not up; exits 2 when it is not.")
 final class TunnelExplainCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TUNNEL", description = "Its name, as agentctl tunnel list prints it.")

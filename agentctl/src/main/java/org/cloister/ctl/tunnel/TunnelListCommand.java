@@ -20,7 +20,7 @@ import org.cloister.ipsec.TunnelView;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl tunnel list}: each tunnel, since when, how much went through, and why it is not up. */
+/** {@code agentctl tunnel list}: prints each tunnel's state, time and traffic, and why it is not up. */
 @Command(
         name = "list",
         description =

@@ -6,7 +6,7 @@ import org.cloister.ipsec.TunnelGuard;
 import org.cloister.ipsec.TunnelNft;
 import picocli.CommandLine.Option;
 
-/** Which charon is meant. */
+/** Option that selects the charon daemon. */
 final class TunnelOptions {
     @Option(
             names = "--socket",
@@ -20,7 +20,7 @@ final class TunnelOptions {
         return socket;
     }
 
-    /** The guard in words, or what is wrong with it. */
+    /** State of the tunnel guard in words, or its fault. */
     record GuardState(boolean inPlace, String words) {
         static GuardState read() {
             try {

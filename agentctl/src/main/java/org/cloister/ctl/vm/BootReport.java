@@ -11,10 +11,10 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * What agent-vm says of its VM's boot, docs/image.md.
+ * Report of agent-vm about its VM's boot, docs/image.md.
  *
- * @param phase the last that was reached
- * @param keys by their use, the ids of this start's public ones; none before they are there
+ * @param phase the last phase that was reached
+ * @param keys ids of this boot's public keys, by use; empty before the keys exist
  * @param reached seconds from the kernel's start, by phase, in the file's order
  */
 record BootReport(String phase, Map<String, String> keys, Map<String, BigDecimal> reached) {

@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
-/** The file of a status as docs/slurm.md defines it. */
+/** File of a job status as docs/slurm.md defines it. */
 record JobStatusFile(String job, String phase, String waitsOn, String text, Instant since) {
     static final Pattern JOB = Pattern.compile("[1-9][0-9]{0,9}([_+](0|[1-9][0-9]{0,6}))?");
 
@@ -28,7 +28,7 @@ record JobStatusFile(String job, String phase, String waitsOn, String text, Inst
         return status;
     }
 
-    /** In one line. */
+    /** Returns the status as one line. */
     String toSentence() {
         return phase + (waitsOn.isEmpty() ? "" : ", waits on " + waitsOn) + ", since " + since + ": " + text;
     }

@@ -8,7 +8,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl vm}: in a project's VMs, for everybody there. */
+/** {@code agentctl vm}: commands in a project's VMs, for all of their users. */
 @Command(
         name = "vm",
         description = "Says, in a project's VM, how far it is, and in its controlling VM what becomes of its jobs.",

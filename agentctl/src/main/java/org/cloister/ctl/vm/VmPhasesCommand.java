@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code agentctl vm phases}: when this VM reached what. */
+/** {@code agentctl vm phases}: prints the phases that this VM reached, with their times. */
 @Command(
         name = "phases",
         description = "Prints the phases that the VM which this is run in has reached, each with the seconds from the"

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code agentctl vm status}: how far this VM is. */
+/** {@code agentctl vm status}: prints this VM's present phase. */
 @Command(name = "status", description = "Prints how far the VM is that this is run in, and the ids of its boot's keys.")
 final class VmStatusCommand implements Callable<Integer> {
     @Mixin

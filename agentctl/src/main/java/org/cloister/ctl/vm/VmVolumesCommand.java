@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code agentctl vm volumes}: what volumes this VM has. */
+/** {@code agentctl vm volumes}: prints this VM's volumes. */
 @Command(
         name = "volumes",
         description =

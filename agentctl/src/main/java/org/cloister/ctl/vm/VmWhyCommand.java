@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code agentctl vm why}: the phase a waiting job is in, and on whom it waits. */
+/** {@code agentctl vm why}: prints the phase of a waiting job, and who acts next. */
 @Command(
         name = "why",
         description = "Prints in one line which phase a waiting job is in and on whom it waits; of an array or a"
@@ -100,7 +100,7 @@ final class VmWhyCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    /** Its own file, or of a number alone those of its tasks and components. */
+    /** Returns whether the file is the job's own or, for a number alone, that of one of its tasks or components. */
     private boolean isAsked(String name) {
         boolean part = name.startsWith(job + "_") || name.startsWith(job + "+");
         return name.equals(job + SUFFIX) || (part && name.endsWith(SUFFIX));
@@ -110,7 +110,7 @@ final class VmWhyCommand implements Callable<Integer> {
         String path = FOLDER + "/" + name;
         Optional<String> text = vm.machine().read(path);
         if (text.isEmpty()) {
-            // It started between the two looks.
+            // The job started after the folder was listed.
             return Optional.empty();
         }
         try {

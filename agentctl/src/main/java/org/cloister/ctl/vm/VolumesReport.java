@@ -14,9 +14,9 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * What agent-vm says of its VM's volumes, docs/image.md.
+ * Report of agent-vm about its VM's volumes, docs/image.md.
  *
- * @param volumes by name, those that the VM has or had
+ * @param volumes the volumes that the VM has or had, by name
  */
 record VolumesReport(Map<String, Volume> volumes) {
     private static final String FILE = "/run/cloister/agent-vm.volumes";
@@ -29,10 +29,10 @@ record VolumesReport(Map<String, Volume> volumes) {
     private static final Pattern CIPHER = Pattern.compile("[a-z0-9:()-]{1,64}");
 
     /**
-     * One of them.
+     * Volume of the VM.
      *
-     * @param at where it is mounted, or was
-     * @param used empty of one that is not open
+     * @param at its present or former mount point
+     * @param used bytes used; empty for a volume that is not open
      */
     record Volume(
             String state, Instant since, String mapping, String at, String cipher, long bytes, OptionalLong used) {
