@@ -19,6 +19,7 @@ import java.util.function.Consumer;
 import org.cloister.daemon.ProcessAbort;
 import org.cloister.daemon.http.AdminHttpServer;
 import org.cloister.host.HostConfig;
+import org.cloister.host.HostSlurmConfig;
 import org.cloister.host.channel.ChannelPlan;
 import org.cloister.host.channel.EvidenceFileStore;
 import org.cloister.host.channel.VmChannels;
@@ -136,10 +137,7 @@ final class HostDaemon implements AutoCloseable {
         Path state = Files.createDirectories(config.folders().state());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
         made.push(() -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly());
-        SlurmCommand slurm = new SlurmCommand(
-                config.slurm().programs(),
-                config.slurm().configuration(),
-                config.slurm().limit());
+        SlurmCommand slurm = slurmCommand();
         SlurmNodeClient node = new SlurmNodeClient(slurm, config.slurm().node());
         AgentHostRootClient root = new AgentHostRootClient(config.folders().root(), ROOT_LIMIT);
         boolean isRoot = isRoot();
@@ -192,6 +190,11 @@ final class HostDaemon implements AutoCloseable {
                 config.slurm().account(),
                 CallerJobLookup.FROM_CGROUPS,
                 work));
+    }
+
+    private SlurmCommand slurmCommand() {
+        HostSlurmConfig slurm = config.slurm();
+        return new SlurmCommand(slurm.programs(), slurm.configuration(), slurm.limit());
     }
 
     private LocalState here(Path state, SigningKey key, CgroupAttacher entrance, InstantSource clock)

@@ -123,14 +123,7 @@ public final class RelayServer implements AutoCloseable {
                 records.clock(),
                 counts);
         this.tickets = new TicketStreamAcceptor(office, deliveries.trustStore(), terms.name, parties);
-        metrics.gauge("ticket.checks.waiting", parties::waiting);
-        metrics.gauge("ticket.unwritten.bytes", parties::unwrittenBytes);
-        metrics.gauge("tickets", office::open);
-        metrics.gauge("records.waiting", office::waiting);
-        metrics.gauge("slurm.silence.seconds", office::secondsSinceSlurmAnswer);
-        metrics.gauge("audit.writable", () -> office.isAuditWritable() ? 1 : 0);
-        metrics.gauge("audit.exhausted.projects", office::exhaustedProjects);
-        metrics.gauge("state.free.bytes", () -> records.auditSpace().freeBytes().getAsLong());
+        registerTicketGauges(metrics, office, parties, records);
         office.record(AuditEvent.of(records.clock().instant(), "relay.started"));
         LinkAcceptor door =
                 new LinkAcceptor(this, terms.credential, CertifiedPeerVerifier.forAgents(deliveries.trustStore()));
@@ -158,6 +151,18 @@ public final class RelayServer implements AutoCloseable {
         }
         this.listener = bound.channel();
         this.looking = new PeriodicCheck(loops.next(), this::lookAndTell);
+    }
+
+    private static void registerTicketGauges(
+            RelayMetrics metrics, TicketLifecycle office, TicketStreamLimits parties, RelayRecords records) {
+        metrics.gauge("ticket.checks.waiting", parties::waiting);
+        metrics.gauge("ticket.unwritten.bytes", parties::unwrittenBytes);
+        metrics.gauge("tickets", office::open);
+        metrics.gauge("records.waiting", office::waiting);
+        metrics.gauge("slurm.silence.seconds", office::secondsSinceSlurmAnswer);
+        metrics.gauge("audit.writable", () -> office.isAuditWritable() ? 1 : 0);
+        metrics.gauge("audit.exhausted.projects", office::exhaustedProjects);
+        metrics.gauge("state.free.bytes", () -> records.auditSpace().freeBytes().getAsLong());
     }
 
     /** Starts the relay; it listens when the method returns. */

@@ -3,9 +3,6 @@ package org.cloister.relay.tickets;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.KeyPair;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -14,7 +11,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.identity.CertificateChain;
@@ -87,18 +83,6 @@ class OpeningLifecycleTest extends TicketFixture {
 
     private void ended(Opening opening, TicketEnd end) throws Exception {
         assertThat(person.awaitState(opening.id(), TicketState.ENDED).end()).contains(end);
-    }
-
-    private String audit() throws Exception {
-        StringBuilder all = new StringBuilder();
-        try (Stream<Path> files = Files.walk(state)) {
-            for (Path each : files.filter(file -> file.toString().contains("audit"))
-                    .filter(Files::isRegularFile)
-                    .toList()) {
-                all.append(new String(Files.readAllBytes(each), StandardCharsets.UTF_8));
-            }
-        }
-        return all.toString();
     }
 
     private AllocatedSlot claim(Opening opening) throws Exception {

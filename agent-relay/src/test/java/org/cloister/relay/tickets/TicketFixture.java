@@ -1,5 +1,8 @@
 package org.cloister.relay.tickets;
 
+import java.util.stream.Stream;
+import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -99,5 +102,18 @@ public abstract class TicketFixture {
     CertifiedIdentity relay() throws Exception {
         return CertificateChain.of(cast.relayOwn().chain())
                 .verifyUnlisted(Set.of(CertificateRole.RELAY), cast.site.anchors(), Instant.now());
+    }
+
+    /** All records of the audit log, as text. */
+    final String audit() throws Exception {
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.walk(state)) {
+            for (Path each : files.filter(file -> file.toString().contains("audit"))
+                    .filter(Files::isRegularFile)
+                    .toList()) {
+                all.append(new String(Files.readAllBytes(each), StandardCharsets.UTF_8));
+            }
+        }
+        return all.toString();
     }
 }

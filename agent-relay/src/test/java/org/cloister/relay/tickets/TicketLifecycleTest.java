@@ -39,6 +39,27 @@ import org.junit.jupiter.api.Test;
 /** Tickets from the controlling VM's stream to Slurm and back. */
 @SuppressWarnings("NullAway") // set up before each
 class TicketLifecycleTest extends TicketFixture {
+    private void verifyProject(RelayTicketMessage.Claimed claimed, Ticket ticket) throws Exception {
+        assertThat(ProjectApproval.read(
+                                claimed.project().approval().toByteArray(),
+                                cast.beliefs.anchors().of(CertificateName.SITE))
+                        .project())
+                .isEqualTo(ticket.project());
+        assertThat(RevocationList.read(claimed.project().list().toByteArray(), cast.site.a.history.ownerKeys())
+                        .number())
+                .isEqualTo(BigInteger.ONE);
+    }
+
+    private CertifiedIdentity controllerOf(RelayTicketMessage.Claimed claimed) throws Exception {
+        return CertificateChain.parse(
+                        claimed.chain().stream().map(ByteString::toByteArray).toList())
+                .verify(
+                        Set.of(CertificateRole.CONTROLLER),
+                        cast.beliefs.anchors(),
+                        cast.beliefs.lists(),
+                        Instant.now());
+    }
+
     @Test
     void a_ticket_becomes_a_job_its_nodes_an_allocation_and_its_end_is_told() throws Exception {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
@@ -54,21 +75,8 @@ class TicketLifecycleTest extends TicketFixture {
         assertThat(claimed.allocation()).isEqualTo(running.allocation());
         assertThat(claimed.ticket().toByteArray()).isEqualTo(envelope);
         assertThat(claimed.project().documents()).containsExactly(ByteString.copyFrom(cast.site.a.genesis));
-        assertThat(ProjectApproval.read(
-                                claimed.project().approval().toByteArray(),
-                                cast.beliefs.anchors().of(CertificateName.SITE))
-                        .project())
-                .isEqualTo(ticket.project());
-        assertThat(RevocationList.read(claimed.project().list().toByteArray(), cast.site.a.history.ownerKeys())
-                        .number())
-                .isEqualTo(BigInteger.ONE);
-        CertifiedIdentity controller = CertificateChain.parse(
-                        claimed.chain().stream().map(ByteString::toByteArray).toList())
-                .verify(
-                        Set.of(CertificateRole.CONTROLLER),
-                        cast.beliefs.anchors(),
-                        cast.beliefs.lists(),
-                        Instant.now());
+        verifyProject(claimed, ticket);
+        CertifiedIdentity controller = controllerOf(claimed);
         AllocatedSlot slot = AllocationVerifier.require(
                 SignedTicket.read(claimed.ticket().toByteArray(), controller),
                 claimed.allocation().toByteArray(),

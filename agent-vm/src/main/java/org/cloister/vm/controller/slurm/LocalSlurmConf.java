@@ -42,6 +42,59 @@ public record LocalSlurmConf(
     /** Of all shapes: the block's names have four digits. */
     public static final int MAX_HOSTS = 9999;
 
+    private static final String COMMON = """
+            ClusterName=%1$s
+            SlurmctldHost=%2$s(%3$s)
+            SlurmUser=%8$s
+            SlurmdUser=root
+            AuthType=auth/munge
+            CredType=cred/munge
+            StateSaveLocation=%4$s
+            SlurmdSpoolDir=/run/slurmd
+            SlurmctldPidFile=/run/slurmctld/slurmctld.pid
+            SlurmdPidFile=/run/slurmd.pid
+            SlurmctldParameters=enable_configless
+            JobSubmitPlugins=lua
+            Prolog=%5$s/prolog
+            Epilog=%5$s/epilog
+            TaskProlog=%5$s/task-prolog
+            # slurmctld's unit runs no program at all: a job's end rings agent-vm's bell by a line of text, and no mail is sent.
+            JobCompType=jobcomp/filetxt
+            JobCompLoc=%9$s
+            MailProg=/bin/true
+            PrologFlags=Alloc
+            ProctrackType=proctrack/linuxproc
+            TaskPlugin=task/none
+            JobAcctGatherType=jobacct_gather/linux
+            MpiDefault=none
+            # As many processes as a worker's slurmd allows, whatever the submitting shell has.
+            PropagateResourceLimitsExcept=NPROC
+            SelectType=select/cons_tres
+            SelectTypeParameters=CR_Core_Memory
+            DefMemPerCPU=%6$d
+            # Known, so that job_submit.lua answers --gres=gpu in its own words.
+            GresTypes=gpu
+            # Nodes come without a line here, at whatever address.
+            MaxNodeCount=%7$d
+            TreeWidth=65533
+            # Slurm takes no node for dead because it is silent: a worker goes on without slurmctld for as long as its lease,
+            # and comes back after an opening anew. agent-vm says which have ended. Who is silent is asked every 100 s.
+            SlurmdTimeout=0
+            # There is no second slurmctld to take over. An srun that is told that its nodes are busy, as they are until one that
+            # was silent has answered, asks again after this time and 0 to 9 s more; less than 60 it does not take.
+            SlurmctldTimeout=60
+            # A node of the block never answers; should anything do so, it stays out.
+            ReturnToService=0
+            # Sets start by backfill alone; a start that the prolog refuses waits for another ticket, not for a person.
+            SchedulerType=sched/backfill
+            SchedulerParameters=bf_interval=1,sched_interval=2,batch_sched_delay=0,nohold_on_prolog_fail
+            PriorityType=priority/multifactor
+            # The same for all, so that --nice has something to take from.
+            PriorityWeightPartition=100000
+            PriorityWeightQOS=100000
+            PriorityWeightAge=1000
+            """;
+
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,39}");
     private static final Pattern ADDRESS = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:-]{0,254}");
     private static final Pattern PATH = Pattern.compile("/[A-Za-z0-9_./-]{1,200}");
@@ -83,58 +136,7 @@ public record LocalSlurmConf(
     }
 
     private String common() {
-        return """
-                ClusterName=%1$s
-                SlurmctldHost=%2$s(%3$s)
-                SlurmUser=%8$s
-                SlurmdUser=root
-                AuthType=auth/munge
-                CredType=cred/munge
-                StateSaveLocation=%4$s
-                SlurmdSpoolDir=/run/slurmd
-                SlurmctldPidFile=/run/slurmctld/slurmctld.pid
-                SlurmdPidFile=/run/slurmd.pid
-                SlurmctldParameters=enable_configless
-                JobSubmitPlugins=lua
-                Prolog=%5$s/prolog
-                Epilog=%5$s/epilog
-                TaskProlog=%5$s/task-prolog
-                # slurmctld's unit runs no program at all: a job's end rings agent-vm's bell by a line of text, and no mail is sent.
-                JobCompType=jobcomp/filetxt
-                JobCompLoc=%9$s
-                MailProg=/bin/true
-                PrologFlags=Alloc
-                ProctrackType=proctrack/linuxproc
-                TaskPlugin=task/none
-                JobAcctGatherType=jobacct_gather/linux
-                MpiDefault=none
-                # As many processes as a worker's slurmd allows, whatever the submitting shell has.
-                PropagateResourceLimitsExcept=NPROC
-                SelectType=select/cons_tres
-                SelectTypeParameters=CR_Core_Memory
-                DefMemPerCPU=%6$d
-                # Known, so that job_submit.lua answers --gres=gpu in its own words.
-                GresTypes=gpu
-                # Nodes come without a line here, at whatever address.
-                MaxNodeCount=%7$d
-                TreeWidth=65533
-                # Slurm takes no node for dead because it is silent: a worker goes on without slurmctld for as long as its lease,
-                # and comes back after an opening anew. agent-vm says which have ended. Who is silent is asked every 100 s.
-                SlurmdTimeout=0
-                # There is no second slurmctld to take over. An srun that is told that its nodes are busy, as they are until one that
-                # was silent has answered, asks again after this time and 0 to 9 s more; less than 60 it does not take.
-                SlurmctldTimeout=60
-                # A node of the block never answers; should anything do so, it stays out.
-                ReturnToService=0
-                # Sets start by backfill alone; a start that the prolog refuses waits for another ticket, not for a person.
-                SchedulerType=sched/backfill
-                SchedulerParameters=bf_interval=1,sched_interval=2,batch_sched_delay=0,nohold_on_prolog_fail
-                PriorityType=priority/multifactor
-                # The same for all, so that --nice has something to take from.
-                PriorityWeightPartition=100000
-                PriorityWeightQOS=100000
-                PriorityWeightAge=1000
-                """.formatted(
+        return COMMON.formatted(
                         cluster,
                         host,
                         address,

@@ -13,5 +13,23 @@ enum WorkerState {
     REPORTING,
     /** Undoes the remaining steps; nothing is reported any more. */
     TEARING_DOWN,
-    TERMINATED
+    TERMINATED;
+
+    /** Returns whether the worker must hear from its controlling VM within its lease. */
+    boolean isLeased() {
+        return this == SETTING_UP || this == SERVING;
+    }
+
+    boolean isShuttingDown() {
+        return compareTo(SHUTTING_DOWN) >= 0;
+    }
+
+    /** @param isHandedOver whether the worker has had its hand-over, and so has a controlling VM to report to */
+    boolean needsCircuit(boolean isHandedOver) {
+        return switch (this) {
+            case AWAITING_HANDOVER, SETTING_UP, SERVING -> true;
+            case SHUTTING_DOWN, REPORTING -> isHandedOver;
+            case ACCEPTING_HANDOVER, TEARING_DOWN, TERMINATED -> false;
+        };
+    }
 }

@@ -60,11 +60,7 @@ public final class WorkerStateMachine {
         return new WorkerStateMachine(boot, nowNs);
     }
 
-    /**
-     * Processes an event.
-     *
-     * @return the actions to perform now
-     */
+    /** Processes an event and returns the actions to perform now. */
     public List<WorkerStateAction> on(WorkerStateEvent event, long nowNs) {
         acts = new ArrayList<>();
         if (stage == WorkerState.TERMINATED) {
@@ -100,13 +96,13 @@ public final class WorkerStateMachine {
     /** Returns when a timer event is due if nothing else happens; {@link Long#MAX_VALUE} for never. */
     public long wakeNs() {
         long wake = stage == WorkerState.AWAITING_HANDOVER ? Math.min(patienceNs, vouching.wakeNs()) : NEVER;
-        if (wantsLine() && attached && line.isClosed()) {
+        if (stage.needsCircuit(isGiven()) && attached && line.isClosed()) {
             wake = Math.min(wake, line.connectNs());
         }
         if (beats()) {
             wake = Math.min(wake, lease.heartbeatNs());
         }
-        if (stage == WorkerState.SETTING_UP || stage == WorkerState.SERVING) {
+        if (stage.isLeased()) {
             wake = Math.min(wake, lease.expiryNs());
         }
         if (mayRenew()) {
@@ -128,22 +124,13 @@ public final class WorkerStateMachine {
         return place != null;
     }
 
-    private boolean wantsLine() {
-        return switch (stage) {
-            case AWAITING_HANDOVER, SETTING_UP, SERVING -> true;
-            case SHUTTING_DOWN, REPORTING -> isGiven();
-            case ACCEPTING_HANDOVER, TEARING_DOWN, TERMINATED -> false;
-        };
-    }
-
     private boolean mayRenew() {
         return stage == WorkerState.SERVING && !busy && line.isOpen();
     }
 
     private boolean beats() {
-        boolean talks =
-                stage == WorkerState.SETTING_UP || stage == WorkerState.SERVING || stage == WorkerState.SHUTTING_DOWN;
-        return talks && isGiven() && line.isOpen();
+        boolean isReporting = stage.isLeased() || stage == WorkerState.SHUTTING_DOWN;
+        return isReporting && isGiven() && line.isOpen();
     }
 
     private void wake(long nowNs) {
@@ -152,7 +139,7 @@ public final class WorkerStateMachine {
         } else if (stage == WorkerState.AWAITING_HANDOVER && vouching.pollTimeout(nowNs)) {
             acts.add(new WorkerStateAction.Send(new VmMessage.NoStatement(EvidenceMessage.RefusalReason.FAILED)));
             acts.add(new WorkerStateAction.FinishOutput());
-        } else if ((stage == WorkerState.SETTING_UP || stage == WorkerState.SERVING) && lease.isExpired(nowNs)) {
+        } else if (stage.isLeased() && lease.isExpired(nowNs)) {
             leave("lease", true, nowNs);
         } else if (stage == WorkerState.REPORTING && !busy && nowNs >= parting.reportDeadlineNs()) {
             end(nowNs);
@@ -161,7 +148,7 @@ public final class WorkerStateMachine {
 
     /** Adds the actions that are due. */
     private void proceed(long nowNs) {
-        if (wantsLine() && attached && line.isClosed() && nowNs >= line.connectNs()) {
+        if (stage.needsCircuit(isGiven()) && attached && line.isClosed() && nowNs >= line.connectNs()) {
             line.onConnecting();
             acts.add(new WorkerStateAction.OpenCircuit(isGiven()));
         }
@@ -252,7 +239,7 @@ public final class WorkerStateMachine {
         busy = false;
         if (event instanceof WorkerStateEvent.HandoverAccepted taken) {
             taken(taken, nowNs);
-        } else if (event instanceof WorkerStateEvent.HandoverRejected none && !isLeaving()) {
+        } else if (event instanceof WorkerStateEvent.HandoverRejected none && !stage.isShuttingDown()) {
             say(new VmMessage.Failure(none.phase(), none.code()));
             leave(none.code(), true, nowNs);
         } else if (event instanceof WorkerStateEvent.StepApplied did && stage == WorkerState.SETTING_UP) {
@@ -260,7 +247,7 @@ public final class WorkerStateMachine {
         } else if (event instanceof WorkerStateEvent.StepFailed none && stage == WorkerState.SETTING_UP) {
             say(new VmMessage.Failure(none.step().phase(), none.step().code()));
             leave(none.step().code(), true, nowNs);
-        } else if (event instanceof WorkerStateEvent.ReadmissionApplied done && !isLeaving()) {
+        } else if (event instanceof WorkerStateEvent.ReadmissionApplied done && !stage.isShuttingDown()) {
             readmitted(done, nowNs);
         } else if (event instanceof WorkerStateEvent.StatementSigned signed && stage == WorkerState.REPORTING) {
             signed(signed, nowNs);
@@ -333,10 +320,6 @@ public final class WorkerStateMachine {
         }
     }
 
-    private boolean isLeaving() {
-        return stage.compareTo(WorkerState.SHUTTING_DOWN) >= 0;
-    }
-
     /** Sends a message at once, or first on the next circuit. */
     private void say(VmMessage message) {
         if (line.isOpen()) {
@@ -347,7 +330,7 @@ public final class WorkerStateMachine {
     }
 
     private void leave(String code, boolean isFailure, long nowNs) {
-        if (isLeaving()) {
+        if (stage.isShuttingDown()) {
             return;
         }
         parting.start(code, isFailure, nowNs);
@@ -358,10 +341,7 @@ public final class WorkerStateMachine {
         }
     }
 
-    /**
-     * Undoes the last step that was started and is not undone yet; the final report comes between the node's steps and
-     * the network's.
-     */
+    /** Undoes the newest step; the final report comes between the node's steps and the network's. */
     private void undo(long nowNs) {
         SetupStep last = begun.peekLast();
         if (stage == WorkerState.SHUTTING_DOWN && (last == null || last.isOutlived())) {

@@ -10,7 +10,6 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;
 import java.net.InetAddress;
@@ -370,34 +369,8 @@ final class SshGatewayFixture implements AutoCloseable {
         }
     }
 
-    /** How a program on the person's device ended. */
-    record ExitResult(int status, String out, String errors) {}
-
     ExitResult run(List<String> argv, String input) throws Exception {
-        Path errors = Files.createTempFile(folder, "errors", "");
-        Process process =
-                new ProcessBuilder(argv).redirectError(errors.toFile()).start();
-        CompletableFuture<byte[]> out = CompletableFuture.supplyAsync(
-                () -> {
-                    try {
-                        return process.getInputStream().readAllBytes();
-                    } catch (IOException e) {
-                        throw new UncheckedIOException(e);
-                    }
-                },
-                threads);
-        try (OutputStream in = process.getOutputStream()) {
-            in.write(input.getBytes(StandardCharsets.UTF_8));
-        } catch (IOException e) {
-            // It did not read it.
-        }
-        if (!process.waitFor(40, TimeUnit.SECONDS)) {
-            process.destroyForcibly();
-        }
-        return new ExitResult(
-                process.waitFor(),
-                new String(out.get(20, TimeUnit.SECONDS), StandardCharsets.UTF_8),
-                Files.readString(errors));
+        return ExitResult.of(argv, input, folder, threads);
     }
 
     static void writeKey(Path file, KeyPair pair) throws IOException {

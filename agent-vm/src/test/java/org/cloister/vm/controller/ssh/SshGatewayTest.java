@@ -334,7 +334,7 @@ class SshGatewayTest extends SingleLoginFixture {
         assertThat(holds.now()).isTrue();
     }
 
-    private static CompletableFuture<SshGatewayFixture.ExitResult> running(
+    private static CompletableFuture<ExitResult> running(
             SshGatewayFixture.SshCircuit call, String line) {
         return CompletableFuture.supplyAsync(() -> {
             try {

@@ -19,6 +19,31 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.cloister.vm.worker.state.WorkerStateAction.AcceptHandover;
+import org.cloister.vm.worker.state.WorkerStateAction.ApplyStep;
+import org.cloister.vm.worker.state.WorkerStateAction.FinishOutput;
+import org.cloister.vm.worker.state.WorkerStateAction.OpenCircuit;
+import org.cloister.vm.worker.state.WorkerStateAction.RequestEvidence;
+import org.cloister.vm.worker.state.WorkerStateAction.Send;
+import org.cloister.vm.worker.state.WorkerStateAction.SignStatement;
+import org.cloister.vm.worker.state.WorkerStateAction.StartShutdown;
+import org.cloister.vm.worker.state.WorkerStateAction.Terminate;
+import org.cloister.vm.worker.state.WorkerStateAction.UndoStep;
+import org.cloister.vm.worker.state.WorkerStateEvent.ChannelAttached;
+import org.cloister.vm.worker.state.WorkerStateEvent.ChannelLost;
+import org.cloister.vm.worker.state.WorkerStateEvent.CircuitClosed;
+import org.cloister.vm.worker.state.WorkerStateEvent.CircuitOpened;
+import org.cloister.vm.worker.state.WorkerStateEvent.EvidenceReceived;
+import org.cloister.vm.worker.state.WorkerStateEvent.EvidenceRefused;
+import org.cloister.vm.worker.state.WorkerStateEvent.HandoverAccepted;
+import org.cloister.vm.worker.state.WorkerStateEvent.HandoverRejected;
+import org.cloister.vm.worker.state.WorkerStateEvent.MessageReceived;
+import org.cloister.vm.worker.state.WorkerStateEvent.StatementSigned;
+import org.cloister.vm.worker.state.WorkerStateEvent.StepApplied;
+import org.cloister.vm.worker.state.WorkerStateEvent.StepFailed;
+import org.cloister.vm.worker.state.WorkerStateEvent.StepUndone;
+import org.cloister.vm.worker.state.WorkerStateEvent.StopRequested;
+import org.cloister.vm.worker.state.WorkerStateEvent.TimerExpired;
 
 /** A worker's course from its assignment to its end, with every failure on the way. Time is the test's. */
 class WorkerStateMachineTest {
@@ -41,30 +66,30 @@ class WorkerStateMachineTest {
 
     private List<WorkerStateAction> after(Duration time) {
         now += time.toNanos();
-        return on(new WorkerStateEvent.TimerExpired());
+        return on(new TimerExpired());
     }
 
     private static WorkerStateAction say(VmMessage message) {
-        return new WorkerStateAction.Send(message);
+        return new Send(message);
     }
 
     private List<VmMessage> said() {
         return acts.stream()
-                .filter(WorkerStateAction.Send.class::isInstance)
-                .map(act -> ((WorkerStateAction.Send) act).message())
+                .filter(Send.class::isInstance)
+                .map(act -> ((Send) act).message())
                 .toList();
     }
 
     private void question() {
-        assertThat(on(new WorkerStateEvent.ChannelAttached()))
-                .containsExactly(new WorkerStateAction.OpenCircuit(false));
-        assertThat(on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)))
+        assertThat(on(new ChannelAttached()))
+                .containsExactly(new OpenCircuit(false));
+        assertThat(on(new CircuitOpened(WorkerStateEventSamples.FRESH)))
                 .isEmpty();
-        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Question(NONCE))))
-                .containsExactly(new WorkerStateAction.RequestEvidence(NONCE));
+        assertThat(on(new MessageReceived(new VerifierMessage.Question(NONCE))))
+                .containsExactly(new RequestEvidence(NONCE));
     }
 
-    private WorkerStateEvent.EvidenceReceived vouched() {
+    private EvidenceReceived vouched() {
         return WorkerStateEventSamples.vouched();
     }
 
@@ -76,19 +101,19 @@ class WorkerStateMachineTest {
 
     private void given() {
         shown();
-        assertThat(on(new WorkerStateEvent.MessageReceived(handOver)))
-                .containsExactly(new WorkerStateAction.AcceptHandover(handOver, NONCE));
+        assertThat(on(new MessageReceived(handOver)))
+                .containsExactly(new AcceptHandover(handOver, NONCE));
     }
 
     private void taken() {
         given();
         now += Duration.ofSeconds(1).toNanos();
-        assertThat(on(new WorkerStateEvent.HandoverAccepted(LEASE, RENEWAL, WorkerStateEventSamples.PLACE)))
+        assertThat(on(new HandoverAccepted(LEASE, RENEWAL, WorkerStateEventSamples.PLACE)))
                 .containsExactly(
                         say(new VmMessage.PhaseCompleted(BootPhase.BOOT, Duration.ofSeconds(4))),
                         say(new VmMessage.PhaseCompleted(BootPhase.EVIDENCE, Duration.ofSeconds(2))),
                         say(new VmMessage.PhaseCompleted(BootPhase.KEYS, Duration.ofSeconds(1))),
-                        new WorkerStateAction.ApplyStep(SetupStep.MEMORY));
+                        new ApplyStep(SetupStep.MEMORY));
     }
 
     private void upTo(SetupStep last) {
@@ -97,14 +122,14 @@ class WorkerStateMachineTest {
             if (step == last) {
                 return;
             }
-            on(new WorkerStateEvent.StepApplied(step));
+            on(new StepApplied(step));
         }
     }
 
     private void ready() {
         upTo(SetupStep.SLURMD);
         now += Duration.ofSeconds(3).toNanos();
-        assertThat(on(new WorkerStateEvent.StepApplied(SetupStep.SLURMD)))
+        assertThat(on(new StepApplied(SetupStep.SLURMD)))
                 .containsExactly(
                         say(new VmMessage.PhaseCompleted(BootPhase.REGISTRATION, Duration.ofSeconds(3))),
                         say(new VmMessage.Ready()));
@@ -117,13 +142,13 @@ class WorkerStateMachineTest {
         while (!next.isEmpty()) {
             List<WorkerStateAction> more = new ArrayList<>();
             for (WorkerStateAction act : next) {
-                if (act instanceof WorkerStateAction.UndoStep undo) {
+                if (act instanceof UndoStep undo) {
                     undone.add(undo.step());
-                    more.addAll(on(new WorkerStateEvent.StepUndone(undo.step())));
-                } else if (act instanceof WorkerStateAction.SignStatement) {
-                    more.addAll(on(new WorkerStateEvent.StatementSigned(Optional.of(statement))));
-                } else if (act instanceof WorkerStateAction.FinishOutput) {
-                    more.addAll(on(new WorkerStateEvent.CircuitClosed()));
+                    more.addAll(on(new StepUndone(undo.step())));
+                } else if (act instanceof SignStatement) {
+                    more.addAll(on(new StatementSigned(Optional.of(statement))));
+                } else if (act instanceof FinishOutput) {
+                    more.addAll(on(new CircuitClosed()));
                 }
             }
             next = more;
@@ -145,24 +170,24 @@ class WorkerStateMachineTest {
     void a_worker_joins_serves_and_leaves_when_it_is_released() {
         ready();
         assertThat(said()).contains(new VmMessage.PhaseCompleted(BootPhase.TUNNEL, Duration.ZERO));
-        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Release())))
+        assertThat(on(new MessageReceived(new VerifierMessage.Release())))
                 .containsExactly(
-                        new WorkerStateAction.StartShutdown("released", false),
-                        new WorkerStateAction.UndoStep(SetupStep.SLURMD, false));
+                        new StartShutdown("released", false),
+                        new UndoStep(SetupStep.SLURMD, false));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
         assertThat(acts)
                 .endsWith(
-                        new WorkerStateAction.UndoStep(SetupStep.MEMORY, false),
-                        new WorkerStateAction.Terminate(true, "released"));
+                        new UndoStep(SetupStep.MEMORY, false),
+                        new Terminate(true, "released"));
         List<VmMessage> said = said();
         assertThat(said.get(said.size() - 1)).isEqualTo(new VmMessage.FinalStatement(statement));
         assertThat(said.get(said.size() - 2))
                 .isEqualTo(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, Duration.ZERO));
         // The last words come when the job's part is gone, and before the way is.
         assertThat(acts.indexOf(say(new VmMessage.FinalStatement(statement))))
-                .isGreaterThan(acts.indexOf(new WorkerStateAction.UndoStep(SetupStep.SCRATCH, false)))
-                .isLessThan(acts.indexOf(new WorkerStateAction.UndoStep(SetupStep.TUNNEL, false)));
-        assertThat(on(new WorkerStateEvent.StopRequested())).isEmpty();
+                .isGreaterThan(acts.indexOf(new UndoStep(SetupStep.SCRATCH, false)))
+                .isLessThan(acts.indexOf(new UndoStep(SetupStep.TUNNEL, false)));
+        assertThat(on(new StopRequested())).isEmpty();
         assertThat(course.wakeNs()).isEqualTo(Long.MAX_VALUE);
     }
 
@@ -170,97 +195,97 @@ class WorkerStateMachineTest {
     @EnumSource(SetupStep.class)
     void a_step_that_fails_is_said_and_all_is_taken_back(SetupStep step) {
         upTo(step);
-        assertThat(on(new WorkerStateEvent.StepFailed(step)))
+        assertThat(on(new StepFailed(step)))
                 .contains(
                         say(new VmMessage.Failure(step.phase(), step.code())),
-                        new WorkerStateAction.StartShutdown(step.code(), true));
+                        new StartShutdown(step.code(), true));
         assertThat(leaves()).isEqualTo(backFrom(step));
         assertThat(said()).endsWith(new VmMessage.FinalStatement(statement)).doesNotContain(new VmMessage.Ready());
-        assertThat(acts).endsWith(new WorkerStateAction.Terminate(true, step.code()));
+        assertThat(acts).endsWith(new Terminate(true, step.code()));
     }
 
     @ParameterizedTest
     @EnumSource(SetupStep.class)
     void who_is_released_in_the_middle_of_a_step_waits_for_its_end(SetupStep step) {
         upTo(step);
-        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Release())))
-                .containsExactly(new WorkerStateAction.StartShutdown("released", false));
-        assertThat(on(new WorkerStateEvent.StepApplied(step))).hasSize(1);
+        assertThat(on(new MessageReceived(new VerifierMessage.Release())))
+                .containsExactly(new StartShutdown("released", false));
+        assertThat(on(new StepApplied(step))).hasSize(1);
         assertThat(leaves()).isEqualTo(backFrom(step));
-        assertThat(acts).endsWith(new WorkerStateAction.Terminate(true, "released"));
+        assertThat(acts).endsWith(new Terminate(true, "released"));
     }
 
     @Test
     void a_hand_over_that_is_not_taken_is_said_and_there_is_no_part() {
         given();
-        assertThat(on(new WorkerStateEvent.HandoverRejected(BootPhase.KEYS, "nonce")))
+        assertThat(on(new HandoverRejected(BootPhase.KEYS, "nonce")))
                 .containsExactly(
                         say(new VmMessage.Failure(BootPhase.KEYS, "nonce")),
-                        new WorkerStateAction.StartShutdown("nonce", true),
-                        new WorkerStateAction.FinishOutput());
-        assertThat(on(new WorkerStateEvent.CircuitClosed()))
-                .containsExactly(new WorkerStateAction.Terminate(true, "nonce"));
+                        new StartShutdown("nonce", true),
+                        new FinishOutput());
+        assertThat(on(new CircuitClosed()))
+                .containsExactly(new Terminate(true, "nonce"));
     }
 
     private void isNotTaken() {
         long wake = course.wakeNs();
-        assertThat(on(new WorkerStateEvent.MessageReceived(handOver))).isEmpty();
+        assertThat(on(new MessageReceived(handOver))).isEmpty();
         assertThat(course.wakeNs()).isEqualTo(wake);
     }
 
     @Test
     void a_hand_over_that_nobody_has_asked_for_is_not_taken() {
         shown();
-        on(new WorkerStateEvent.CircuitClosed());
+        on(new CircuitClosed());
         after(Duration.ofSeconds(1));
-        on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH));
+        on(new CircuitOpened(WorkerStateEventSamples.FRESH));
         isNotTaken();
-        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Question(NONCE))))
-                .containsExactly(new WorkerStateAction.RequestEvidence(NONCE));
+        assertThat(on(new MessageReceived(new VerifierMessage.Question(NONCE))))
+                .containsExactly(new RequestEvidence(NONCE));
     }
 
     @Test
     void a_hand_over_that_comes_again_is_not_taken_and_the_worker_goes_on() {
         given();
         isNotTaken();
-        on(new WorkerStateEvent.HandoverAccepted(LEASE, RENEWAL, WorkerStateEventSamples.PLACE));
+        on(new HandoverAccepted(LEASE, RENEWAL, WorkerStateEventSamples.PLACE));
         for (SetupStep step : SetupStep.values()) {
             isNotTaken();
-            on(new WorkerStateEvent.StepApplied(step));
+            on(new StepApplied(step));
         }
         assertThat(acts).endsWith(say(new VmMessage.Ready()));
         isNotTaken();
-        on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Release()));
+        on(new MessageReceived(new VerifierMessage.Release()));
         isNotTaken();
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
         isNotTaken();
         assertThat(acts)
-                .endsWith(new WorkerStateAction.Terminate(true, "released"))
-                .filteredOn(WorkerStateAction.AcceptHandover.class::isInstance)
+                .endsWith(new Terminate(true, "released"))
+                .filteredOn(AcceptHandover.class::isInstance)
                 .hasSize(1);
     }
 
     @Test
     void who_is_denied_goes_off_and_says_nothing() {
         shown();
-        assertThat(on(new WorkerStateEvent.MessageReceived(
+        assertThat(on(new MessageReceived(
                         new VerifierMessage.Denied(List.of("image"), "see the log"))))
                 .containsExactly(
-                        new WorkerStateAction.StartShutdown("denied", true), new WorkerStateAction.FinishOutput());
-        assertThat(on(new WorkerStateEvent.CircuitClosed()))
-                .containsExactly(new WorkerStateAction.Terminate(true, "denied"));
+                        new StartShutdown("denied", true), new FinishOutput());
+        assertThat(on(new CircuitClosed()))
+                .containsExactly(new Terminate(true, "denied"));
     }
 
     @Test
     void a_host_that_vouched_for_another_is_the_end() {
         question();
-        assertThat(on(new WorkerStateEvent.EvidenceRefused(NONCE, Optional.of(RefusalReason.ANOTHER))))
+        assertThat(on(new EvidenceRefused(NONCE, Optional.of(RefusalReason.ANOTHER))))
                 .containsExactly(
                         say(new VmMessage.NoStatement(RefusalReason.ANOTHER)),
-                        new WorkerStateAction.StartShutdown("no-statement", true),
-                        new WorkerStateAction.FinishOutput());
-        assertThat(on(new WorkerStateEvent.CircuitClosed()))
-                .containsExactly(new WorkerStateAction.Terminate(true, "no-statement"));
+                        new StartShutdown("no-statement", true),
+                        new FinishOutput());
+        assertThat(on(new CircuitClosed()))
+                .containsExactly(new Terminate(true, "no-statement"));
     }
 
     @ParameterizedTest
@@ -268,62 +293,62 @@ class WorkerStateMachineTest {
     void a_host_that_cannot_vouch_now_is_asked_again_and_then_on_another_circuit(String why) {
         question();
         Optional<RefusalReason> word = why.isEmpty() ? Optional.empty() : Optional.of(RefusalReason.valueOf(why));
-        assertThat(on(new WorkerStateEvent.EvidenceRefused(NONCE, word))).isEmpty();
+        assertThat(on(new EvidenceRefused(NONCE, word))).isEmpty();
         assertThat(after(Duration.ofMillis(999))).isEmpty();
-        assertThat(after(Duration.ofMillis(1))).containsExactly(new WorkerStateAction.RequestEvidence(NONCE));
-        on(new WorkerStateEvent.EvidenceRefused(NONCE, word));
+        assertThat(after(Duration.ofMillis(1))).containsExactly(new RequestEvidence(NONCE));
+        on(new EvidenceRefused(NONCE, word));
         acts.clear();
         now += AttestationRequest.LIMIT.toNanos();
-        assertThat(on(new WorkerStateEvent.TimerExpired()))
-                .contains(say(new VmMessage.NoStatement(RefusalReason.FAILED)), new WorkerStateAction.FinishOutput());
-        on(new WorkerStateEvent.CircuitClosed());
-        assertThat(after(Duration.ofSeconds(1))).containsExactly(new WorkerStateAction.OpenCircuit(false));
+        assertThat(on(new TimerExpired()))
+                .contains(say(new VmMessage.NoStatement(RefusalReason.FAILED)), new FinishOutput());
+        on(new CircuitClosed());
+        assertThat(after(Duration.ofSeconds(1))).containsExactly(new OpenCircuit(false));
     }
 
     @Test
     void a_circuit_that_breaks_before_the_hand_over_is_begun_anew_at_a_pace() {
         shown();
-        on(new WorkerStateEvent.CircuitClosed());
+        on(new CircuitClosed());
         Duration pause = Duration.ofSeconds(1);
         for (int i = 0; i < 8; i++) {
             assertThat(course.wakeNs()).isEqualTo(now + pause.toNanos());
             assertThat(after(pause.minusNanos(1))).isEmpty();
-            assertThat(after(Duration.ofNanos(1))).containsExactly(new WorkerStateAction.OpenCircuit(false));
-            assertThat(on(new WorkerStateEvent.CircuitClosed())).isEmpty();
+            assertThat(after(Duration.ofNanos(1))).containsExactly(new OpenCircuit(false));
+            assertThat(on(new CircuitClosed())).isEmpty();
             pause = pause.multipliedBy(2).compareTo(Duration.ofSeconds(30)) > 0
                     ? Duration.ofSeconds(30)
                     : pause.multipliedBy(2);
         }
         after(pause);
-        on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH));
+        on(new CircuitOpened(WorkerStateEventSamples.FRESH));
         // What was asked on the circuit before is nobody's answer any more.
         assertThat(on(vouched())).isEmpty();
-        assertThat(on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Question(NONCE))))
-                .containsExactly(new WorkerStateAction.RequestEvidence(NONCE));
+        assertThat(on(new MessageReceived(new VerifierMessage.Question(NONCE))))
+                .containsExactly(new RequestEvidence(NONCE));
         assertThat(on(vouched())).hasSize(1);
     }
 
     @Test
     void nobody_is_called_without_a_channel() {
-        assertThat(on(new WorkerStateEvent.TimerExpired())).isEmpty();
-        on(new WorkerStateEvent.ChannelAttached());
-        on(new WorkerStateEvent.CircuitClosed());
-        on(new WorkerStateEvent.ChannelLost());
+        assertThat(on(new TimerExpired())).isEmpty();
+        on(new ChannelAttached());
+        on(new CircuitClosed());
+        on(new ChannelLost());
         assertThat(after(Duration.ofMinutes(1))).isEmpty();
-        assertThat(on(new WorkerStateEvent.ChannelAttached()))
-                .containsExactly(new WorkerStateAction.OpenCircuit(false));
+        assertThat(on(new ChannelAttached()))
+                .containsExactly(new OpenCircuit(false));
     }
 
     @Test
     void a_controlling_vm_that_never_hands_over_is_given_up() {
         question();
         now += WorkerStateMachine.HANDOVER_LIMIT.toNanos();
-        assertThat(on(new WorkerStateEvent.TimerExpired()))
+        assertThat(on(new TimerExpired()))
                 .contains(
-                        new WorkerStateAction.StartShutdown("no-hand-over", true),
-                        new WorkerStateAction.FinishOutput());
-        assertThat(on(new WorkerStateEvent.CircuitClosed()))
-                .containsExactly(new WorkerStateAction.Terminate(true, "no-hand-over"));
+                        new StartShutdown("no-hand-over", true),
+                        new FinishOutput());
+        assertThat(on(new CircuitClosed()))
+                .containsExactly(new Terminate(true, "no-hand-over"));
     }
 
     @Test
@@ -331,16 +356,16 @@ class WorkerStateMachineTest {
         ready();
         assertThat(course.leaseExpiryNs() - now).isLessThanOrEqualTo(LEASE.toNanos());
         now = course.wakeNs();
-        assertThat(on(new WorkerStateEvent.TimerExpired())).containsExactly(say(new VmMessage.Heartbeat()));
+        assertThat(on(new TimerExpired())).containsExactly(say(new VmMessage.Heartbeat()));
         assertThat(course.wakeNs() - now).isEqualTo(WorkerLease.MAX_HEARTBEAT_INTERVAL.toNanos());
         WorkerStateMachine brief = WorkerStateMachine.create(Duration.ZERO, 0);
-        brief.on(new WorkerStateEvent.ChannelAttached(), 0);
-        brief.on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH), 0);
-        brief.on(new WorkerStateEvent.MessageReceived(new VerifierMessage.Question(NONCE)), 0);
+        brief.on(new ChannelAttached(), 0);
+        brief.on(new CircuitOpened(WorkerStateEventSamples.FRESH), 0);
+        brief.on(new MessageReceived(new VerifierMessage.Question(NONCE)), 0);
         brief.on(vouched(), 0);
-        brief.on(new WorkerStateEvent.MessageReceived(handOver), 0);
+        brief.on(new MessageReceived(handOver), 0);
         brief.on(
-                new WorkerStateEvent.HandoverAccepted(Duration.ofMinutes(1), RENEWAL, WorkerStateEventSamples.PLACE),
+                new HandoverAccepted(Duration.ofMinutes(1), RENEWAL, WorkerStateEventSamples.PLACE),
                 0);
         assertThat(brief.wakeNs()).isEqualTo(Duration.ofSeconds(10).toNanos());
     }
@@ -349,35 +374,35 @@ class WorkerStateMachineTest {
     void a_lease_begins_anew_with_what_is_heard_and_ends_the_vm_when_it_is_over() {
         ready();
         now += LEASE.toNanos() / 2;
-        on(new WorkerStateEvent.MessageReceived(new VerifierMessage.LeaseRenewal()));
+        on(new MessageReceived(new VerifierMessage.LeaseRenewal()));
         assertThat(course.leaseExpiryNs()).isEqualTo(now + LEASE.toNanos());
         now += LEASE.toNanos() - 1;
-        assertThat(on(new WorkerStateEvent.TimerExpired()))
-                .noneMatch(WorkerStateAction.StartShutdown.class::isInstance);
+        assertThat(on(new TimerExpired()))
+                .noneMatch(StartShutdown.class::isInstance);
         now++;
-        assertThat(on(new WorkerStateEvent.TimerExpired()))
+        assertThat(on(new TimerExpired()))
                 .startsWith(
-                        new WorkerStateAction.StartShutdown("lease", true),
-                        new WorkerStateAction.UndoStep(SetupStep.SLURMD, true));
+                        new StartShutdown("lease", true),
+                        new UndoStep(SetupStep.SLURMD, true));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
-        assertThat(acts).endsWith(new WorkerStateAction.Terminate(true, "lease"));
+        assertThat(acts).endsWith(new Terminate(true, "lease"));
     }
 
     @Test
     void a_circuit_that_breaks_later_is_opened_with_the_certificate_and_what_was_not_said_is_said_then() {
         upTo(SetupStep.SLURMD);
-        on(new WorkerStateEvent.CircuitClosed());
-        assertThat(on(new WorkerStateEvent.StepApplied(SetupStep.SLURMD))).isEmpty();
-        assertThat(after(Duration.ofSeconds(1))).containsExactly(new WorkerStateAction.OpenCircuit(true));
-        assertThat(on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)))
+        on(new CircuitClosed());
+        assertThat(on(new StepApplied(SetupStep.SLURMD))).isEmpty();
+        assertThat(after(Duration.ofSeconds(1))).containsExactly(new OpenCircuit(true));
+        assertThat(on(new CircuitOpened(WorkerStateEventSamples.FRESH)))
                 .containsExactly(
                         say(RESUME),
                         say(new VmMessage.PhaseCompleted(BootPhase.REGISTRATION, Duration.ZERO)),
                         say(new VmMessage.Ready()),
                         say(new VmMessage.Heartbeat()));
-        on(new WorkerStateEvent.CircuitClosed());
+        on(new CircuitClosed());
         after(Duration.ofSeconds(2));
-        assertThat(on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)))
+        assertThat(on(new CircuitOpened(WorkerStateEventSamples.FRESH)))
                 .as("ready may have been on its way when the circuit broke")
                 .containsExactly(say(RESUME), say(new VmMessage.Ready()), say(new VmMessage.Heartbeat()));
     }
@@ -385,53 +410,53 @@ class WorkerStateMachineTest {
     @Test
     void the_part_waits_for_a_circuit_and_not_for_ever() {
         ready();
-        on(new WorkerStateEvent.CircuitClosed());
-        on(new WorkerStateEvent.StopRequested());
+        on(new CircuitClosed());
+        on(new StopRequested());
         for (SetupStep step : backFrom(SetupStep.SLURMD).subList(0, 7)) {
-            on(new WorkerStateEvent.StepUndone(step));
+            on(new StepUndone(step));
         }
-        assertThat(acts).endsWith(new WorkerStateAction.SignStatement());
-        assertThat(on(new WorkerStateEvent.StatementSigned(Optional.of(statement))))
+        assertThat(acts).endsWith(new SignStatement());
+        assertThat(on(new StatementSigned(Optional.of(statement))))
                 .isEmpty();
-        assertThat(after(Duration.ofSeconds(1))).containsExactly(new WorkerStateAction.OpenCircuit(true));
-        assertThat(on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)))
+        assertThat(after(Duration.ofSeconds(1))).containsExactly(new OpenCircuit(true));
+        assertThat(on(new CircuitOpened(WorkerStateEventSamples.FRESH)))
                 .containsExactly(
                         say(RESUME),
                         say(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, Duration.ZERO)),
                         say(new VmMessage.FinalStatement(statement)),
-                        new WorkerStateAction.FinishOutput());
+                        new FinishOutput());
         now = course.wakeNs();
-        assertThat(on(new WorkerStateEvent.TimerExpired()))
-                .containsExactly(new WorkerStateAction.UndoStep(SetupStep.TUNNEL, false));
+        assertThat(on(new TimerExpired()))
+                .containsExactly(new UndoStep(SetupStep.TUNNEL, false));
     }
 
     @Test
     void a_part_that_cannot_be_delivered_keeps_no_vm() {
         ready();
-        on(new WorkerStateEvent.ChannelLost());
-        on(new WorkerStateEvent.CircuitClosed());
-        on(new WorkerStateEvent.StopRequested());
+        on(new ChannelLost());
+        on(new CircuitClosed());
+        on(new StopRequested());
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD).subList(0, 7));
         now = course.wakeNs();
-        assertThat(on(new WorkerStateEvent.TimerExpired()))
-                .containsExactly(new WorkerStateAction.UndoStep(SetupStep.TUNNEL, false));
+        assertThat(on(new TimerExpired()))
+                .containsExactly(new UndoStep(SetupStep.TUNNEL, false));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.TUNNEL));
-        assertThat(acts).endsWith(new WorkerStateAction.Terminate(true, "stopped"));
+        assertThat(acts).endsWith(new Terminate(true, "stopped"));
     }
 
     @Test
     void who_is_stopped_before_the_host_was_asked_leaves_the_vm_to_the_next_agent() {
-        on(new WorkerStateEvent.ChannelAttached());
-        assertThat(on(new WorkerStateEvent.StopRequested()))
+        on(new ChannelAttached());
+        assertThat(on(new StopRequested()))
                 .containsExactly(
-                        new WorkerStateAction.StartShutdown("stopped", false),
-                        new WorkerStateAction.Terminate(false, "stopped"));
+                        new StartShutdown("stopped", false),
+                        new Terminate(false, "stopped"));
     }
 
     @Test
     void who_is_stopped_after_it_was_asked_takes_the_vm_with_it() {
         question();
-        on(new WorkerStateEvent.CircuitClosed());
-        assertThat(on(new WorkerStateEvent.StopRequested())).endsWith(new WorkerStateAction.Terminate(true, "stopped"));
+        on(new CircuitClosed());
+        assertThat(on(new StopRequested())).endsWith(new Terminate(true, "stopped"));
     }
 }
