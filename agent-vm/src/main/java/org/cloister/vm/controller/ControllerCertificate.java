@@ -12,7 +12,7 @@ import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.controller.unlock.ControllerAuthority;
 import org.cloister.vm.system.tunnel.LockedPrivateKey;
 
-/** The controlling VM's own certificate of the day, which its own authority issues. Any thread may ask. */
+/** The controlling VM's current certificate, which its own authority issues. Thread-safe. */
 final class ControllerCertificate {
     private final CertificateName name;
     private final ControllerAuthority authority;
@@ -33,27 +33,27 @@ final class ControllerCertificate {
         return name;
     }
 
-    /** In the place of the one before. */
+    /** Replaces the current certificate by one that is issued now. */
     void renew(Instant now) throws IOException {
         day = issue(now);
     }
 
-    /** For circuits. */
+    /** Returns the credential for circuits. */
     TlsCredential credential() {
         return day.credential;
     }
 
-    /** In DER, the leaf first. */
+    /** Returns the certificate chain in DER, leaf first. */
     List<byte[]> chain() {
         return day.chain;
     }
 
-    /** For the stream of tickets. */
+    /** Returns the signer for the ticket stream. */
     TicketStream.ControllerSigner speaker(SigningKey key) {
         return new TicketStream.ControllerSigner(name, day.chain, key);
     }
 
-    /** For charon. */
+    /** Returns the credential for charon. */
     org.cloister.ipsec.TunnelCredential ike(LockedPrivateKey key) throws IOException {
         return new org.cloister.ipsec.TunnelCredential(DerCertificate.parse(day.chain.get(0)), key);
     }

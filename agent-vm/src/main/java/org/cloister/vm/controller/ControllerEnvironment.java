@@ -10,12 +10,12 @@ import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.system.daemon.UnitControl;
 
 /**
- * The machine that a controlling VM is made on, and what it is told apart from its opener.
+ * The machine that a controlling VM runs on, and the settings that do not come from its opener.
  *
- * @param crypto with the secrets of this process
- * @param machineSettings what the image's layer fixes; the rest comes with the opening, or is on the drive
+ * @param crypto libcrypto, with the secret memory of this process
+ * @param machineSettings settings that the image's layer fixes; all others come with the unlock or are on the drive
  * @param run agent-vm's folder on tmpfs
- * @param etc {@code /etc}, which lies in memory
+ * @param etc {@code /etc}, which is in memory
  */
 public record ControllerEnvironment(
         ProcessRunner programs,

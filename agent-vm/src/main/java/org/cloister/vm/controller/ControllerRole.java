@@ -16,7 +16,7 @@ import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.system.PowerOff;
 import org.cloister.vm.system.daemon.SystemdUnitControl;
 
-/** What a VM needs to be a project's controlling VM, put together. */
+/** Starts a VM as its project's controlling VM, with everything that this role needs. */
 public final class ControllerRole {
     private static final Path ETC = Path.of("/etc");
     private static final Path CONFIG = ETC.resolve("cloister/controller.toml");
@@ -27,7 +27,7 @@ public final class ControllerRole {
     private final ControllerStatusFiles reports;
     private final VmMetrics metrics;
 
-    /** @param run a folder on tmpfs */
+    /** @param run folder on tmpfs */
     public ControllerRole(
             SecretAllocator secrets, Path run, BootJournal begun, ControllerStatusFiles reports, VmMetrics metrics) {
         this.secrets = secrets;
@@ -37,7 +37,11 @@ public final class ControllerRole {
         this.metrics = metrics;
     }
 
-    /** @throws IOException if this VM has not what it takes, or can make no certificate for its name */
+    /**
+     * Starts the controlling VM.
+     *
+     * @throws IOException if this VM lacks what the role needs, or cannot make a boot certificate for its name
+     */
     public ControllingVm start(VmAssignment assignment, BootKeyPairs keys, VmTrustStore believed) throws IOException {
         ProcessRunner programs = ProcessRunner.local();
         PowerOff off = new PowerOff(programs);
@@ -45,7 +49,7 @@ public final class ControllerRole {
         return new ControllingVm(assignment, keys, believed, equipment(programs), reports, begun, ending);
     }
 
-    /** Of an agent before this one, whose keys are gone. */
+    /** Stops and closes what an earlier agent process left, whose keys are lost. */
     public void cleanUpOrphan() {
         ProcessRunner programs = ProcessRunner.local();
         OrphanedProject.of(programs, services(programs), secrets, run).stopAll();

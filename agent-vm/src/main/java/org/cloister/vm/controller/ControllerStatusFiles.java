@@ -7,7 +7,7 @@ import org.cloister.vm.system.volume.VolumeStatusFile;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a controlling VM says of itself, for whoever looks from within. */
+/** Status files of a controlling VM, for readers inside the VM. */
 public record ControllerStatusFiles(AgentVmStatusFile status, VolumeStatusFile volumes) {
     private static final Logger LOG = LoggerFactory.getLogger(ControllerStatusFiles.class);
 

@@ -49,10 +49,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A VM that was told to be its project's controlling VM: waits for its opener, is opened once, and then is what the project
- * works with until the VM ends.
- */
+/** The controlling VM of a project: waits for its opener, opens the project once, and serves it until the VM ends. */
 public final class ControllingVm implements AgentLinkListener {
     private static final Logger LOG = LoggerFactory.getLogger(ControllingVm.class);
 
@@ -64,7 +61,7 @@ public final class ControllingVm implements AgentLinkListener {
     private final ControllerStatusFiles reports;
     private final BootJournal begun;
     private final VmShutdown ending;
-    /** Opening, one after the other; blocks. */
+    /** Runs the opening and later tasks one after the other; tasks block. */
     private final ExecutorService work = Executors.newSingleThreadExecutor(task -> new Thread(task, "opening"));
 
     private final AtomicBoolean over = new AtomicBoolean();
@@ -72,13 +69,13 @@ public final class ControllingVm implements AgentLinkListener {
     private final AtomicReference<@Nullable AgentAttachStream> entered = new AtomicReference<>();
     private volatile @Nullable AgentAttachStream attachment;
     private volatile @Nullable RunningProject project;
-    /** On the work's thread. */
+    /** Used on the work thread only. */
     private @Nullable OpenedProject foundation;
 
     /**
-     * @param believed the project of the assignment is
-     * @param begun nothing yet
-     * @param ending hears once that this VM is over, when all that it had is closed
+     * @param believed trust store that has the assignment's project
+     * @param begun boot journal, without entries so far
+     * @param ending called once when this VM has finished and has closed its resources
      */
     public ControllingVm(
             VmAssignment assignment,
@@ -132,7 +129,10 @@ public final class ControllingVm implements AgentLinkListener {
         }
     }
 
-    /** Once, of the two who may see both. */
+    /**
+     * Attaches the project to a channel once, since {@code onAttached} and {@code begin} may both find project and
+     * channel present.
+     */
     private void enter(RunningProject running, AgentAttachStream to) {
         if (entered.getAndSet(to) != to) {
             running.onAttached(to);
@@ -159,7 +159,10 @@ public final class ControllingVm implements AgentLinkListener {
         }
     }
 
-    /** The channel's beliefs have taken it; who has something open looks there each second. */
+    /**
+     * Does nothing: the channel's trust store has the list, and open circuits and logins are checked against it each
+     * second.
+     */
     @Override
     public boolean onRevocationList(byte[] signed) {
         return false;
@@ -170,7 +173,10 @@ public final class ControllingVm implements AgentLinkListener {
         attachment = null;
     }
 
-    /** In good order, as far as the time lasts: a drive that is open when the host ends the VM is one after a power cut. */
+    /**
+     * Releases all resources in order, as far as the time permits: a drive that is open when the host stops the VM is
+     * left as after a power cut.
+     */
     @Override
     public void onShutdownRequest(Duration within) {
         if (over.compareAndSet(false, true)) {
@@ -179,7 +185,9 @@ public final class ControllingVm implements AgentLinkListener {
         }
     }
 
-    /** SIGTERM: all that the VM had ends in good order, and the VM with it if nobody else could go on. */
+    /**
+     * Releases all resources in order on SIGTERM, and shuts the VM down if no later agent process could continue in it.
+     */
     public void stop(Duration limit) throws InterruptedException {
         if (over.compareAndSet(false, true)) {
             LOG.info("the controlling VM ends: stopped");
@@ -199,7 +207,7 @@ public final class ControllingVm implements AgentLinkListener {
         }
     }
 
-    /** What comes after the end is nobody's any more. */
+    /** Runs a task on the work thread; drops it if that thread has been shut down. */
     private void onWork(Runnable task) {
         try {
             work.execute(task);
@@ -228,7 +236,8 @@ public final class ControllingVm implements AgentLinkListener {
     private VmMessage.Opened open(VerifiedUnlock unlocked) throws UnlockRefused {
         OpenedProject.OpenResult laid = OpenedProject.open(equipment, keys, unlocked);
         foundation = laid.project();
-        // By the time that the opener has brought: lists that came before may not have held by the host's.
+        // Uses the time that the opener sent: lists that were received earlier may have been invalid by the host's
+        // clock.
         believed.replaceAnchors(
                 TrustAnchors.none().withProject(unlocked.documents().history()).withSite(unlocked.siteKeys()));
         reports.writePhase(AgentVmPhase.GIVEN);
@@ -238,7 +247,7 @@ public final class ControllingVm implements AgentLinkListener {
         } catch (IOException e) {
             throw new UnlockRefused(UnlockRefusal.CONTROLLER, e);
         }
-        // After the opener was told: the drive is open, and this takes longer.
+        // Runs after the response to the opener: the drive is open, and this takes longer.
         onWork(() -> begin(laid.project()));
         return laid.opened();
     }
@@ -275,7 +284,7 @@ public final class ControllingVm implements AgentLinkListener {
         }
     }
 
-    /** Also one that is ending in good order. */
+    /** Cuts the power at once, also during an orderly shutdown. */
     private void cut(String why) {
         over.set(true);
         LOG.error("this VM ends at once: {}", why);

@@ -10,7 +10,7 @@ import org.cloister.vm.rpcfilter.RpcRefusalCounter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Adds what the filter before slurmctld has refused since the last look to the metrics. Of one thread. */
+/** Adds the new refusals of the filter in front of slurmctld to the metrics. Confined to one thread. */
 final class FilterRefusalMetrics {
     private static final Logger LOG = LoggerFactory.getLogger(FilterRefusalMetrics.class);
 
@@ -36,7 +36,7 @@ final class FilterRefusalMetrics {
             known.keySet().retainAll(RpcRefusalCounter.NAMES);
             known.forEach((name, count) -> {
                 long before = seen.getOrDefault(name, 0L);
-                // A filter that was started again counts from 0.
+                // A restarted filter counts from 0.
                 long more = count >= before ? count - before : count;
                 if (more > 0) {
                     metrics.rpcsRefused(name, more);

@@ -37,7 +37,9 @@ import org.cloister.vm.worker.scratch.UnencryptedSwap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a controlling VM has once it is opened: the time, its place in the network, and its project's drive. */
+/**
+ * An opened project: the clock, the network interface and the mounted drive that a controlling VM has after the unlock.
+ */
 final class OpenedProject implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OpenedProject.class);
     private static final Duration WORTH_SAYING = Duration.ofSeconds(2);
@@ -58,10 +60,14 @@ final class OpenedProject implements AutoCloseable {
         this.network = network(unlocked.station(), equipment);
     }
 
-    /** With what the opener is told of the drive. */
+    /** The opened project, and what its opener is to learn about the drive. */
     record OpenResult(OpenedProject project, VmMessage.Opened opened) {}
 
-    /** @throws UnlockRefused if a step failed; what was made is taken back, and the VM is to end */
+    /**
+     * Opens the project.
+     *
+     * @throws UnlockRefused if a step failed; completed steps are undone, and the VM must end
+     */
     static OpenResult open(ControllerEnvironment equipment, BootKeyPairs keys, VerifiedUnlock unlocked)
             throws UnlockRefused {
         try (SecretMemory key = key(equipment, keys, unlocked)) {
@@ -114,12 +120,16 @@ final class OpenedProject implements AutoCloseable {
         return unlocked;
     }
 
-    /** Who uses the project, and how: what was brought now, or what the drive had. */
+    /** Returns the project's members and settings: those of this unlock, or else those on the drive. */
     ProjectConfigStore.ProjectConfig projectConfig() {
         return standing.orElseThrow();
     }
 
-    /** @return why this VM may write to the drive no more; empty if it may */
+    /**
+     * Returns why the drive is lost to this VM.
+     *
+     * @return why this VM may no longer write to the drive; empty if it may
+     */
     Optional<String> driveLostReason() {
         try {
             OptionalLong epoch = drive.epoch();
@@ -128,13 +138,13 @@ final class OpenedProject implements AutoCloseable {
                     : Optional.of(
                             "drive: want epoch " + unlocked.epoch() + ", have " + epoch + "; another VM was given it");
         } catch (IOException e) {
-            // Unknown is not another's: a storage that says nothing is the host's to judge.
+            // An unreadable header does not show another writer; storage that does not respond is the host's to handle.
             LOG.warn("drive: its header does not read, and is read again: {}", e.getMessage());
             return Optional.empty();
         }
     }
 
-    /** The drive, then the network. */
+    /** Closes the drive, then the network interface. */
     @Override
     public void close() {
         ResourceStack parts = new ResourceStack();
@@ -152,9 +162,8 @@ final class OpenedProject implements AutoCloseable {
         Path passwd = equipment.etc().resolve("passwd");
         DaemonAccount database = DaemonAccount.of(passwd, "mysql");
         DaemonAccount controller = DaemonAccount.of(passwd, LocalSlurmConf.ACCOUNT);
-        // What members cannot fill is the database's and slurmctld's, too: without room they do not start, and nobody
-        // could
-        // come to make some.
+        // The database and slurmctld may use blocks that members cannot fill: without space they would not start, and
+        // no member could log in to free some.
         equipment
                 .programs()
                 .runChecked(
@@ -173,7 +182,7 @@ final class OpenedProject implements AutoCloseable {
         folder.write(unlocked.documents());
     }
 
-    /** The opener's word on the time, for the VM's own is its host's. */
+    /** Sets the clock to the opener's time, since the VM's own clock comes from its host. */
     private void setClock() throws IOException {
         Duration apart = new SystemClock(equipment.programs(), InstantSource.system()).set(unlocked.time());
         if (apart.compareTo(WORTH_SAYING) > 0) {

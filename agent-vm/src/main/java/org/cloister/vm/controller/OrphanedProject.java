@@ -24,22 +24,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an agent has left of a project's controlling VM: its keys are gone with it, and two starts share none. Its daemons still
- * write to the drive, so they end in their order, and the drive is whole before the VM ends.
+ * The daemons and the mapped drive that an earlier agent process left in a controlling VM. The keys of that process are
+ * lost with it, and two starts share none. Its daemons still write to the drive, so they are stopped in order, and the
+ * drive is consistent before the VM ends.
  */
 final class OrphanedProject {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanedProject.class);
 
     private final List<Component> parts;
 
-    /** What ends a part of it, whether that runs or not. */
+    /** Stops a component, whether it runs or not. */
     interface StopAction {
         void run() throws IOException;
     }
 
     record Component(String name, StopAction stopAction) {}
 
-    /** @param parts in the order in which they end */
+    /** @param parts in the order in which they are stopped */
     OrphanedProject(List<Component> parts) {
         this.parts = List.copyOf(parts);
     }
@@ -60,7 +61,7 @@ final class OrphanedProject {
                 new Component("drive", () -> closeDrive(programs, secrets))));
     }
 
-    /** As far as it can be. */
+    /** Stops all components; logs failures and continues. */
     void stopAll() {
         for (Component part : parts) {
             try {

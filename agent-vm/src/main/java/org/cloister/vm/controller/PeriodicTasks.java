@@ -5,8 +5,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is done again and again: one that throws is said, and keeps neither the others nor itself from the next time. A timer would
- * forget it all without a word.
+ * Tasks that run periodically. A task that throws is logged; the other tasks run, and so does this one the next time.
+ * An executor would silently stop repeating it.
  */
 record PeriodicTasks(List<Runnable> tasks) implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(PeriodicTasks.class);

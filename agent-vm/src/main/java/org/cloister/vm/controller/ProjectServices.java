@@ -50,11 +50,14 @@ import org.cloister.vm.system.users.ProjectMembers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a project needs of its controlling VM's machine: tunnels, time, the Local Slurm's daemons, storage, sessions of persons. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails is said where it fails
+/**
+ * Starts what a project needs of its controlling VM's machine: tunnels, time, the Local Slurm's daemons, storage and
+ * people's sessions.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
 final class ProjectServices implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProjectServices.class);
-    /** Of the submit plugin's data. */
+    /** Release number of the submit plugin's data. */
     private static final int RELEASE = 1;
 
     private static final String SESSIONS = "cloister-session.socket";
@@ -74,7 +77,7 @@ final class ProjectServices implements AutoCloseable {
     private final InstantSource clock = InstantSource.system();
     private final ResourceStack parts = new ResourceStack();
 
-    /** @param decisions for what comes again, such as a new certificate */
+    /** @param decisions runs periodic tasks, such as the renewal of the certificate */
     ProjectServices(
             ControllerEnvironment equipment,
             OpenedProject foundation,
@@ -122,7 +125,11 @@ final class ProjectServices implements AutoCloseable {
         return tunnels;
     }
 
-    /** @return whether workers reach slurmctld, and what they were refused */
+    /**
+     * Starts munged, the Local Slurm's daemons and the RPC filter.
+     *
+     * @return state of the filter: whether workers reach slurmctld, and what was refused to them
+     */
     FilterStateFile startSlurm(MungeKey munge, ProjectMembers members) throws IOException {
         LocalSlurmPlan plan = new LocalSlurmPlan(
                 config.localSlurmConf(
@@ -170,7 +177,7 @@ final class ProjectServices implements AutoCloseable {
         return filter.state();
     }
 
-    /** Workers follow this one's, which follows nobody's but its opener's word. */
+    /** Starts the time server that workers follow; its only source is the time that the opener sent. */
     void startTimeServer() throws IOException {
         ChronyDaemon chronyd = ChronyDaemon.server(
                 equipment.programs(),
@@ -195,7 +202,7 @@ final class ProjectServices implements AutoCloseable {
         return exports;
     }
 
-    /** Persons come when all is there that they would work with. */
+    /** Starts the SSH gateway, last, when everything that people work with is there. */
     SshGateway startSshGateway(TrustStore beliefs, ProjectMembers members, SigningKey signing) throws IOException {
         ExportLog exports = ExportLog.open(
                 foundation.layout().exportLog(), name, signing, own.credential().chain(), clock);
@@ -226,7 +233,7 @@ final class ProjectServices implements AutoCloseable {
         }
     }
 
-    /** In the other order than they began. */
+    /** Stops the services in reverse order of their start. */
     @Override
     public void close() {
         parts.close();

@@ -20,10 +20,10 @@ import org.cloister.vm.metrics.MetricsFile;
 import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.rpcfilter.FilterStateFile;
 
-/** The Local Slurm's controller as its configuration wants it, with the ledger, statuses and metrics that it keeps. */
+/** The queue controller of the Local Slurm as configured, with its journal, job statuses and metrics. */
 public final class QueueService implements AutoCloseable {
     private static final long METRICS_S = 10;
-    /** Slurm's own default, as distributions build it. */
+    /** Slurm's default path, as distributions build it. */
     private static final Path SLURM_CONF = Path.of("/etc/slurm/slurm.conf");
 
     private final QueueJournal ledger;
@@ -57,10 +57,10 @@ public final class QueueService implements AutoCloseable {
     }
 
     /**
-     * Goes on where an earlier one was closed or killed.
+     * Starts the queue; continues where an earlier one was closed or killed.
      *
-     * @param workers stay the caller's to close, after this
-     * @param broken hears, once, that nothing is done any more; the process is to end
+     * @param workers closed by the caller, after this queue
+     * @param broken called once when the queue has stopped working; the process must then end
      */
     public static QueueService start(
             ControllerConfig config, WorkerAllocator workers, Consumer<RuntimeException> broken) throws IOException {
@@ -71,9 +71,9 @@ public final class QueueService implements AutoCloseable {
     }
 
     /**
-     * The same.
+     * Starts the queue with metrics of the caller.
      *
-     * @param metrics that somebody else writes down
+     * @param metrics published by the caller
      */
     public static QueueService start(
             ControllerConfig config, WorkerAllocator workers, VmMetrics metrics, Consumer<RuntimeException> broken)
@@ -94,7 +94,7 @@ public final class QueueService implements AutoCloseable {
         }
     }
 
-    /** The uid of whose job a ticket is for; empty if the queue has no such ticket. Any thread may ask. */
+    /** Returns the UID of the user whose job a ticket is for; empty if the queue has no such ticket. Thread-safe. */
     public OptionalInt ownerOf(String ticket) {
         return ledger.ownerOf(ticket);
     }
@@ -104,13 +104,13 @@ public final class QueueService implements AutoCloseable {
                 config.clientSlurmConf(), config.slurm().configuration().orElse(SLURM_CONF));
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // what fails is said where it fails
+    @SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
     private void keepMetrics(Path path) {
         MetricsFile file = new MetricsFile(path);
         clock.scheduleWithFixedDelay(() -> file.write(metrics), 0, METRICS_S, TimeUnit.SECONDS);
     }
 
-    /** What runs goes on running. */
+    /** Stops the queue; running jobs continue. */
     @Override
     public void close() throws IOException {
         clock.shutdownNow();

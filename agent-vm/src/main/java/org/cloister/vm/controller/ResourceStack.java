@@ -6,13 +6,13 @@ import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What was begun, to be ended in the other order; what does not end well is said, and the next one ends all the same. */
+/** Closes resources in reverse order of acquisition; logs failures and continues. */
 final class ResourceStack implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ResourceStack.class);
 
     private final Deque<Resource> begun = new ArrayDeque<>();
 
-    /** How one of them ends. */
+    /** Closes one resource. */
     @FunctionalInterface
     interface Resource {
         void close() throws IOException;

@@ -41,10 +41,10 @@ import org.cloister.vm.system.tunnel.ProjectTunnels;
 import org.cloister.vm.system.users.ProjectMembers;
 
 /**
- * A project at work in its controlling VM: tunnels, storage and the Local Slurm, and the queue, tickets and workers, of which
- * all is decided on one thread. Parts are ended in the other order than they began.
+ * A running project in its controlling VM: tunnels, storage, the Local Slurm, queue, tickets and workers. One thread
+ * makes all decisions. Parts are closed in reverse order of their start.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails is said where it fails
+@SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
 final class RunningProject implements AutoCloseable {
     private static final int SLURMCTLD_PORT = 6817;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -64,7 +64,7 @@ final class RunningProject implements AutoCloseable {
     private final RelayTicketConnection line;
     private final SshGateway access;
 
-    /** Whom a controlling VM takes for a worker, and for its site. */
+    /** The trust of a controlling VM in its workers' certificates and in its site. */
     record TrustSources(TrustStore trustStore, SiteTrust siteTrust) {}
 
     private RunningProject(
@@ -134,7 +134,11 @@ final class RunningProject implements AutoCloseable {
         }
     }
 
-    /** @throws IOException if a part does not come up; those before it are ended */
+    /**
+     * Starts the project.
+     *
+     * @throws IOException if a part does not start; the parts before it are closed
+     */
     static RunningProject start(
             ControllerEnvironment equipment,
             OpenedProject foundation,
@@ -146,12 +150,12 @@ final class RunningProject implements AutoCloseable {
         return new RunningProject(equipment, foundation, keys, name, believing, ending);
     }
 
-    /** A channel to the host, and through it to the relay. */
+    /** Uses a channel to the host, and through it the relay. */
     void onAttached(AgentAttachStream attachment) {
         line.attach(attachment.link());
     }
 
-    /** A worker calls, or a person. */
+    /** Accepts a connection that claims to be a worker or a person. */
     void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         if (SshGateway.isPerson(dial.from())) {
             access.onDial(attachment, dial);
@@ -165,7 +169,7 @@ final class RunningProject implements AutoCloseable {
         parts.close();
     }
 
-    /** The project's settings, on its drive's folders, with what this machine fixes. */
+    /** Returns the project's settings, with folders on its drive and the settings that this machine fixes. */
     private static ControllerConfig onDrive(ControllerEnvironment equipment, OpenedProject foundation) {
         return new ControllerConfig(
                 foundation.projectConfig().settings(),

@@ -3,10 +3,10 @@ package org.cloister.vm.controller;
 import java.util.function.Consumer;
 
 /**
- * Ends this VM, for good. Each may be called more than once, with what whoever reads the log should know.
+ * Ends this VM permanently. Each function may be called more than once, with a reason for the log.
  *
- * @param shutDown in good order
- * @param cutPower as if its power went: nothing of it is written any more, maybe not even the log
+ * @param shutDown ends the VM after an orderly release of its resources
+ * @param cutPower ends it as a power failure would: nothing more is written, possibly not even the log
  */
 public record VmShutdown(Consumer<String> shutDown, Consumer<String> cutPower) {
     public void shutDown(String why) {

@@ -18,12 +18,12 @@ import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * A worker that was handed over to, as a controlling VM that is opened anew has to know it.
+ * A worker that received its hand-over, as a reopened controlling VM needs to know it.
  *
- * @param vm its id, of the life that its keys are of
- * @param host who vouched for it, by its key
- * @param image that it was started from, as the host said
- * @param uid of its job's user
+ * @param vm id of the VM whose boot made the keys
+ * @param host key of the host that signed the worker's evidence
+ * @param image from which the VM was started, as its host stated
+ * @param uid of the job's user
  * @param gid of the project
  */
 public record AdmittedWorker(
@@ -36,13 +36,13 @@ public record AdmittedWorker(
         ProjectAddress address,
         int uid,
         int gid) {
-    /** Of the file. */
+    /** Limit of the file's size, in bytes. */
     static final int MAX_BYTES = 4 * 1024;
 
     private static final String FORMAT = "cloister-vm-guest-v1";
     private static final int MAX_KEY = 128;
 
-    /** @param statement its evidence, accepted */
+    /** @param statement the worker's evidence, accepted */
     static AdmittedWorker of(HandoverDocument given, AllocatedSlot slot, EvidenceStatement statement) {
         return new AdmittedWorker(
                 given.target().ticket(),

@@ -13,9 +13,9 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 
 /**
- * Workers that were handed over to: a folder on the project's drive, with a file for each. Who is in it was written before it
- * was given anything, so a controlling VM that is opened anew knows all who may come back, and each by its key. Not for
- * several threads.
+ * Records the workers that received a hand-over, in a folder on the project's drive with one file per worker. The file
+ * is written before the worker receives anything, so a reopened controlling VM knows every worker that may reconnect,
+ * and its key. Not thread-safe.
  */
 public final class AdmittedWorkers {
     private static final String SUFFIX = ".guest";
@@ -29,8 +29,10 @@ public final class AdmittedWorkers {
     }
 
     /**
-     * @param folder is made if it is not there
-     * @throws IOException also if a file in it is none of ours: who may come back is not known then
+     * Opens the folder and reads its records.
+     *
+     * @param folder created if absent
+     * @throws IOException also if a record is malformed: it would be unknown which workers may reconnect
      */
     public static AdmittedWorkers open(Path folder) throws IOException {
         Files.createDirectories(folder);
@@ -45,13 +47,13 @@ public final class AdmittedWorkers {
         return Optional.ofNullable(guests.getOrDefault(ticket, Map.of()).get(slot));
     }
 
-    /** On the disk when it returns. */
+    /** Records a worker; the record is on the disk on return. */
     void write(AdmittedWorker guest) throws IOException {
         AtomicFile.replace(folder.resolve(name(guest)), guest.write());
         put(guest);
     }
 
-    /** Of a ticket that has ended: none of its workers comes back. */
+    /** Deletes the records of a ticket that has ended; its workers cannot be readmitted. */
     void forget(String ticket) throws IOException {
         for (AdmittedWorker guest :
                 List.copyOf(guests.getOrDefault(ticket, Map.of()).values())) {

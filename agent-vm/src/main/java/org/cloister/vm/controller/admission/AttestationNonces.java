@@ -11,8 +11,9 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.Nonce;
 
 /**
- * The question for one ticket, slot and boot key: always the same in this boot of the controlling VM, and unknown to all before
- * it is asked. It is computed from a secret of the boot, so nothing is kept of those who were asked, however many they are.
+ * Computes the attestation nonce for a ticket, slot and boot key. It is the same for one boot of the controlling VM,
+ * and unpredictable before it is sent. It is derived from a secret of the boot, so no state is kept per worker,
+ * regardless of their number.
  */
 final class AttestationNonces {
     private static final String HMAC = "HmacSHA256";

@@ -18,11 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Receives circuits that show a boot certificate, from the question to the hand-over. The other end is unauthenticated until a
- * statement arrives that the slot's host signed for its key: before that its words change nothing. A slot that was handed over
- * answers such circuits with {@code spent}. Not for several threads.
+ * Receives circuits that show a boot certificate, from the attestation nonce to the hand-over. The peer is
+ * unauthenticated until it sends a statement that the slot's host signed for its key: its earlier messages change
+ * nothing. If the slot was already handed over, such a circuit is denied with {@code spent}. Not thread-safe.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failing channel closes, which is handled
 final class BootCircuits {
     private static final Logger LOG = LoggerFactory.getLogger(BootCircuits.class);
 
@@ -35,7 +35,10 @@ final class BootCircuits {
     private final UnauthenticatedCircuits<WorkerSession> unproven =
             new UnauthenticatedCircuits<>(talk -> talk.circuit().peerIdentity().key());
 
-    /** @param listen given the one circuit of a slot that is listened to from now on, or that there is none */
+    /**
+     * @param listen receives the one circuit of a slot whose messages are accepted from now on, or empty if there is
+     *     none
+     */
     BootCircuits(
             WorkerAttestation arriving,
             WorkerReadmission returning,
@@ -82,8 +85,7 @@ final class BootCircuits {
     private void spent(ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession talk) {
         talk.deny(List.of(EvidenceClause.SPENT.id()));
         if (returning.checkKey(place, talk.circuit().peerIdentity()).isEmpty()) {
-            // The key is the one that was handed over to: the hand-over was lost with its circuit, and the slot with
-            // it.
+            // This key received the hand-over, which was lost with its circuit; the slot is lost with it.
             LOG.warn(
                     "worker {} of ticket {}: its hand-over was lost",
                     place.slot().slot(),
@@ -99,7 +101,7 @@ final class BootCircuits {
         }
     }
 
-    /** Its evidence alone counts. A worker that has none comes again, or its host ends it. */
+    /** Accepts evidence only. A worker that sends something else reconnects, or its host stops it. */
     void onMessage(ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession on, VmMessage message)
             throws IOException {
         if (message instanceof VmMessage.Evidence shown) {

@@ -15,7 +15,7 @@ import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.policy.VmRole;
 
-/** Holds what a worker shows against its slot, the question, the circuit and the owners' policy. */
+/** Appraises a worker's evidence against its slot, the nonce, the circuit and the owners' policy. */
 final class EvidenceAppraiser {
     private final WorkerAdmission.Context terms;
     private final HandoverLedger spent;
@@ -25,7 +25,11 @@ final class EvidenceAppraiser {
         this.spent = spent;
     }
 
-    /** @param nonce of the question that it answers */
+    /**
+     * Appraises a worker's evidence.
+     *
+     * @param nonce that was sent to the worker
+     */
     AttestationResult appraise(
             ExpectedWorkers.ExpectedSlot place, WorkerSession on, Nonce nonce, VmMessage.Evidence shown, Instant now)
             throws IOException {

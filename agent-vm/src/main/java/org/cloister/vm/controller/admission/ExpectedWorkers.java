@@ -12,12 +12,12 @@ import org.cloister.protocol.ticket.AllocatedSlot;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.Ticket;
 
-/** Workers that may come, by the names that they will have. Not for several threads. */
+/** Workers that may connect, by the certificate names that they will have. Not thread-safe. */
 final class ExpectedWorkers {
     private final Map<CertificateName, ExpectedSlot> places = new HashMap<>();
     private final Map<String, Allocation> allocations = new HashMap<>();
 
-    /** A slot that was given. */
+    /** A slot of an allocation. */
     record ExpectedSlot(Allocation allocation, AllocatedSlot slot) {
         String ticket() {
             return allocation.ticket();
@@ -25,9 +25,9 @@ final class ExpectedWorkers {
     }
 
     /**
-     * The first allocation of a ticket is its only one.
+     * Adds the slots of a ticket's allocation. The first allocation of a ticket is its only one.
      *
-     * @throws MalformedException if it is none of this ticket's
+     * @throws MalformedException if the allocation is not this ticket's
      */
     void add(Ticket ticket, Allocation allocation) throws MalformedException {
         Digest digest = Digest.sha256(ticket.payload());
@@ -48,7 +48,11 @@ final class ExpectedWorkers {
         }
     }
 
-    /** @return the names of its workers */
+    /**
+     * Removes a ticket's slots.
+     *
+     * @return the names of its workers
+     */
     List<CertificateName> remove(String ticket) {
         Allocation allocation = allocations.remove(ticket);
         if (allocation == null) {

@@ -22,8 +22,9 @@ import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * Slots that were handed over to, and how many under the policy in force: a folder on the project's drive, with a file for each
- * ticket that may have workers. What was spent is on the disk before anything is handed over. Not for several threads.
+ * Records the slots that were handed over, and the number of hand-overs under the policy in force, in a folder on the
+ * project's drive with one file per ticket that may have workers. A spent slot is on the disk before its hand-over is
+ * sent. Not thread-safe.
  */
 public final class HandoverLedger {
     private static final String SUFFIX = ".spent";
@@ -43,8 +44,10 @@ public final class HandoverLedger {
     }
 
     /**
-     * @param folder is made if it is not there
-     * @throws IOException also if a file in it is none of ours: what was spent is not known then
+     * Opens the folder and reads its records.
+     *
+     * @param folder created if absent
+     * @throws IOException also if a file in it is malformed: it would be unknown which slots are spent
      */
     public static HandoverLedger open(Path folder) throws IOException {
         Files.createDirectories(folder);
@@ -69,16 +72,21 @@ public final class HandoverLedger {
         return spent.getOrDefault(ticket, Set.of()).contains(slot);
     }
 
-    /** Hand-overs under the policy of this serial. */
+    /** Returns the number of hand-overs under the policy with this serial number. */
     public long handoverCount(long policy) {
         return policy == serial ? released : 0;
     }
 
-    /** @param nonce SHA-256 of it in hex, as a receipt has it */
+    /**
+     * Records that a slot is handed over; the record is on the disk on return.
+     *
+     * @param nonce its SHA-256 in hex, as in a receipt
+     * @param policy serial number of the policy in force
+     */
     public void recordHandover(String ticket, int slot, String nonce, long policy) throws IOException {
         released = handoverCount(policy) + 1;
         serial = policy;
-        // Counted before: a hand-over that did not come about costs one of many.
+        // Counted first: a hand-over that then fails uses up one of many.
         AtomicFile.replace(
                 folder.resolve(RELEASES),
                 JsonNodeFactory.instance
@@ -98,7 +106,7 @@ public final class HandoverLedger {
         spent.computeIfAbsent(ticket, id -> new HashSet<>()).add(slot);
     }
 
-    /** Whole or not at all, for the next line comes behind it. */
+    /** Appends the whole line or nothing, since the next line follows it. */
     private static void append(FileChannel channel, ByteBuffer line) throws IOException {
         long before = channel.size();
         try {
@@ -116,13 +124,16 @@ public final class HandoverLedger {
         }
     }
 
-    /** Of a ticket that has ended: no worker of it is listened to any more. */
+    /** Deletes the records of a ticket that has ended; none of its workers is accepted any more. */
     public void forget(String ticket) throws IOException {
         Files.deleteIfExists(folder.resolve(ticket + SUFFIX));
         spent.remove(ticket);
     }
 
-    /** A last line without its end is of a hand-over that never was: it is made after the line is whole. */
+    /**
+     * Reads the spent slots. Removes an incomplete last line: its hand-over never took place, since a hand-over is sent
+     * only after its line is complete.
+     */
     private static Set<Integer> slots(Path file) throws IOException {
         String text = Files.readString(file, StandardCharsets.US_ASCII);
         int whole = text.lastIndexOf('\n') + 1;

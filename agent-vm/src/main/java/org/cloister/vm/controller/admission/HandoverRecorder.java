@@ -5,15 +5,19 @@ import java.io.IOException;
 import org.cloister.protocol.handover.HandoverDocument;
 import org.cloister.protocol.handover.HandoverTarget;
 
-/** Keeps what workers are given and say of their lives, for receipts. Calls may block. */
+/** Records hand-overs and workers' final statements for receipts. Calls may block. */
 public interface HandoverRecorder {
     /**
-     * Before the worker has it.
+     * Records a hand-over before it is sent to the worker.
      *
-     * @param evidence an envelope, accepted and spent
+     * @param evidence envelope of the accepted evidence, for which the slot is spent
      */
     void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument given) throws IOException;
 
-    /** @param part a worker's, unread */
+    /**
+     * Records a worker's final statement.
+     *
+     * @param part as the worker sent it, not parsed
+     */
     void recordWorkerStatement(String ticket, int slot, ByteString part) throws IOException;
 }

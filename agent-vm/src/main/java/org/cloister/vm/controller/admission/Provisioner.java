@@ -9,30 +9,34 @@ import org.cloister.protocol.handover.ReadmissionGrant;
 import org.cloister.protocol.ticket.AllocatedSlot;
 import org.cloister.protocol.ticket.Allocation;
 
-/** Makes room for workers whose evidence holds, and what they are given. Calls may block. */
+/**
+ * Sets up network access and storage for workers whose evidence was accepted, and issues what they are handed. Calls
+ * may block.
+ */
 public interface Provisioner {
     /**
-     * Lets the worker's address in, and to its job's part of the storage, and to nothing else; then all that it needs.
+     * Permits the worker's address in the project's network and exports its job's part of the storage to it, and
+     * nothing else; then returns everything that the worker needs.
      *
-     * @param statement its evidence, accepted and spent
-     * @throws IOException if it cannot be had; nothing is handed over
+     * @param statement its evidence, accepted, with the slot spent
+     * @throws IOException if something is not available; nothing is handed over
      */
     HandoverDocument provision(
             HandoverTarget place, Allocation allocation, AllocatedSlot slot, EvidenceStatement statement)
             throws IOException;
 
-    /** Whether its job's user still is one who may have workers. */
+    /** Returns whether the user of the worker's job may still have workers. */
     boolean isUserAllowed(AdmittedWorker guest);
 
     /**
-     * Lets a worker that was handed over to in again, if it was not in, and certifies its key for another day.
+     * Permits an admitted worker's access if it was not permitted, and certifies its key for another day.
      *
-     * @param fresh of the circuit on which it goes out
-     * @param key whether it needs the munge key too
-     * @throws IOException if it cannot be had now; the worker asks again
+     * @param fresh nonce of the circuit on which the grant is sent
+     * @param key whether the worker needs the munge key too
+     * @throws IOException if something is not available now; the worker asks again
      */
     ReadmissionGrant readmit(AdmittedWorker guest, Nonce fresh, boolean key) throws IOException;
 
-    /** Its workers' addresses have no business here any more. */
+    /** Revokes the access of a ticket's workers. */
     void revokeAccess(String ticket);
 }

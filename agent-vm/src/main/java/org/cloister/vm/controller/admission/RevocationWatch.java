@@ -19,13 +19,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks each second whether the workers that were believed still are. A circuit ends with the certificate that opened it. A
- * worker ends with its host's key, and with a certificate that was taken back if it has no other: it could not come again.
+ * Checks each second whether admitted workers are still trusted. A circuit closes when the certificate that opened it
+ * is no longer valid. A worker ends when its host's key is revoked, or when its certificate is revoked and it has no
+ * other, since it could not reconnect.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // the loop's own end
+@SuppressWarnings("FutureReturnValueIgnored") // the loop's own termination
 final class RevocationWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
-    /** What no list and no document takes back again; a time or a list that has ended may be followed by another one. */
+    /** Clauses that no list and no document reverses; an expired certificate or list may be followed by a newer one. */
     private static final Set<IdentityClause> FOR_GOOD = Set.of(IdentityClause.REVOKED, IdentityClause.ISSUER);
 
     private final WorkerAdmission.Context terms;
@@ -36,12 +37,12 @@ final class RevocationWatch implements AutoCloseable {
     private final EventLoop loop = new DefaultEventLoop();
     private final OpenCircuits circuits;
     private final PeriodicCheck looking;
-    /** Workers that were said to lapse, on the desk's thread. */
+    /** Workers that were already reported; used on the worker admission's thread. */
     private final Set<CertificateName> said = new HashSet<>();
 
     /**
-     * @param decisions the desk's thread, that of the collaborators
-     * @param lapsed told there of each worker that is to end, once
+     * @param decisions the thread of the worker admission and of its collaborators
+     * @param lapsed called there once for each worker that must end
      */
     RevocationWatch(
             WorkerAdmission.Context terms,
@@ -58,7 +59,9 @@ final class RevocationWatch implements AutoCloseable {
         this.looking = new PeriodicCheck(loop, () -> decide(this::look));
     }
 
-    /** One that shows its boot's key was certified by nobody, and nobody can take that back. */
+    /**
+     * Watches a circuit. A boot circuit is not watched: its key was certified by no authority, so it cannot be revoked.
+     */
     void add(WorkerSession talk) {
         if (!talk.isBooting()) {
             circuits.add(talk.circuit());

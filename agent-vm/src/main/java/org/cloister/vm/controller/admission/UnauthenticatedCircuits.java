@@ -13,22 +13,26 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.ProtocolLimits;
 
 /**
- * Keeps circuits in workers' names that have shown a boot certificate and no evidence yet. Those of one slot coexist; a key has
- * one, its newest, and above a limit the oldest is removed. Not for several threads.
+ * Boot circuits in workers' names that have not shown evidence yet. A slot may have several; each key has one, its
+ * newest, and above a limit the oldest is removed. Not thread-safe.
  *
- * @param <T> a circuit's conversation
+ * @param <T> session of a circuit
  */
 final class UnauthenticatedCircuits<T> {
     private final Map<CertificateName, Deque<T>> slots = new HashMap<>();
     private final Function<T, VerificationKey> key;
     private int all;
 
-    /** @param key that was shown */
+    /** @param key returns the key that the circuit's peer has shown */
     UnauthenticatedCircuits(Function<T, VerificationKey> key) {
         this.key = key;
     }
 
-    /** @return those that give way, which are in here no more */
+    /**
+     * Adds a circuit.
+     *
+     * @return the circuits that were removed for it
+     */
     List<T> add(CertificateName worker, T talk) {
         List<T> away = new ArrayList<>();
         VerificationKey shown = key.apply(talk);
@@ -66,7 +70,11 @@ final class UnauthenticatedCircuits<T> {
         return slots.getOrDefault(worker, new ArrayDeque<>()).contains(talk);
     }
 
-    /** @return whether it was in here */
+    /**
+     * Removes a circuit.
+     *
+     * @return whether it was present
+     */
     boolean remove(CertificateName worker, T talk) {
         Deque<T> slot = slots.getOrDefault(worker, new ArrayDeque<>());
         boolean removed = slot.remove(talk);
@@ -77,7 +85,11 @@ final class UnauthenticatedCircuits<T> {
         return removed;
     }
 
-    /** @return those of the slot, which are in here no more */
+    /**
+     * Removes a slot's circuits.
+     *
+     * @return the removed circuits
+     */
     List<T> removeAll(CertificateName worker) {
         Deque<T> slot = slots.remove(worker);
         if (slot == null) {

@@ -43,9 +43,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Workers of the project's tickets come here by circuits, show what they are, and are handed over to once a slot; then their
- * circuits tell how they go, and that they are to end, or that nobody believes them any more. What is said on a circuit before
- * the slot's host has vouched for it changes nothing. All is decided on one thread.
+ * Accepts circuits of workers of the project's tickets, appraises their evidence and hands credentials over to them,
+ * once per slot. Over these circuits the workers then report their progress, and learn that they are released or that
+ * their certificates were revoked. Before a slot's host has signed for the peer of a circuit, no message on it changes
+ * anything. One thread makes all decisions.
  */
 public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerAdmission.class);
@@ -58,25 +59,25 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private final InstantSource clock;
     private final Consumer<WorkerEvent> news;
     private final ExpectedWorkers expected = new ExpectedWorkers();
-    /** By slot's name, of those that were handed over to: one worker is listened to at a time. */
+    /** Sessions of admitted workers by name; one session per worker is accepted at a time. */
     private final Map<CertificateName, WorkerSession> talks = new HashMap<>();
 
     private final BootCircuits arrivals;
     private final UnauthenticatedPeerCounter strangers;
-    /** Of boot circuits, a worker's among them. */
+    /** Counts broken boot circuits, which include those of genuine workers. */
     private final UnauthenticatedPeerCounter breaks = new UnauthenticatedPeerCounter(() -> {});
 
     private final RevocationWatch lapses;
     private final Set<String> released = new HashSet<>();
 
     /**
-     * What the controlling VM is and believes.
+     * Identity and trust of the controlling VM.
      *
-     * @param own of its name, of this boot, as it is when a circuit opens
-     * @param trustStore whose workers hold: whom a controlling VM of this name has certified, this one or one before it
-     * @param allocationVerifier opens a relay's signed allocation
-     * @param policy the owners', in force
-     * @param driveIntegrity whether changes of the project's drive are noticed
+     * @param own its current credential for its name and boot, read when a circuit opens
+     * @param trustStore accepts workers that a controlling VM of this name certified, this one or an earlier one
+     * @param allocationVerifier verifies a relay's signed allocation
+     * @param policy the owners' policy in force
+     * @param driveIntegrity whether changes of the project's drive are detected
      */
     public record Context(
             Supplier<TlsCredential> own,
@@ -91,32 +92,36 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     }
 
     /**
-     * The site's word for hosts, by their keys, as it is now.
+     * The site's current trust in hosts, by their keys.
      *
-     * @param untrusted whether nothing is to be given to a worker there
-     * @param keyRevoked whether a worker that was given something is to end
+     * @param untrusted whether a worker on the host must not receive anything
+     * @param keyRevoked whether an admitted worker on the host must end
      */
     public record HostTrust(Predicate<VerificationKey> untrusted, Predicate<VerificationKey> keyRevoked) {}
 
-    /** What the project's drive has of those who were handed over to. */
+    /** Records of hand-overs on the project's drive. */
     public record Stores(HandoverLedger handovers, AdmittedWorkers admitted) {}
 
     /**
-     * Whom the desk tells what it hears.
+     * Listeners of the worker admission.
      *
-     * @param events what workers say
-     * @param unauthenticatedPeer of each circuit, or call for one, that is no worker's; from any thread
+     * @param events receives what workers report
+     * @param unauthenticatedPeer called for each circuit, or request for one, that is not a worker's; on any thread
      */
     public record Listeners(Consumer<WorkerEvent> events, Runnable unauthenticatedPeer) {}
 
-    /** Opens an allocation that somebody shows. */
+    /** Verifies a received allocation. */
     @FunctionalInterface
     public interface AllocationVerifier {
-        /** @throws IOException if no relay of the site signed it */
+        /**
+         * Verifies an allocation.
+         *
+         * @throws IOException if no relay of the site signed it
+         */
         Allocation verify(byte[] envelope) throws IOException;
     }
 
-    /** @param decisions one thread, that of {@link WorkerSlots}' calls too */
+    /** @param decisions a single thread, which also makes the calls of {@link WorkerSlots} */
     public WorkerAdmission(
             Context terms,
             Stores books,
@@ -168,12 +173,13 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
             returning.forget(ticket, workers);
             arrivals.forget(ticket);
         } catch (IOException e) {
-            // Nobody is expected for it, so nothing can be spent of it; the file is in the way of nobody.
+            // The ticket's workers are no longer expected, so no slot of it can be spent; the remaining file is
+            // harmless.
             LOG.warn("ticket {}: what was given of it is not forgotten: {}", ticket, e.toString());
         }
     }
 
-    /** A worker calls, or whoever says so. On the link's event loop. */
+    /** Accepts a connection that claims to be a worker; not yet authenticated. Called on the link's event loop. */
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         decisions.execute(() -> {
             if (expected.find(dial.from()).isEmpty()) {
@@ -203,9 +209,9 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     }
 
     /**
-     * Talks on a circuit with a worker.
+     * Starts a session with a worker on a circuit.
      *
-     * @param own what this end has shown in it
+     * @param own credential that this end has shown on it
      */
     void startSession(ChannelPipeline pipeline, Circuit circuit, TlsCredential own) {
         pipeline.addLast(
@@ -239,7 +245,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
             Optional<WorkerReadmission.Decision.Refuse> stranger =
                     returning.checkKey(known.get(), talk.circuit().peerIdentity());
             if (stranger.isPresent()) {
-                // The slot's own worker may be on another circuit, and stays there.
+                // The slot's own worker may have another circuit, and keeps it.
                 talk.deny(known.get(), List.of(stranger.get().clause()));
             } else {
                 listen(worker, Optional.of(talk));
@@ -247,7 +253,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         }
     }
 
-    /** To this circuit alone, or to none of the slot. */
+    /** Accepts messages on this circuit only, or on none of the slot's. */
     private void listen(CertificateName worker, Optional<WorkerSession> talk) {
         WorkerSession before = talk.isPresent() ? talks.put(worker, talk.get()) : talks.remove(worker);
         if (before != null) {
@@ -288,7 +294,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         }
     }
 
-    /** A node is one when it has what this boot gives: before, nothing here reaches it. */
+    /** Reports the node ready when it has the credentials of this boot: before, nothing here can reach it. */
     private void ready(ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession on) {
         if (on.isReady() && returning.isCurrent(worker)) {
             news.accept(WorkerEvents.ready(place));
@@ -316,7 +322,8 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
             on.sendReadmission(giver.readmit(anew.worker(), resume.fresh(), anew.needsMungeKey()));
         } catch (IOException e) {
             LOG.error("worker {} of ticket {}: not readmitted yet: {}", resume.slot(), resume.ticket(), e.getMessage());
-            // One that has a certificate of today goes on with it; another one comes again.
+            // A worker that needs a certificate only continues with its current one; one that needs the munge key
+            // reconnects.
             if (anew.needsMungeKey()) {
                 on.finishOutput();
             }
@@ -331,7 +338,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         gone(place, BootPhase.KEYS, "denied-" + EvidenceClause.REVOKED.id());
     }
 
-    /** Looks no more; circuits end with their link. */
+    /** Stops the revocation watch; circuits close with their link. */
     @Override
     public void close() {
         lapses.close();
@@ -358,7 +365,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         void run() throws IOException;
     }
 
-    /** @param on the circuit that it is about, which ends if it fails: another one of the slot has no part in it */
+    /** @param on the circuit concerned, closed if the task fails; other circuits of the slot are not affected */
     private void decide(CertificateName worker, WorkerSession on, Task act) {
         decisions.execute(() -> {
             try {

@@ -19,14 +19,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Workers that nobody has certified yet: each is asked the same question however often its circuit breaks, for a host vouches
- * once for a VM's life, and is handed over to once a slot, after evidence that holds. Keeps nothing of who was asked. Not for
- * several threads.
+ * Appraises workers that have no certificate yet. A worker gets the same nonce however often its circuit breaks, since
+ * a host signs evidence once in a VM's life. A slot is handed over once, after accepted evidence. No state is kept
+ * about workers that only received a nonce. Not thread-safe.
  */
 final class WorkerAttestation {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerAttestation.class);
 
-    /** Clauses by which a statement is not about this circuit's VM as the worker of this slot. */
+    /** Clauses that a statement fails if it is not about this circuit's VM as the worker of this slot. */
     private static final Set<EvidenceClause> OF_STRANGERS = EnumSet.of(
             EvidenceClause.SIGNATURE,
             EvidenceClause.FORMAT,
@@ -37,7 +37,7 @@ final class WorkerAttestation {
             EvidenceClause.CIRCUIT,
             EvidenceClause.SPENT);
 
-    /** As statements may be. */
+    /** Equals the tolerance for statements. */
     private static final Duration CLOCKS_APART = Duration.ofMinutes(2);
 
     private final WorkerAdmission.Context terms;
@@ -50,20 +50,20 @@ final class WorkerAttestation {
     private final AttestationNonces questions = new AttestationNonces(new SecureRandom());
 
     sealed interface Decision {
-        /** All who are to know of it do. */
+        /** The hand-over is recorded everywhere and can be sent. */
         record Admit(HandoverDocument handOver) implements Decision {}
 
         /**
-         * @param hostVouched whether the slot's host vouched for this very VM: the slot has had its worker, and gets no
-         *     other
+         * @param hostVouched whether the slot's host signed for exactly this VM: the slot has had its worker, and gets
+         *     no other
          */
         record Deny(List<String> clauses, boolean hostVouched) implements Decision {}
 
-        /** Its slot is spent, and there is nothing for it. */
+        /** The slot is spent, but there is nothing to hand over. */
         record Unavailable() implements Decision {}
     }
 
-    /** @param returning hears who was given something, and so may come back */
+    /** @param returning records workers that received a hand-over, which may reconnect */
     WorkerAttestation(
             WorkerAdmission.Context terms,
             HandoverLedger spent,
@@ -80,17 +80,25 @@ final class WorkerAttestation {
         this.strangers = strangers;
     }
 
-    /** Whether the slot was handed over, to whomever. */
+    /** Returns whether the slot was handed over, to any worker. */
     boolean isSpent(ExpectedWorkers.ExpectedSlot place) {
         return spent.isSpent(place.ticket(), place.slot().slot());
     }
 
-    /** @param key of its boot */
+    /**
+     * Returns the nonce for a worker.
+     *
+     * @param key its boot key
+     */
     Nonce nonceFor(ExpectedWorkers.ExpectedSlot place, VerificationKey key) {
         return questions.of(place.ticket(), place.slot().slot(), key);
     }
 
-    /** @throws IOException that the slot is spent cannot be noted, and nothing was changed */
+    /**
+     * Appraises a worker's evidence and, if it is accepted, spends the slot.
+     *
+     * @throws IOException if the spent slot cannot be recorded; nothing was changed
+     */
     Decision appraise(ExpectedWorkers.ExpectedSlot place, WorkerSession on, VmMessage.Evidence shown, Instant now)
             throws IOException {
         String ticket = place.ticket();
@@ -143,7 +151,7 @@ final class WorkerAttestation {
         }
     }
 
-    /** Nobody of the ticket comes any more. */
+    /** Deletes the records of a ticket whose workers are no longer expected. */
     void forget(String ticket) throws IOException {
         spent.forget(ticket);
     }

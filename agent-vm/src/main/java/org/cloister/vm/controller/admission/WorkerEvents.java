@@ -8,7 +8,7 @@ import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
-/** What a worker says, in the queue's words. */
+/** Converts workers' messages into events for the queue. */
 final class WorkerEvents {
     private WorkerEvents() {}
 
@@ -17,7 +17,7 @@ final class WorkerEvents {
         return new WorkerEvent.NodeReady(place.ticket(), slot, WorkerName.label(place.ticket(), slot));
     }
 
-    /** Empty for a phase that no worker has. */
+    /** Returns the event for a completed phase; empty for a phase that workers do not have. */
     static Optional<WorkerEvent> passed(ExpectedWorkers.ExpectedSlot place, VmMessage.PhaseCompleted passed) {
         return phase(passed.phase())
                 .map(phase ->
@@ -36,7 +36,10 @@ final class WorkerEvents {
                         true));
     }
 
-    /** The slot is spent and has no worker: what was handed over went with its circuit, and no host is to blame for that. */
+    /**
+     * Returns the event for a slot that is spent and has no worker: the hand-over was lost with its circuit, and no
+     * host is to blame.
+     */
     static WorkerEvent lost(ExpectedWorkers.ExpectedSlot place) {
         return new WorkerEvent.NodeGone(
                 place.ticket(),

@@ -14,27 +14,30 @@ import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.PeerIdentity;
 
 /**
- * Whether a worker that comes back with a certificate goes on as it was, is given what it has anew, or is nobody's any more.
- * That its certificate holds the circuit has found, whichever boot of the controlling VM issued it; here it has to be the one
- * that the drive's book has, by its key. Not for several threads.
+ * Decides whether a worker that reconnects with a certificate continues unchanged, is readmitted, or is refused. The
+ * circuit has verified the certificate, whichever boot of the controlling VM issued it; here the worker must also be
+ * the one that the drive's records have, by its key. Not thread-safe.
  */
 final class WorkerReadmission {
-    /** A worker comes when half of a day is over; whoever comes for another reason is served a little sooner. */
+    /**
+     * Remaining validity up to which a certificate is renewed. A worker asks for renewal when half a day is over; one
+     * that reconnects for another reason is renewed a little earlier.
+     */
     private static final Duration RENEWED = Duration.ofHours(13);
 
     private final AdmittedWorkers book;
     private final WorkerAdmission.Context terms;
     private final Provisioner giver;
-    /** Workers that have what this boot gives. */
+    /** Workers that have the credentials of this boot. */
     private final Set<CertificateName> here = new HashSet<>();
 
     sealed interface Decision {
         record Continue() implements Decision {}
 
-        /** @param needsMungeKey whether it needs the munge key too */
+        /** @param needsMungeKey whether the worker needs the munge key too */
         record Readmit(AdmittedWorker worker, boolean needsMungeKey) implements Decision {}
 
-        /** @param slotLost whether it was the slot's own worker, so that nobody else is to come */
+        /** @param slotLost whether it was the slot's own worker, so that no other may replace it */
         record Refuse(String clause, boolean slotLost) implements Decision {}
     }
 
@@ -44,18 +47,18 @@ final class WorkerReadmission {
         this.giver = giver;
     }
 
-    /** Before anything goes out. */
+    /** Records a worker before anything is sent to it. */
     void recordHandover(CertificateName worker, AdmittedWorker guest) throws IOException {
         book.write(guest);
         here.add(worker);
     }
 
-    /** Whether anything went out to the slot. */
+    /** Returns whether anything was handed over to the slot. */
     boolean isAdmitted(ExpectedWorkers.ExpectedSlot place) {
         return book.find(place.ticket(), place.slot().slot()).isPresent();
     }
 
-    /** It has what it was given anew. */
+    /** Records that a worker has received the credentials of this boot. */
     void recordReadmission(CertificateName worker) {
         here.add(worker);
     }
@@ -64,13 +67,17 @@ final class WorkerReadmission {
         return here.contains(worker);
     }
 
-    /** @param workers the ticket's */
+    /** @param workers the ticket's workers */
     void forget(String ticket, List<CertificateName> workers) throws IOException {
         workers.forEach(here::remove);
         book.forget(ticket);
     }
 
-    /** Whose name it comes in is not enough: of a slot one key alone was given a certificate. @return why it is refused */
+    /**
+     * Checks the key of a worker. Its name alone is not sufficient: only one key of a slot received a certificate.
+     *
+     * @return why the worker is refused; empty if its key is the slot's
+     */
     Optional<Decision.Refuse> checkKey(ExpectedWorkers.ExpectedSlot place, PeerIdentity shown) {
         Optional<AdmittedWorker> guest = book.find(place.ticket(), place.slot().slot());
         if (guest.isEmpty()) {
@@ -100,7 +107,7 @@ final class WorkerReadmission {
         return clause.isPresent() ? new Decision.Refuse(clause.get(), true) : new Decision.Readmit(guest, !known);
     }
 
-    /** What was believed when it was handed over to, and is not now. */
+    /** Returns the first condition of the hand-over that no longer holds. */
     private Optional<String> clause(ExpectedWorkers.ExpectedSlot place, AdmittedWorker guest, Instant now) {
         if (!place.slot().address().equals(guest.address())
                 || !place.slot().key().equals(guest.host())) {

@@ -23,8 +23,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One circuit with a worker: in order and within its limits, or ended. All but the constructor on the circuit's event loop. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+/**
+ * A worker's session on one circuit, which enforces the order and the limits of its messages. All methods run on the
+ * circuit's event loop unless stated otherwise; the constructor may run on any thread.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a failing channel closes, which is handled
 final class WorkerSession extends CircuitSession {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerSession.class);
 
@@ -34,19 +37,22 @@ final class WorkerSession extends CircuitSession {
     private final UnauthenticatedPeerCounter breaks;
     private final Duration patience;
     private final VmMessageOrder turns;
-    /** The desk's own: what it was readmitted for and has not confirmed, and whether it is a node that waits for that. */
+    /**
+     * Fields of the worker admission: the readmission that the worker has not confirmed yet, and whether it is a node
+     * that waits for that.
+     */
     private @Nullable Nonce offered;
 
     private boolean ready;
-    /** Ends the circuit; until evidence was accepted. On the circuit's event loop. */
+    /** Closes the circuit unless evidence is accepted in time. Used on the circuit's event loop. */
     private @Nullable ScheduledFuture<?> waiting;
 
     /**
-     * @param own what this end has shown
-     * @param heard each message that has its place in the conversation; must not block
-     * @param closed once
-     * @param breaks of boot circuits, of which few get a line of log
-     * @param patience with one that boots, until it is given something
+     * @param own credential that this end has shown
+     * @param heard receives each message that is valid in its order; must not block
+     * @param closed called once
+     * @param breaks counts broken boot circuits, of which only a few are logged
+     * @param patience time for a booting worker to receive its hand-over
      */
     WorkerSession(
             Circuit circuit,
@@ -69,17 +75,17 @@ final class WorkerSession extends CircuitSession {
         return own;
     }
 
-    /** Whether it was not certified yet, so that all begins with a question. */
+    /** Returns whether the worker has no certificate yet, so that the session starts with an attestation nonce. */
     boolean isBooting() {
         return circuit().peerIdentity() instanceof BootIdentity;
     }
 
-    /** From any thread. */
+    /** Sends a message. Thread-safe. */
     void send(VerifierMessage message) {
         send(message.wire());
     }
 
-    /** Says it and that keys and all are on their way, in one. From any thread. */
+    /** Sends the hand-over and records it in the message order, in one step. Thread-safe. */
     void sendHandover(VerifierMessage message) {
         send(message.wire(), () -> {
             turns.recordHandover();
@@ -87,18 +93,24 @@ final class WorkerSession extends CircuitSession {
         });
     }
 
-    /** Says it and that what it has is on its way anew, in one. On the desk's thread. */
+    /**
+     * Sends the readmission and records it in the message order, in one step. Called on the worker admission's thread.
+     */
     void sendReadmission(ReadmissionGrant message) {
         offered = message.target().nonce();
         send(message.wire(), turns::recordReadmission);
     }
 
-    /** On the desk's thread. @return whether it was offered this */
+    /**
+     * Compares a confirmation with the readmission that was sent. Called on the worker admission's thread.
+     *
+     * @return whether the worker confirms the readmission that it was sent
+     */
     boolean matchesOffer(VmMessage.Readmitted done) {
         return done.fresh().equals(offered);
     }
 
-    /** Its slurmd runs, and waits for a readmission. On the desk's thread. */
+    /** Records that the worker's slurmd runs and waits for a readmission. Called on the worker admission's thread. */
     void markReady() {
         ready = true;
     }
@@ -107,13 +119,13 @@ final class WorkerSession extends CircuitSession {
         return ready;
     }
 
-    /** It is nobody's worker, and ends. From any thread. */
+    /** Notifies the worker that it is refused and must end, and logs it. Thread-safe. */
     void deny(ExpectedWorkers.ExpectedSlot place, List<String> clauses) {
         LOG.warn("worker {} of ticket {}: refused: {}", place.slot().slot(), place.ticket(), clauses);
         deny(clauses);
     }
 
-    /** The same without a line of log. */
+    /** Does the same without logging. */
     void deny(List<String> clauses) {
         send(new VerifierMessage.Denied(clauses, "see the project's log"));
         finishOutput();

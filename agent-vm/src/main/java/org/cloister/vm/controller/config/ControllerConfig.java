@@ -10,12 +10,16 @@ import org.cloister.vm.controller.slurm.LocalSlurmConf;
 import org.cloister.vm.rpcfilter.FilterStateFile;
 
 /**
- * A project's queue where it is at work: what the project says, what the machine fixes, and where things lie. In a controlling
- * VM that an opener opened the three come from its drive, its image and the drive's folders; {@code controller.toml} of a
- * machine that has one project says all of them.
+ * Configuration of a project's queue: the project's settings, those of the machine, and the folders. In a controlling
+ * VM that an opener opened they come from its drive, its image and the drive's folders; on a machine that has one
+ * project, {@code controller.toml} has all of them.
  */
 public record ControllerConfig(ProjectSettings project, MachineSettings machineSettings, ProjectFolders folders) {
-    /** @throws org.cloister.daemon.InvalidConfigException with all that is wrong */
+    /**
+     * Reads all settings from one file.
+     *
+     * @throws org.cloister.daemon.InvalidConfigException with all problems
+     */
     public static ControllerConfig load(Path file) throws IOException {
         TomlReader toml = TomlReader.open(file);
         ControllerConfig config =
@@ -52,29 +56,29 @@ public record ControllerConfig(ProjectSettings project, MachineSettings machineS
         return folders.homes();
     }
 
-    /** A file that belongs to slurmctld's account: a write to it has the queue looked at. */
+    /** Returns the file that belongs to slurmctld's account; a write to it causes a poll of the queue. */
     public Path notifyFile() {
         return run().resolve("bell");
     }
 
-    /** {@link org.cloister.vm.controller.status.JobStatusFiles}' folder. */
+    /** Returns the folder of {@link org.cloister.vm.controller.status.JobStatusFiles}. */
     public Path statusFolder() {
         return run().resolve("jobs");
     }
 
-    /** What the filter before slurmctld keeps. */
+    /** Returns the state file of the filter in front of slurmctld. */
     public Path filterStateFile() {
         return run().resolve(FilterStateFile.NAME);
     }
 
-    /** What users' commands have for a slurm.conf. */
+    /** Returns the slurm.conf that users' commands read. */
     public Path clientSlurmConf() {
         return run().resolve("slurm.conf");
     }
 
     /**
-     * The Local Slurm's slurm.conf: what a job may be and what it gets if it does not say is the same there, in tickets
-     * and in the plugin.
+     * Returns the Local Slurm's slurm.conf. It has the same limits and defaults of jobs as tickets and the submit
+     * plugin.
      *
      * @see LocalSlurmConf
      */

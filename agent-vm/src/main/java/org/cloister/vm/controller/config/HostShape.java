@@ -1,11 +1,11 @@
 package org.cloister.vm.controller.config;
 
 /**
- * What one compute host of the site gives to one worker VM at most. The site says it; nothing is asked of its Slurm.
+ * The most that one compute host of the site provides for one worker VM. The site states it; its Slurm is not queried.
  *
- * @param hosts how many there are of this shape, at least 1
+ * @param hosts number of hosts of this shape, at least 1
  * @param memoryMib for Slurm in the VM, without any reserve
- * @param scratchMib for jobs on the worker's disk, without what its volume takes
+ * @param scratchMib for jobs on the worker's disk, without the overhead of its volume
  */
 public record HostShape(int hosts, int cpus, long memoryMib, long scratchMib) {
     public HostShape {

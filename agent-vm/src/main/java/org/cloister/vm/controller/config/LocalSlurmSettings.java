@@ -6,11 +6,11 @@ import java.util.Optional;
 import org.cloister.slurm.SlurmCommand;
 
 /**
- * The Local Slurm, as its configuration file is written from and as its commands are run.
+ * Settings of the Local Slurm, for its configuration file and its commands.
  *
- * @param cluster its name, and that of the one account that all members have
- * @param accounting the machine of its slurmdbd
- * @param programs where Slurm's commands lie; by PATH if empty
+ * @param cluster name of the cluster and of the one account of all members
+ * @param accounting machine of its slurmdbd
+ * @param programs folder of Slurm's commands; found by PATH if empty
  * @param configuration a slurm.conf; Slurm's own default if empty
  * @param commandTimeout of one command
  */

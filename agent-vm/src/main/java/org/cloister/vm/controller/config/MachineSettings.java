@@ -10,10 +10,10 @@ import java.util.regex.Pattern;
 import org.cloister.daemon.TomlReader;
 
 /**
- * What a controlling VM's machine fixes, whichever project it has: table {@code [slurm]} but for what a job gets, and
- * {@code metrics}.
+ * Settings that a controlling VM's machine fixes for every project: table {@code [slurm]} except the defaults of jobs,
+ * and {@code metrics}.
  *
- * @param metrics for node_exporter; none if empty
+ * @param metrics file for node_exporter; not written if empty
  */
 public record MachineSettings(LocalSlurmSettings slurm, Optional<Path> metrics) {
     private static final int HOUR_S = 3600;
@@ -24,10 +24,10 @@ public record MachineSettings(LocalSlurmSettings slurm, Optional<Path> metrics) 
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:-]{0,252}");
 
     /**
-     * Of a file that says nothing else, for the project says the rest when it comes; without the file all is as by
-     * default.
+     * Reads a file that has no other settings, since the project's come with the unlock; without the file, all settings
+     * have their defaults.
      *
-     * @throws org.cloister.daemon.InvalidConfigException with all that is wrong
+     * @throws org.cloister.daemon.InvalidConfigException with all problems
      */
     public static MachineSettings load(Path file) throws IOException {
         if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -41,7 +41,7 @@ public record MachineSettings(LocalSlurmSettings slurm, Optional<Path> metrics) 
         return machine;
     }
 
-    /** Of one that says more. */
+    /** Reads a file that has other settings too. */
     static MachineSettings read(TomlReader toml) {
         LocalSlurmSettings slurm = slurm(toml);
         Optional<Path> metrics = toml.path("metrics");

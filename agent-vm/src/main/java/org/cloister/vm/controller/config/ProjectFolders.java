@@ -4,12 +4,12 @@ import java.nio.file.Path;
 import org.cloister.daemon.TomlReader;
 
 /**
- * Where a project's things lie.
+ * Folders and files of a project.
  *
- * @param state a folder of agent-vm's own
- * @param run a folder on tmpfs
- * @param members {@link org.cloister.vm.system.users.ProjectMembers}' file
- * @param homes the folder of all homes
+ * @param state folder of agent-vm
+ * @param run folder on tmpfs
+ * @param members file of {@link org.cloister.vm.system.users.ProjectMembers}
+ * @param homes folder of all homes
  */
 public record ProjectFolders(Path state, Path run, Path members, Path homes) {
     static ProjectFolders read(TomlReader toml) {

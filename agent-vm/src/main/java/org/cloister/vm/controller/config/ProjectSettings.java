@@ -17,10 +17,10 @@ import org.cloister.vm.controller.slurm.LocalSlurmConf;
 import org.cloister.vm.worker.scratch.ScratchSize;
 
 /**
- * What a project says of its queue, whichever machine it is on: tables {@code [queue]} and {@code [[shape]]}, and
- * {@code memory-per-cpu} of {@code [slurm]}, and {@code [memory]}.
+ * Settings of a project's queue, independent of its machine: tables {@code [queue]} and {@code [[shape]]}, {@code
+ * memory-per-cpu} of {@code [slurm]}, and {@code [memory]}.
  *
- * @param memoryPerCpuMib of a job that does not say
+ * @param memoryPerCpuMib default of a job that requests no memory
  * @param reserves of the site's hosts
  */
 public record ProjectSettings(QueueSettings queue, int memoryPerCpuMib, MemoryReserves reserves) {
@@ -30,10 +30,10 @@ public record ProjectSettings(QueueSettings queue, int memoryPerCpuMib, MemoryRe
     private static final Pattern FEATURE = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
 
     /**
-     * Of a file that says nothing else.
+     * Reads a file that has no other settings.
      *
-     * @param file that problems name
-     * @throws org.cloister.daemon.InvalidConfigException with all that is wrong
+     * @param file named in error messages
+     * @throws org.cloister.daemon.InvalidConfigException with all problems
      */
     public static ProjectSettings read(Path file, byte[] content) throws IOException {
         TomlReader toml = TomlReader.of(file, content);
@@ -42,7 +42,7 @@ public record ProjectSettings(QueueSettings queue, int memoryPerCpuMib, MemoryRe
         return settings;
     }
 
-    /** Of one that says more. */
+    /** Reads a file that has other settings too. */
     static ProjectSettings read(TomlReader toml) {
         QueueSettings queue = queue(toml);
         int memoryPerCpuMib = toml.number("slurm.memory-per-cpu", 1024, 1, ResourceRequest.MAX_MIB);
@@ -81,7 +81,7 @@ public record ProjectSettings(QueueSettings queue, int memoryPerCpuMib, MemoryRe
                 toml.number("memory." + of + "-one-in", usual.oneIn(), 1, ResourceRequest.MAX_MIB));
     }
 
-    /** A VM of its memory or disk could not be asked for. */
+    /** Reports a shape whose memory or disk no VM could be requested with. */
     private static void requireStep(TomlReader toml, List<HostShape> shapes, MemoryReserves reserves) {
         for (HostShape shape : shapes) {
             try {
@@ -97,7 +97,7 @@ public record ProjectSettings(QueueSettings queue, int memoryPerCpuMib, MemoryRe
         }
     }
 
-    /** A job that says no memory would fit nowhere. */
+    /** Reports a default with which a job that requests no memory would fit nowhere. */
     private static void requireRoom(TomlReader toml, int memoryPerCpuMib, long largest) {
         if (memoryPerCpuMib > largest) {
             toml.problem(

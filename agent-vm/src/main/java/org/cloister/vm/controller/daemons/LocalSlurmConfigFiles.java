@@ -14,8 +14,8 @@ import org.cloister.vm.controller.slurm.LocalSlurmConf;
 import org.cloister.vm.system.daemon.DaemonAccount;
 
 /**
- * The daemons' configuration. No password is in any of it: slurmdbd has an account that MariaDB knows by its socket, and munge's
- * key is a file of its own.
+ * Configuration files of the Local Slurm's daemons. They contain no password: MariaDB authenticates slurmdbd's account
+ * by its socket, and munge's key has a file of its own.
  */
 public final class LocalSlurmConfigFiles {
     static final String DATABASE = "slurm_acct_db";
@@ -23,31 +23,31 @@ public final class LocalSlurmConfigFiles {
     private final LocalSlurmPlan plan;
     private final Path etc;
 
-    /** @param etc {@code /etc}, which lies in memory */
+    /** @param etc {@code /etc}, which is in memory */
     public LocalSlurmConfigFiles(LocalSlurmPlan plan, Path etc) {
         this.plan = plan;
         this.etc = etc;
     }
 
-    /** Where Slurm looks for its own. */
+    /** Returns the folder in which Slurm looks for its configuration. */
     public Path slurmFolder() {
         return etc.resolve("slurm");
     }
 
-    /** Where slurmctld looks for the submit plugin. */
+    /** Returns the path at which slurmctld looks for the submit plugin. */
     public Path submitPlugin() {
         return slurmFolder().resolve("job_submit.lua");
     }
 
-    /** MariaDB's, given to it by name. */
+    /** Returns MariaDB's configuration file, which it is started with. */
     public Path databaseConfigFile() {
         return etc.resolve("mysql/mariadb.conf.d/99-cloister.cnf");
     }
 
     /**
-     * Replaces whatever the image has in their places.
+     * Writes the files in place of those of the image.
      *
-     * @param daemons the account of slurmctld and slurmdbd
+     * @param daemons account of slurmctld and slurmdbd
      */
     public void write(DaemonAccount daemons) throws IOException {
         Files.createDirectories(slurmFolder());
@@ -60,7 +60,10 @@ public final class LocalSlurmConfigFiles {
         replace(databaseConfigFile(), databaseText(), "rw-r--r--");
     }
 
-    /** There is no D-Bus in a VM, and slurmd would wait for it for a minute; workers get this file with slurm.conf. */
+    /**
+     * Returns cgroup.conf. There is no D-Bus in a VM, and slurmd would wait for it for a minute; workers get this file
+     * with slurm.conf.
+     */
     static String cgroups() {
         return "IgnoreSystemd=yes\n";
     }
@@ -82,16 +85,19 @@ public final class LocalSlurmConfigFiles {
     }
 
     /**
-     * Makes the bell, which slurmctld and its plugins alone write to: a line of it names a job and its user.
+     * Creates the notify file, which only slurmctld and its plugins write to: a line of it names a job and its user.
      *
-     * @param file as slurm.conf names it; its folder is there
+     * @param file as slurm.conf names it; its folder exists
      */
     public void createNotifyFile(Path file, DaemonAccount daemons) throws IOException {
         replace(file, "", "rw-------");
         own(file, daemons);
     }
 
-    /** What slurmdbd may do in MariaDB; to be run at each start, by root, and without effect where it holds already. */
+    /**
+     * Returns the statements that grant slurmdbd its rights in MariaDB. Root runs them at each start; they are
+     * idempotent.
+     */
     static List<String> grants() {
         return List.of(
                 "create database if not exists " + DATABASE,

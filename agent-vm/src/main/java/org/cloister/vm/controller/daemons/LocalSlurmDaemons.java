@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The daemons of the Local Slurm: each is started when what it needs answers, and ended before that goes. munged runs
- * before; MariaDB, slurmdbd; then whoever enrols the members; then slurmctld.
+ * Starts and stops the daemons of the Local Slurm. Each is started when those that it needs respond, and stopped before
+ * them. munged runs before; then MariaDB and slurmdbd start, the members' accounts are set up, and slurmctld starts.
  */
 public final class LocalSlurmDaemons {
     static final String DATABASE = "mariadb.service";
@@ -33,13 +33,13 @@ public final class LocalSlurmDaemons {
     private final LocalSlurmPlan plan;
     private final Duration patience;
 
-    /** What has to be in order before slurmctld runs: the members' names and associations. */
+    /** Sets up the members' names and associations, before slurmctld starts. */
     @FunctionalInterface
     public interface AccountSetup {
         void createAccounts() throws IOException;
     }
 
-    /** @param patience for a daemon to answer */
+    /** @param patience time for a daemon to respond */
     public LocalSlurmDaemons(ProcessRunner programs, UnitControl services, LocalSlurmPlan plan, Duration patience) {
         this.programs = programs;
         this.services = services;
@@ -48,9 +48,9 @@ public final class LocalSlurmDaemons {
     }
 
     /**
-     * All of them answer when this returns. Their files are there before, and munged runs.
+     * Starts the daemons; all of them respond on return. Their files exist before, and munged runs.
      *
-     * @throws IOException if one does not come up; those before it run
+     * @throws IOException if one does not start; those before it run
      */
     public void start(AccountSetup enrolling) throws IOException {
         if (Files.notExists(installed())) {
@@ -72,12 +72,16 @@ public final class LocalSlurmDaemons {
         await(CONTROLLER, " UP", "scontrol", "ping");
     }
 
-    /** In the other order; goes on when one does not end. @return what could not be ended */
+    /**
+     * Stops the daemons in reverse order; continues if one does not stop.
+     *
+     * @return the units that could not be stopped
+     */
     public List<String> stop() {
         return stop(services);
     }
 
-    /** The same, for who knows no more of them. */
+    /** Stops the daemons without other knowledge of them. */
     public static List<String> stop(UnitControl services) {
         List<String> left = new ArrayList<>();
         for (int i = ORDER.size() - 1; i >= 0; i--) {
@@ -91,12 +95,14 @@ public final class LocalSlurmDaemons {
         return left;
     }
 
-    /** Written when MariaDB's folder is whole: what a kill left before that is made anew. */
+    /**
+     * Returns the file that marks MariaDB's folder as complete: a folder that a kill left without it is created again.
+     */
     private Path installed() {
         return plan.driveLayout().databaseFolder().resolve("cloister-installed");
     }
 
-    /** On a new drive. Root comes by the socket, and no other account has a way in. */
+    /** Creates the database on a new drive. Root logs in by the socket, and no other account can log in. */
     private void install() throws IOException {
         programs.runChecked("find", plan.driveLayout().databaseFolder().toString(), "-mindepth", "1", "-delete");
         ProcessRunner.Output output = programs.run(
@@ -115,7 +121,11 @@ public final class LocalSlurmDaemons {
         AtomicFile.create(installed(), new byte[0]);
     }
 
-    /** @param want that its answer has */
+    /**
+     * Waits until a daemon responds.
+     *
+     * @param want text that the response must contain
+     */
     private void await(String unit, String want, String... question) throws IOException {
         long deadline = System.nanoTime() + patience.toNanos();
         String complaint;

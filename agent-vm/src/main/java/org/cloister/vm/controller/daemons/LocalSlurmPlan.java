@@ -5,16 +5,16 @@ import org.cloister.vm.controller.drive.DriveLayout;
 import org.cloister.vm.controller.slurm.LocalSlurmConf;
 
 /**
- * What a project's Local Slurm is made of in its controlling VM.
+ * Plan of a project's Local Slurm in its controlling VM.
  *
  * @param slurmConf its slurm.conf
- * @param driveLayout where the daemons keep what is to last
+ * @param driveLayout folders of the daemons' durable state
  */
 public record LocalSlurmPlan(LocalSlurmConf slurmConf, DriveLayout driveLayout) {
-    /** Where the packages of agent-vm have hooks and the submit plugin, on workers as here. */
+    /** Folder of the hooks and the submit plugin from agent-vm's packages, the same on workers. */
     public static final Path HOOKS = Path.of("/usr/lib/cloister/slurm");
 
-    /** On tmpfs: MariaDB answers there and nowhere else. */
+    /** Returns MariaDB's socket on tmpfs, the only one on which it listens. */
     public Path databaseSocket() {
         return Path.of("/run/mysqld/mysqld.sock");
     }

@@ -4,17 +4,20 @@ import java.nio.file.Path;
 import org.cloister.vm.controller.slurm.LocalSlurmConf;
 
 /**
- * What the units of the Local Slurm's daemons have besides what their packages give them. Root of a worker can forge a credential
- * for slurmctld's own account and have slurmctld start a program ({@code strigger}); so no program can be started in its unit, and
- * what the unit shows of the machine is what the daemon needs.
+ * Settings of the Local Slurm's units, beyond those of their packages. Root in a worker VM can forge a credential for
+ * slurmctld's own account and make slurmctld start a program ({@code strigger}); so no program can be started in its
+ * unit, and the unit sees only those parts of the machine that the daemon needs.
  */
 final class LocalSlurmUnits {
-    /** When memory is short, who works in this VM goes first. */
+    /** Makes the kernel kill the processes of people who work in this VM first when memory is short. */
     private static final String FIRST = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nOOMScoreAdjust=-800\n";
 
     private LocalSlurmUnits() {}
 
-    /** MariaDB's. Its temporary files have a limit of their own, and members who work in this VM do not reach its socket. */
+    /**
+     * Returns MariaDB's settings. Its temporary files are limited, and members who work in this VM cannot reach its
+     * socket.
+     */
     static String database() {
         return FIRST + """
                 TemporaryFileSystem=/tmp:mode=1777,size=10%,nr_inodes=1024 /var/tmp:mode=1777,size=1%,nr_inodes=1024
@@ -24,7 +27,10 @@ final class LocalSlurmUnits {
                 """;
     }
 
-    /** slurmdbd's. It has no setting for the address where it listens, and slurmctld alone is to speak to it, from here. */
+    /**
+     * Returns slurmdbd's settings. It has no option for its listen address, and only slurmctld may connect, from this
+     * VM.
+     */
     static String accounting() {
         return FIRST + fenced("slurmdbd", "") + """
                 IPAddressAllow=localhost
@@ -36,10 +42,10 @@ final class LocalSlurmUnits {
     }
 
     /**
-     * slurmctld's.
+     * Returns slurmctld's settings.
      *
-     * @param state on the project's drive, which is mounted before
-     * @param bell that it writes to
+     * @param state folder on the project's drive, which is mounted before
+     * @param bell file that slurmctld writes to
      */
     static String controller(Path state, Path bell) {
         return FIRST + fenced("slurmctld", " " + state + " " + bell) + """
@@ -49,7 +55,7 @@ final class LocalSlurmUnits {
                 """.formatted(state, bell);
     }
 
-    /** @param more places that it writes to */
+    /** @param more further paths that the daemon writes to */
     private static String fenced(String daemon, String more) {
         return """
                 User=%1$s

@@ -5,8 +5,8 @@ import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
 
 /**
- * The Local Slurm's munge key: random, new at each start of the controlling VM, and in no file but the one on tmpfs that munged
- * reads. Workers get it sealed to each.
+ * The Local Slurm's munge key: random, new at each start of the controlling VM, and in no file except the one on tmpfs
+ * that munged reads. It is sealed to each worker that gets it.
  */
 public final class MungeKey implements AutoCloseable {
     private static final int BYTES = 128;
@@ -21,7 +21,7 @@ public final class MungeKey implements AutoCloseable {
         return new MungeKey(secrets.random(BYTES));
     }
 
-    /** For munged, and to be sealed to workers; closed with this. */
+    /** Returns the key for munged and for sealing to workers; closed with this object. */
     public SecretMemory secret() {
         return key;
     }

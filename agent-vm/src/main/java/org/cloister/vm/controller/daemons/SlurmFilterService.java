@@ -13,8 +13,8 @@ import org.cloister.vm.system.network.NetworkPlan;
 import org.cloister.vm.system.network.SlurmctldRedirectTable;
 
 /**
- * Starts and stops the filter between workers and slurmctld. slurmctld's port is closed to workers before slurmctld runs,
- * and reached through the filter alone.
+ * Starts and stops the filter between workers and slurmctld. Before slurmctld runs, its port is closed to workers,
+ * which reach it only through the filter.
  */
 public final class SlurmFilterService {
     static final String UNIT = "cloister-slurm-filter.service";
@@ -36,20 +36,23 @@ public final class SlurmFilterService {
         this.etc = etc;
     }
 
-    /** Says whether it runs, and what it refused. */
+    /** Returns the file that states whether the filter runs and what it refused. */
     public FilterStateFile state() {
         return new FilterStateFile(file());
     }
 
-    /** Before slurmctld is started: from here on nothing from without reaches its port but through the filter. */
+    /**
+     * Closes slurmctld's port, before slurmctld is started: from then on it is reached from outside only through the
+     * filter.
+     */
     public void closePort() throws IOException {
         new SlurmctldRedirectTable(network.own(), network.network(), account().uid()).install(programs);
     }
 
     /**
-     * It listens when this returns.
+     * Starts the filter, which listens on return.
      *
-     * @throws IOException if it does not within the time, or Slurm's release is not one that it knows
+     * @throws IOException if it does not listen in time, or does not know Slurm's release
      */
     public void start(Duration patience) throws IOException {
         String answer = programs.runChecked("slurmctld", "-V");
@@ -82,12 +85,12 @@ public final class SlurmFilterService {
                 + file() + "\n";
     }
 
-    /** Workers wait then. */
+    /** Stops the filter; workers then wait. */
     public void stop() throws IOException {
         stop(services);
     }
 
-    /** The same, for who knows no more of it. */
+    /** Stops the filter without other knowledge of it. */
     public static void stop(UnitControl services) throws IOException {
         services.stop(UNIT);
     }

@@ -4,16 +4,18 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.cloister.vm.system.volume.DisksBySerial;
 
-/** The disk that the project's drive is on. */
+/** Finds the disk that holds the project's drive. */
 public final class DriveDisk {
-    /** As hosts give it to a controlling VM. */
+    /** Serial number that hosts give the disk in a controlling VM. */
     private static final String SERIAL = "drive";
 
     private DriveDisk() {}
 
     /**
+     * Returns the drive's disk.
+     *
      * @return its device in {@code /dev}
-     * @throws DriveOpenRefused if there is none
+     * @throws DriveOpenRefused if the disk is absent
      * @throws IOException if there are two
      */
     public static Path find(DisksBySerial disks) throws IOException {

@@ -18,8 +18,9 @@ import org.cloister.vm.system.daemon.DaemonAccount;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folders of a project's drive. Users have {@code home} and {@code software}; what daemons keep lies in folders that
- * their owner alone enters, below one that root alone writes to, so that no export of the drive shows any of it to a worker.
+ * The folders of a project's drive. Users have {@code home} and {@code software}. Daemons keep their data in folders
+ * that only their owner can enter, below one that only root can write to, so that no export of the drive shows it to a
+ * worker.
  */
 public final class DriveLayout {
     private static final String PASSABLE = "rwx--x--x";
@@ -28,7 +29,7 @@ public final class DriveLayout {
 
     private final Path root;
 
-    /** @param root where the drive is mounted */
+    /** @param root mount point of the drive */
     public DriveLayout(Path root) {
         this.root = root;
     }
@@ -45,53 +46,53 @@ public final class DriveLayout {
         return root.resolve("software");
     }
 
-    /** agent-vm's own: tickets, what was spent, the queue's ledger, the papers that were seen last. */
+    /** Returns agent-vm's own folder: tickets, spent slots, the queue journal and the project documents seen last. */
     public Path agentFolder() {
         return daemons().resolve("agent");
     }
 
-    /** slurmctld's state. */
+    /** Returns the folder of slurmctld's state. */
     public Path slurmState() {
         return daemons().resolve("slurm");
     }
 
-    /** MariaDB's data. */
+    /** Returns the folder of MariaDB's data. */
     public Path databaseFolder() {
         return daemons().resolve("mariadb");
     }
 
-    /** nfsdcld's. */
+    /** Returns the folder of nfsdcld. */
     public Path nfsState() {
         return daemons().resolve("nfs");
     }
 
-    /** Receipts of tickets, for everybody to read: what each signed of itself, and no secret. */
+    /** Returns the folder of receipts, readable by all: what each signer stated about itself, without secrets. */
     public Path receipts() {
         return root.resolve("receipts");
     }
 
-    /** The log of what was taken out, for everybody to read: who, when, which path, how many bytes. */
+    /** Returns the folder of the export log, readable by all: who, when, which path, how many bytes. */
     public Path exportLog() {
         return root.resolve("exports");
     }
 
-    /** {@link org.cloister.vm.controller.unlock.ProjectConfigStore}'s. */
+    /** Returns the folder of {@link org.cloister.vm.controller.unlock.ProjectConfigStore}. */
     public Path projectConfigFolder() {
         return agentFolder().resolve("project");
     }
 
     /**
-     * Makes what is missing, and sets modes and owners of what is ours.
+     * Creates missing folders, and sets the modes and owners of all except an existing software folder.
      *
-     * @param us our own uid: 0 but in tests
-     * @param database of MariaDB
-     * @param controller of slurmctld; state that the first release left as root's becomes its own
-     * @throws IOException if something else stands in a folder's place
+     * @param us own UID: 0 except in tests
+     * @param database account of MariaDB
+     * @param controller account of slurmctld; state that the first release left to root is given to it
+     * @throws IOException if something other than a folder is in the place of one
      */
     public void createFolders(int us, DaemonAccount database, DaemonAccount controller) throws IOException {
         folder(root, OPEN, us, -1);
         folder(homes(), OPEN, us, -1);
-        // Its administrators' to write to as they like, once it is there.
+        // Once it exists, its administrators may change it as they like.
         if (!Files.isDirectory(software(), LinkOption.NOFOLLOW_LINKS)) {
             folder(software(), OPEN, us, -1);
         }
@@ -106,8 +107,9 @@ public final class DriveLayout {
     }
 
     /**
-     * Gives what lies in a folder to the account that is to own it. The folder itself comes last, by {@link #folder}: while it is not
-     * the account's, the account cannot change what is walked over, and a walk that was cut short is repeated at the next opening.
+     * Changes the owner of a folder's content. The folder itself comes last, by {@link #folder}: while it does not
+     * belong to the account, the account cannot change the tree during the walk, and an interrupted walk is repeated at
+     * the next opening.
      */
     private static void handOver(Path folder, DaemonAccount account) throws IOException {
         if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) || owner(folder) == account.uid()) {

@@ -3,32 +3,34 @@ package org.cloister.vm.controller.drive;
 import java.io.IOException;
 import java.util.Locale;
 
-/** The drive is not opened. What is on it is as it was. */
+/** The drive is not opened; its content is unchanged. */
 public final class DriveOpenRefused extends IOException {
     private static final long serialVersionUID = 1;
 
     private final Reason why;
 
-    /** In one word, for operators. */
+    /** Reason in one word, for operators. */
     public enum Reason {
         /** The VM has no such disk. */
         NO_DISK,
-        /** To be made, and something is on it. */
+        /** A new drive was requested, and the disk is not empty. */
         NOT_EMPTY,
-        /** To be found, and nothing of a drive is on it. */
+        /** An existing drive was requested, and the disk has none. */
         NO_DRIVE,
-        /** To be found, and its making was cut short. */
+        /** An existing drive was requested, and its creation was interrupted. */
         UNFINISHED,
-        /** Its header is not of the form that drives are made in: somebody changed it, or another program made it. */
+        /**
+         * The header does not have the form in which drives are created: it was changed, or another program wrote it.
+         */
         DRIVE_HEADER,
-        /** Another key than the drive's. */
+        /** The key is not the drive's. */
         DRIVE_KEY,
-        /** Not older than the opening: somebody has opened it since, or with the same opening. */
+        /** The drive's epoch is not older than the opening's: the drive was opened since, or with the same opening. */
         DRIVE_EPOCH,
-        /** A step failed; the text has more. */
+        /** A step failed; the text has the details. */
         DRIVE;
 
-        /** As it is said to the opener. */
+        /** Returns the reason as it is sent to the opener. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -5,18 +5,18 @@ import org.cloister.luks.volume.MappingName;
 import org.cloister.luks.volume.VolumeFormat;
 
 /**
- * What becomes of a project's drive.
+ * Plan of a project's drive: device, format, mapping and mount point.
  *
  * @param device the disk
- * @param label whose it is, of one that is made
- * @param mountPoint where it is mounted
+ * @param label names the project, in a drive that is created
+ * @param mountPoint where the drive is mounted
  */
 public record DrivePlan(Path device, VolumeFormat label, MappingName mapping, Path mountPoint) {
-    /** Of every controlling VM: there is one drive. */
+    /** The same in every controlling VM, which has one drive. */
     public static final MappingName MAPPING = new MappingName("cloister-drive");
 
     public static final Path MOUNT_POINT = Path.of("/project");
-    /** Of a label, of which 47 characters are taken. */
+    /** Length of the project's part of the label, which has at most 47 characters. */
     private static final int PROJECT_LETTERS = 32;
 
     public static DrivePlan of(Path device, String project) {

@@ -17,11 +17,12 @@ import org.cloister.luks.volume.VolumeFormat;
 import org.cloister.luks.volume.VolumeKey;
 
 /**
- * The drive's header: made for a key, or found and held against an opening. The drive's key is a slot's, so that another one
- * can take its place; what encrypts the sectors is random and nobody's. A drive whose making was cut short has no epoch.
+ * Creates a drive's LUKS2 header, or verifies an existing one for an opening. The drive's key opens a key slot, so that
+ * it can be replaced; the volume key, which encrypts the sectors, is random and known to no person. A drive whose
+ * creation was interrupted has no epoch.
  */
 final class DriveVolume {
-    /** In which every trace of a volume, a file system or a table of partitions lies. */
+    /** Bytes that contain every trace of a volume, a file system or a partition table. */
     private static final long HEAD_BYTES = 64L << 20;
 
     private static final long TAIL_BYTES = 4L << 20;
@@ -39,9 +40,9 @@ final class DriveVolume {
     }
 
     /**
-     * A volume that only this key opens, without an epoch yet.
+     * Creates a volume that only this key opens, without an epoch yet.
      *
-     * @throws DriveOpenRefused if there is anything but an unfinished drive on it
+     * @throws DriveOpenRefused if the disk has anything but an unfinished drive
      */
     LuksVolume create(VolumeFormat format, SecretMemory driveKey) throws IOException {
         if (isUnfinished()) {
@@ -66,11 +67,11 @@ final class DriveVolume {
     }
 
     /**
-     * The drive as it is, if its header is of the form that {@link #create} makes, the opening is newer than it is and
-     * the key opens it. The form comes first: until then the header could ask for any cipher, and for any time and
-     * memory to try a key.
+     * Opens the existing drive, if its header has the form that {@link #create} makes, its epoch is older than the
+     * opening's and the key opens it. The form is checked first: an unchecked header could request any cipher, and any
+     * time and memory to try a key.
      *
-     * @throws DriveOpenRefused else; nothing was changed
+     * @throws DriveOpenRefused otherwise; nothing was changed
      */
     LuksVolume openExisting(SecretMemory driveKey, long epoch) throws IOException {
         LuksVolume volume = open();
@@ -100,7 +101,7 @@ final class DriveVolume {
         }
     }
 
-    /** Of the header as it is now; empty if there is none. */
+    /** Returns the epoch in the header now; empty if it has none. */
     OptionalLong epoch() throws IOException {
         try (LuksVolume volume = open()) {
             return volume.tokens().epoch();

@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The superblock of an ext4, as far as it tells the kernel how to mount it: features, another device for the journal,
- * what to do after an error, mount options. Only a holder of the drive's key can have written it. It is compared all
- * the same, so that what mounts is what {@link ProjectDrive} makes, not what a disk asks for. Offsets as in Linux'
- * fs/ext4/ext4.h.
+ * The parts of an ext4 superblock that control how the kernel mounts it: features, an external journal device,
+ * behaviour after errors, mount options. Only a holder of the drive's key can have written it. It is compared
+ * nevertheless, so that the kernel mounts what {@link ProjectDrive} creates, and not what a disk requests. Offsets are
+ * those of Linux's fs/ext4/ext4.h.
  */
 final class Ext4Superblock {
     static final int AT = 1024;
     static final int LENGTH = 1024;
 
-    /** As mkfs.ext4 takes them, whatever its configuration says. */
+    /** The features passed to mkfs.ext4, independent of its configuration. */
     static final List<String> FEATURES = List.of(
             "has_journal",
             "ext_attr",
@@ -70,8 +70,10 @@ final class Ext4Superblock {
     }
 
     /**
-     * @param block the {@value #LENGTH} bytes at {@value #AT}
-     * @return what differs first from what is made, both values; empty if nothing does
+     * Compares a superblock.
+     *
+     * @param block the {@value #LENGTH} bytes at offset {@value #AT}
+     * @return the first difference from what is created, with both values; empty if there is none
      */
     static Optional<String> difference(byte[] block) {
         if (block.length != LENGTH) {

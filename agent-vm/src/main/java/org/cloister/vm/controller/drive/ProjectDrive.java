@@ -22,17 +22,17 @@ import org.cloister.vm.system.mount.MountedFileSystem;
 import org.cloister.vm.system.mount.Unmounter;
 
 /**
- * The project's drive: a LUKS2 volume with ext4 on it. Its epoch is written before anything on it is changed, so that of two
- * VMs that were given one drive the later one's is known to both.
+ * The project's drive: a LUKS2 volume with an ext4 file system. Its epoch is written before anything on it is changed,
+ * so that two VMs that were given the same drive both know the later one's epoch.
  */
 public final class ProjectDrive {
     private static final Duration FORMAT_LIMIT = Duration.ofMinutes(5);
     private static final Duration CHECK_LIMIT = Duration.ofMinutes(15);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
-    /** Runs e2fsck, and nothing else does: no login, daemon or member of a project has this uid. */
+    /** Runs e2fsck, and nothing else: no login, daemon or member of a project has this UID. */
     private static final int CHECKER = 65_532;
 
-    /** e2fsck has mended something. */
+    /** Exit code of e2fsck after a repair. */
     private static final int MENDED = 1;
 
     private final ProcessRunner programs;
@@ -48,19 +48,18 @@ public final class ProjectDrive {
     }
 
     /**
-     * What was found.
+     * Result of opening the drive.
      *
-     * @param previousEpoch the epoch that it had; 0 of one that was made
+     * @param previousEpoch epoch that the drive had; 0 if it was created
      */
     public record OpenResult(long previousEpoch, boolean created) {}
 
     /**
-     * Mounts it; the key is the caller's to close.
+     * Opens and mounts the drive; the caller closes the key.
      *
      * @param epoch the opening's, which the drive has from now on
-     * @param create whether it is to be made, and was never anything
-     * @throws DriveOpenRefused if it is not as it should be; of one that was found nothing was changed unless a step
-     *     failed
+     * @param create whether to create the drive on a disk that is empty
+     * @throws DriveOpenRefused if the drive is not as required; an existing one is unchanged unless a step failed
      */
     public OpenResult open(SecretMemory key, long epoch, boolean create) throws IOException {
         if (isMapped()) {
@@ -88,21 +87,25 @@ public final class ProjectDrive {
         }
     }
 
-    /** Whether an agent has left it mapped. */
+    /** Returns whether an earlier agent process left the drive mapped. */
     public boolean isMapped() throws IOException {
         return cryptsetup.status(plan.mapping()).isPresent();
     }
 
     /**
-     * Looks at the header anew: another VM may have been given the drive.
+     * Reads the header again: another VM may have been given the drive.
      *
-     * @return its epoch; empty if it has none any more
+     * @return its epoch; empty if it no longer has one
      */
     public OptionalLong epoch() throws IOException {
         return volume.epoch();
     }
 
-    /** Unmounts and unmaps it. May be called again. @return who still had files of it open; it is out of their reach then */
+    /**
+     * Unmounts and unmaps the drive. May be called again.
+     *
+     * @return the processes that still had files of it open, which they can no longer reach
+     */
     public List<MountHolder> close() throws IOException {
         List<MountHolder> holders = List.of();
         if (isOurs()) {
@@ -126,7 +129,7 @@ public final class ProjectDrive {
                     "-E",
                     "lazy_itable_init=1,lazy_journal_init=1,nodiscard",
                     plan.mapping().path().toString());
-            // Last: without it the drive is none yet.
+            // Written last: a drive without an epoch is unfinished.
             made.tokens().raiseEpoch(epoch);
         }
         return new OpenResult(0, true);
@@ -143,8 +146,9 @@ public final class ProjectDrive {
     }
 
     /**
-     * Mends the file system as a user that has this device alone, without capabilities: it is a large program that reads what
-     * somebody with the key could have written. What the kernel is then given to mount is compared with what is made.
+     * Repairs the file system as a user that can access only this device and has no capabilities: e2fsck is a large
+     * program that reads data which a holder of the key could have written. The superblock is then compared with what
+     * is created, before the kernel mounts it.
      */
     private void check() throws IOException {
         Path device = plan.mapping().path();
@@ -168,7 +172,7 @@ public final class ProjectDrive {
         ByteBuffer head = ByteBuffer.allocate(Ext4Superblock.LENGTH);
         try (FileChannel channel = FileChannel.open(device, StandardOpenOption.READ)) {
             while (head.hasRemaining() && channel.read(head, Ext4Superblock.AT + head.position()) > 0) {
-                // until full or at the end
+                // reads until the buffer is full or the device ends
             }
         }
         Optional<String> difference = Ext4Superblock.difference(head.array());

@@ -21,8 +21,8 @@ import org.cloister.slurm.SlurmCommand;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * The {@code job_submit.lua} in force. An invalid one stops slurmctld when it starts, and one that fails lets every job
- * through; so none is laid that did not pass staged calls in Lua itself. Used by one thread.
+ * The {@code job_submit.lua} in force. An invalid script stops slurmctld at its start, and a failing one accepts every
+ * job; so only a script that passed staged calls in Lua is installed. Used by one thread.
  */
 public final class JobSubmitPlugin {
     private static final String DATA = "local data = nil -- agent-vm's installation puts its data into this line\n";
@@ -36,8 +36,8 @@ public final class JobSubmitPlugin {
     private final SlurmCommand lua = new SlurmCommand(Optional.empty(), Optional.empty(), CHECK_LIMIT);
 
     /**
-     * @param source the script as it is packaged, without data
-     * @param installed beside slurm.conf, where slurmctld looks for it
+     * @param source the packaged script, without data
+     * @param installed path beside slurm.conf, where slurmctld looks for it
      * @param slurm commands of the Local Slurm, run as root
      */
     public JobSubmitPlugin(Path source, Path installed, SlurmCommand slurm, InstantSource clock) {
@@ -48,9 +48,9 @@ public final class JobSubmitPlugin {
     }
 
     /**
-     * Puts it where slurmctld will find it when it starts.
+     * Installs the script for the next start of slurmctld.
      *
-     * @throws SubmitPluginRefused if it did not pass; what was there before still is
+     * @throws SubmitPluginRefused if it did not pass; the earlier script remains
      */
     public void deploy(SubmitPluginData data) throws IOException {
         Script script = script(data);
@@ -59,10 +59,10 @@ public final class JobSubmitPlugin {
     }
 
     /**
-     * Lays it and has the running slurmctld take it.
+     * Installs the script and makes the running slurmctld load it.
      *
-     * @throws SubmitPluginRefused if it did not pass or slurmctld did not take it; what was there before is there again
-     * @throws SlurmUnavailableException if slurmctld did not say; what was there before is there again
+     * @throws SubmitPluginRefused if it did not pass or slurmctld did not load it; the earlier script is restored
+     * @throws SlurmUnavailableException if slurmctld did not respond; the earlier script is restored
      */
     public void install(SubmitPluginData data) throws IOException {
         Optional<String> before = Files.exists(installed) ? Optional.of(Files.readString(installed)) : Optional.empty();
@@ -79,14 +79,14 @@ public final class JobSubmitPlugin {
     }
 
     /**
-     * Asks the running slurmctld which plugin it has: root's jobs are always refused, in a sentence with its mark.
-     * Nothing comes of it where there is none, for the job is a test only.
+     * Asks the running slurmctld which plugin it has: root's jobs are always refused, with a message that has the
+     * plugin's mark. Without a plugin the job has no effect, since it is only a test.
      *
-     * @throws SubmitPluginRefused if it has another one or none
+     * @throws SubmitPluginRefused if slurmctld has another plugin or none
      */
     public void verify(SubmitPluginData data) throws IOException {
         String mark = script(data).mark();
-        // sbatch would try for some 20 s.
+        // sbatch would retry for about 20 s.
         requireController(mark);
         SlurmCommand.Output answer = slurm.run("sbatch", List.of("--test-only", "--chdir=/", "--wrap=true"), "");
         if (answer.exit() != 0 && answer.err().contains("(plugin " + mark + ")")) {
@@ -124,7 +124,7 @@ public final class JobSubmitPlugin {
                         + packaged.substring(at + DATA.length()));
     }
 
-    /** Of the data and of the script that goes with it, so that either's change is seen. */
+    /** Computes the mark from the data and the script, so that a change of either is detected. */
     private static String mark(SubmitPluginData data, String packaged) {
         byte[] all = (packaged + data.lua("")).getBytes(StandardCharsets.UTF_8);
         try {
@@ -154,7 +154,10 @@ public final class JobSubmitPlugin {
         }
     }
 
-    /** Whole at once, and a second later than what was there: slurmctld reads it again when its time is a later second. */
+    /**
+     * Replaces the file atomically, with a time at least one second later: slurmctld reloads it only if its time is a
+     * later second.
+     */
     private void write(String script) throws IOException {
         long seconds = clock.instant().getEpochSecond();
         if (Files.exists(installed)) {

@@ -9,17 +9,17 @@ import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.vm.controller.config.HostShape;
 
 /**
- * What the plugin knows of the project and the site.
+ * Data of the submit plugin about the project and the site.
  *
  * @param release of this data, greater with each change; {@link JobSubmitPlugin} asks slurmctld which one it runs
- * @param notifyFile the file that is written to at each submission; absolute
- * @param features that users may name, by their places in the approval's list
- * @param shapes that the site has; at least one
- * @param memoryPerCpuMib of a job that says no memory, as slurm.conf's DefMemPerCPU
+ * @param notifyFile file that is written to at each submission; absolute
+ * @param features that users may name, by their positions in the approval's list
+ * @param shapes of the site's hosts; at least one
+ * @param memoryPerCpuMib of a job that requests no memory, as slurm.conf's DefMemPerCPU
  */
 public record SubmitPluginData(
         int release, Path notifyFile, List<String> features, List<HostShape> shapes, long memoryPerCpuMib) {
-    /** More would be work inside slurmctld at each submission. */
+    /** Limits the work inside slurmctld at each submission. */
     public static final int MAX_SHAPES = 64;
 
     private static final Pattern BELL = Pattern.compile("/[A-Za-z0-9_./-]{1,200}");
@@ -54,9 +54,9 @@ public record SubmitPluginData(
     }
 
     /**
-     * A Lua table on one line.
+     * Returns a Lua table on one line.
      *
-     * @param mark that the plugin names itself by
+     * @param mark by which the plugin identifies itself
      */
     String lua(String mark) {
         return "{mark = \"%s\", bell = \"%s\", features = {%s}, shapes = {%s}, memory_per_cpu = %d}"

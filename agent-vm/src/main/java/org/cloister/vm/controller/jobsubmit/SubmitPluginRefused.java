@@ -3,11 +3,11 @@ package org.cloister.vm.controller.jobsubmit;
 import java.io.IOException;
 import org.cloister.slurm.LogText;
 
-/** A plugin that is not installed, or not any more: what was before it is in force. */
+/** The submit plugin was not installed, or was removed again: the earlier one is in force. */
 public final class SubmitPluginRefused extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** @param message what was wrong with it, both values and what to do; up to 400 printable characters */
+    /** @param message what was wrong, both values and what to do; up to 400 printable characters */
     public SubmitPluginRefused(String message) {
         super(LogText.printable(message));
     }

@@ -5,7 +5,7 @@ import org.cloister.vm.system.users.PasswdFiles;
 import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.system.users.ProjectMembers;
 
-/** Makes members users of this VM and of the Local Slurm. */
+/** Creates members' accounts in this VM and in the Local Slurm. */
 public final class MemberAccounts {
     private static final String SOFTWARE = "software";
 
@@ -20,10 +20,11 @@ public final class MemberAccounts {
     }
 
     /**
-     * Associations come last: slurmctld asks for a member's uid when it hears of one. Who left loses the name alone; files, and
-     * what was accounted, stay. May be called again, after whatever happened to the last call.
+     * Creates what is missing for all members. Associations come last: slurmctld looks up a member's UID when it learns
+     * of one. A member who left loses only the name; files and accounting records remain. May be called again, however
+     * the last call ended.
      *
-     * @throws IOException if slurmdbd does not answer, or something stands in a member's place
+     * @throws IOException if slurmdbd does not respond, or something else is in a member's place
      */
     public void create(ProjectMembers members) throws IOException {
         homes.createSharedFolder(SOFTWARE);

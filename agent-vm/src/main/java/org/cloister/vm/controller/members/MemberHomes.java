@@ -17,8 +17,9 @@ import java.util.Set;
 import org.cloister.vm.system.users.ProjectMember;
 
 /**
- * Members' homes on the project's storage. Nobody but we may write to the folder of homes or to the one above it, so that
- * no link can be put where we make or change something; what is there already and not as it should be is left alone.
+ * Members' homes on the project's storage. Only agent-vm may write to the folder of homes and to its parent, so that no
+ * link can be placed where it creates or changes something. Anything that exists and is not as required is left
+ * unchanged.
  */
 public final class MemberHomes {
     private static final String OPEN = "rwxr-xr-x";
@@ -26,7 +27,7 @@ public final class MemberHomes {
     private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(CLOSED));
 
-    /** A link is what it is, and no folder. */
+    /** A link counts as itself, not as a folder. */
     private record Found(int owner, int mode, boolean folder) {
         static Found at(Path path) throws IOException {
             Map<String, Object> found =
@@ -41,8 +42,8 @@ public final class MemberHomes {
     private final int us;
 
     /**
-     * @param folder of all homes; made if it is not there, in one that is
-     * @param us our own uid: 0 but in tests
+     * @param folder of all homes; created if absent, in an existing folder
+     * @param us own UID: 0 except in tests
      */
     public MemberHomes(Path folder, int us) {
         this.folder = folder;
@@ -50,10 +51,10 @@ public final class MemberHomes {
     }
 
     /**
-     * Makes a folder beside that of the homes, for what all jobs read, such as software. One that is there already is its
-     * administrators' to write to as they like.
+     * Creates a folder beside that of the homes, for data that all jobs read, such as software. The administrators of
+     * an existing one may change it as they like.
      *
-     * @throws IOException if it is no folder, or others may write to the one above it
+     * @throws IOException if it is not a folder, or others may write to its parent
      */
     public void createSharedFolder(String name) throws IOException {
         Path above = above();
@@ -70,9 +71,9 @@ public final class MemberHomes {
     }
 
     /**
-     * Makes the home with mode 0700, or finds it; its mode is its owner's to change then.
+     * Creates the home with mode 0700, or finds it; the owner may change the mode of an existing one.
      *
-     * @throws IOException if another one owns it, it is no folder, or others may write to a folder above it
+     * @throws IOException if it has another owner, is not a folder, or others may write to a folder above it
      */
     public void createHome(ProjectMember member) throws IOException {
         requireOurs(above());
@@ -80,14 +81,14 @@ public final class MemberHomes {
             Files.createDirectory(folder);
             setMode(folder, OPEN);
         } catch (FileAlreadyExistsException e) {
-            // As it should be; looked at next.
+            // Checked next.
         }
         requireOurs(folder);
         Path home = folder.resolve(member.login());
         try {
             Files.createDirectory(home, PRIVATE);
         } catch (FileAlreadyExistsException e) {
-            // Perhaps half made: without its owner yet.
+            // It may be incomplete, without its owner yet.
         }
         give(home, member);
     }

@@ -13,18 +13,18 @@ import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.system.users.ProjectMembers;
 
 /**
- * What slurmdbd has to know before a member may submit: the cluster, its one account of the same name, and each member in
- * it. What is there stays as it is, with the limits that an administrator gave it.
+ * Adds the records to slurmdbd that a member needs to submit jobs: the cluster, its one account of the same name, and
+ * each member in it. Existing entries are not changed and keep the limits that an administrator set.
  */
 public final class SlurmAssociations {
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_-]{0,39}");
-    /** What one command line takes with room to spare. */
+    /** Fits into one command line with a wide margin. */
     private static final int AT_ONCE = 200;
 
     private final SlurmCommand slurm;
     private final String cluster;
 
-    /** @throws IllegalArgumentException if the name is none that sacctmgr takes as one word */
+    /** @throws IllegalArgumentException if sacctmgr would not accept the name as one word */
     public SlurmAssociations(SlurmCommand slurm, String cluster) {
         if (!NAME.matcher(cluster).matches()) {
             throw new IllegalArgumentException("cluster: want " + NAME + ", have \"" + cluster + "\"");
@@ -34,8 +34,8 @@ public final class SlurmAssociations {
     }
 
     /**
-     * Adds what is missing. May be called again, after whatever happened to the last call. Members have to have their names
-     * before: slurmctld asks for the number of a user when it hears of one and when it starts, and else once an hour.
+     * Adds what is missing. May be called again, however the last call ended. Members must have their names before:
+     * slurmctld looks up a user's number when it learns of one and when it starts, and otherwise once an hour.
      */
     public void add(ProjectMembers members) throws IOException {
         if (!lines("list", "cluster", "format=cluster").contains(cluster)) {
@@ -70,7 +70,7 @@ public final class SlurmAssociations {
         arguments.addAll(List.of(options));
         SlurmCommand.Output output = slurm.run("sacctmgr", arguments, "");
         String said = output.out() + output.err();
-        // Another one added it in between.
+        // It was added by another process in between.
         if (output.exit() != 0 && !said.contains("Nothing new added") && !said.contains("already exists")) {
             throw new SlurmRefusedException("sacctmgr add " + what + " " + name + ": " + output.complaint());
         }

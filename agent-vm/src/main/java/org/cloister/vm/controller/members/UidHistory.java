@@ -13,10 +13,10 @@ import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.system.users.ProjectMembers;
 
 /**
- * Whose each uid is or was, on one drive. Files of a member who left stay, and belong to a number: whoever else got it would
- * have them.
+ * Present and past owners of the UIDs on one drive. The files of a member who left remain and belong to a number:
+ * another person with that number would own them.
  *
- * @param logins by uid
+ * @param logins by UID
  */
 public record UidHistory(SortedMap<Integer, String> logins) {
     private static final Pattern LINE = Pattern.compile("([1-9][0-9]{3,4}) (" + LoginRules.FORM + ")");
@@ -29,7 +29,11 @@ public record UidHistory(SortedMap<Integer, String> logins) {
         return new UidHistory(new TreeMap<>());
     }
 
-    /** @param file that a problem names */
+    /**
+     * Parses {@link #text}.
+     *
+     * @param file named in error messages
+     */
     public static UidHistory parse(Path file, String text) throws IOException {
         SortedMap<Integer, String> logins = new TreeMap<>();
         int number = 0;
@@ -45,7 +49,7 @@ public record UidHistory(SortedMap<Integer, String> logins) {
         return new UidHistory(logins);
     }
 
-    /** A line for each, as {@link #parse} reads it. */
+    /** Returns one line per UID, as {@link #parse} reads it. */
     public String text() {
         StringBuilder text = new StringBuilder();
         logins.forEach(
@@ -53,7 +57,7 @@ public record UidHistory(SortedMap<Integer, String> logins) {
         return text.toString();
     }
 
-    /** Of members who would get another's uid, or have another one than before. */
+    /** Returns the members who would get another person's UID, or have a different one than before. */
     public List<String> problems(ProjectMembers members) {
         List<String> problems = new ArrayList<>();
         for (ProjectMember member : members.list()) {
@@ -71,7 +75,7 @@ public record UidHistory(SortedMap<Integer, String> logins) {
         return problems;
     }
 
-    /** These and the members'. */
+    /** Returns these owners and the members. */
     public UidHistory with(ProjectMembers members) {
         SortedMap<Integer, String> all = new TreeMap<>(logins);
         members.list().forEach(member -> all.put(member.uid(), member.login()));

@@ -14,17 +14,20 @@ import org.cloister.vm.system.tunnel.ProjectTunnels;
 import org.cloister.vm.system.tunnel.TunnelPeer;
 import org.jspecify.annotations.Nullable;
 
-/** The controlling VM's own guard, tunnels and exports. A way in is opened from within: storage, tunnel, guard. */
+/**
+ * Grants access by the controlling VM's own peer filter, tunnels and exports. Access is opened from the inside
+ * outwards: storage, tunnel, filter.
+ */
 public final class SystemWorkerAccess implements WorkerAccess {
     private final ProjectInterface uplink;
     private final ProjectTunnels tunnels;
     private final NfsExports exports;
-    /** By their addresses, each of one machine at a time. */
+    /** Admitted workers by address; each address belongs to one machine at a time. */
     private final Map<TunnelAddress, String> admitted = new TreeMap<>();
 
     private NetworkPlan plan;
 
-    /** @param plan as the uplink is now, without workers */
+    /** @param plan of the network interface now, without workers */
     public SystemWorkerAccess(ProjectInterface uplink, ProjectTunnels tunnels, NfsExports exports, NetworkPlan plan) {
         this.uplink = uplink;
         this.tunnels = tunnels;
@@ -64,7 +67,7 @@ public final class SystemWorkerAccess implements WorkerAccess {
         failure = attempt(() -> tunnels.remove(worker.name()), failure);
         failure = attempt(() -> exports.remove(export), failure);
         if (failure != null) {
-            // Known still, so that it can be tried again and nobody else gets the address.
+            // Kept, so that it can be retried and no other worker gets the address.
             admitted.put(worker.address(), worker.name());
             throw failure;
         }

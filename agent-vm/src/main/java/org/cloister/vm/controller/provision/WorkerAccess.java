@@ -4,17 +4,18 @@ import java.io.IOException;
 import org.cloister.vm.controller.storage.NfsExport;
 import org.cloister.vm.system.tunnel.TunnelPeer;
 
-/** Who may come to this VM, and what each may do with its storage. Calls may block. */
+/** Grants workers access to this VM and its storage. Calls may block. */
 public interface WorkerAccess {
     /**
-     * Packets of that machine, in a tunnel of its own, and what the export says. Once more changes nothing.
+     * Permits the machine's packets, in a tunnel of its own, and what the export permits. A repeated call changes
+     * nothing.
      *
-     * @throws IOException if a step failed; those before it are taken back
+     * @throws IOException if a step failed; the steps before it are undone
      */
     void grant(TunnelPeer worker, NfsExport export) throws IOException;
 
     /**
-     * Nothing of it any more. May be called again, and for one that was never admitted.
+     * Revokes all access. May be called again, and for a machine that was never admitted.
      *
      * @throws IOException with the first step that failed; all were tried
      */

@@ -53,12 +53,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives workers what the project has for them. A worker's storage is its job user's: the export makes every request that
- * user's, whatever the worker says. Not for several threads.
+ * Provides workers with network access, storage and hand-over documents. A worker's storage access is that of its job's
+ * user: the export maps every request to that user, regardless of the user in the request. Not thread-safe.
  */
 public final class WorkerProvisioner implements Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerProvisioner.class);
-    /** Before the point in a SubjectPublicKeyInfo of P-384. */
+    /** Length of what precedes the point in a SubjectPublicKeyInfo of P-384. */
     private static final int SPKI_HEAD = 23;
 
     private static final int MAC_BYTES = 6;
@@ -71,20 +71,20 @@ public final class WorkerProvisioner implements Provisioner {
     private final KeySealing sealing;
     private final InstantSource clock;
     private final Map<String, Set<GrantedAccess>> visits = new HashMap<>();
-    /** Whose visits could not all be dismissed. */
+    /** Tickets whose access could not be revoked completely. */
     private final Set<String> leaving = new HashSet<>();
 
     private record GrantedAccess(TunnelPeer machine, NfsExport export) {}
 
     /**
-     * What every worker of the project is told alike.
+     * Settings that all workers of the project get alike.
      *
-     * @param station the controlling VM's own
+     * @param station the controlling VM's network configuration
      * @param cluster the Local Slurm's name
      * @param port of slurmctld
-     * @param policy SHA-384 of the owners' in force
-     * @param homes the folder of all homes, as in the controlling VM
-     * @param mounts of the project's storage; {@code export} as the one root of the export has it
+     * @param policy SHA-384 of the owners' policy in force
+     * @param homes folder of all homes, as in the controlling VM
+     * @param mounts of the project's storage; {@code export} is a path below the one exported root
      */
     public record Settings(
             CertificateName controller,
@@ -101,19 +101,21 @@ public final class WorkerProvisioner implements Provisioner {
         }
     }
 
-    /** Whose job a ticket is for. */
+    /** Returns the UID of the user whose job a ticket is for. */
     @FunctionalInterface
     public interface TicketOwners {
         OptionalInt uidOf(String ticket);
     }
 
     /**
+     * Seals the munge key to workers.
+     *
      * @param hpke of this process
-     * @param mungeKey stays its owner's
+     * @param mungeKey closed by its owner
      */
     public record KeySealing(Hpke hpke, SecretMemory mungeKey) {}
 
-    /** @param members as they are when a worker comes */
+    /** @param members returns the members at the time a worker connects */
     public WorkerProvisioner(
             Settings terms,
             WorkerAccess access,
@@ -165,7 +167,7 @@ public final class WorkerProvisioner implements Provisioner {
         return readmission;
     }
 
-    /** Noted first, so that whatever is made is undone. */
+    /** Recorded first, so that whatever is created is undone. */
     private void admit(String ticket, GrantedAccess visit) throws IOException {
         visits.computeIfAbsent(ticket, id -> new LinkedHashSet<>()).add(visit);
         access.grant(visit.machine, visit.export);
@@ -190,7 +192,11 @@ public final class WorkerProvisioner implements Provisioner {
         }
     }
 
-    /** Tries again what {@link #revokeAccess} could not do. @return whether nothing is left of it */
+    /**
+     * Retries what {@link #revokeAccess} could not do.
+     *
+     * @return whether nothing remains
+     */
     public boolean retryRevocations() {
         List.copyOf(leaving).forEach(this::revokeAccess);
         return leaving.isEmpty();
@@ -255,7 +261,7 @@ public final class WorkerProvisioner implements Provisioner {
                 new NfsExport(address, uid, gid, false));
     }
 
-    /** As hosts make it: the MAC follows from the address. */
+    /** Returns the network configuration as hosts compute it: the MAC address follows from the IP address. */
     private VmNetworkConfig station(ProjectAddress address) {
         byte[] mac = ByteBuffer.allocate(MAC_BYTES)
                 .put(MAC_HEAD)

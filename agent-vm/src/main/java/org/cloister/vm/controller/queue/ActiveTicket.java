@@ -6,31 +6,31 @@ import java.util.Map;
 import java.util.OptionalLong;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
-/** A ticket of the ledger and what this process alone knows of it. Its times are {@link ClockReading#elapsedMs}. */
+/** A ticket of the journal, with state that only this process has. Its times are {@link ClockReading#elapsedMs}. */
 final class ActiveTicket {
     JobTicket entry;
     final WorkerReports reports = new WorkerReports();
     final long requestedMs;
-    /** Means nothing while it is open. */
+    /** Undefined while the ticket is open. */
     long closedMs;
-    /** Looks in a row in which Slurm did not have its job. */
+    /** Consecutive polls in which Slurm did not have the ticket's job. */
     int missedPolls;
-    /** When the first of these was. Means nothing if there are none. */
+    /** Time of the first of these polls; undefined if there are none. */
     private long missedMs;
-    /** When it was placed or first seen so. */
+    /** Time when the job was assigned, or first seen so. */
     OptionalLong placedMs = OptionalLong.empty();
-    /** When its workers were last told, by this process, to release or withdraw it. */
+    /** Time when this process last asked the workers to release or withdraw the ticket. */
     private OptionalLong toldMs = OptionalLong.empty();
-    /** When all its nodes were first seen idle. */
+    /** Time when all its nodes were first seen idle. */
     private OptionalLong registeredMs = OptionalLong.empty();
-    /** Whether slurmctld has written down, for this process, that its job runs. */
+    /** True if slurmctld has saved, at this process's request, that the job runs. */
     boolean saved;
-    /** Whether its statement is made. */
+    /** True if the job's AdminComment is written, or was given up. */
     boolean commentWritten;
-    /** Whether that is to be, or was, when slurmctld had forgotten its job for good. */
+    /** True if the comment is to be written, or was written, after slurmctld had forgotten the job for good. */
     boolean commentFinal;
 
-    /** @param now what the ledger says of earlier times is put on this process's own clock, once */
+    /** @param now converts the journal's times to this process's own clock, once */
     ActiveTicket(JobTicket entry, ClockReading now) {
         this.entry = entry;
         this.requestedMs = now.elapsedAt(entry.requestedMs());
@@ -62,7 +62,7 @@ final class ActiveTicket {
         return toldMs.isPresent() && nowMs - toldMs.getAsLong() < lastMs;
     }
 
-    /** What the workers say, and what they leave out and can be seen from here. */
+    /** Returns the durations that the workers reported, and those that they omit and that can be observed here. */
     Map<WorkerPhase, Duration> phaseDurations() {
         Map<WorkerPhase, Duration> all = new EnumMap<>(WorkerPhase.class);
         if (reports.slots().isPresent()) {
@@ -73,7 +73,7 @@ final class ActiveTicket {
                     WorkerPhase.REGISTRATION,
                     Duration.ofMillis(Math.max(0, registeredMs.getAsLong() - reports.readyMs())));
         }
-        // What was written down before a restart is what was seen as it happened.
+        // Durations recorded before a restart were observed as they happened.
         all.putAll(entry.phaseDurations());
         all.putAll(reports.slowestPhases());
         return all;

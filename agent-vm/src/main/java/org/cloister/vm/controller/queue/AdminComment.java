@@ -19,16 +19,16 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
 /**
- * A job's AdminComment, in the one form in which our plugin and we write it: words, for sacctmgr makes backticks of quotation
- * marks. One value, one text.
+ * A job's AdminComment, in the one format in which the submit plugin and this queue write it: words, since sacctmgr
+ * turns quotation marks into backticks. Each value has exactly one text.
  *
- * @param features places in the approval's list, ascending
- * @param attempt the last one; none before the first
+ * @param features positions in the approval's list, ascending
+ * @param attempt the last one; empty before the first
  */
 record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
     static final int MAX_CHARS = 1024;
     static final int MAX_ATTEMPT = 999_999_999;
-    /** 31 years. */
+    /** Limit of a duration: 31 years. */
     static final Duration MOST = Duration.ofSeconds(999_999_999);
 
     private static final String PLACE = "(?:0|[1-9][0-9]?)";
@@ -42,10 +42,10 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
                     + ")?");
 
     /**
-     * A job's ticket.
+     * An attempt to run a job, with its ticket.
      *
      * @param number from 1
-     * @param seconds in whole milliseconds, of phases that it went through
+     * @param seconds durations of completed phases, in whole milliseconds
      */
     record Attempt(String ticket, int number, Map<WorkerPhase, Duration> seconds) {
         Attempt {
@@ -57,7 +57,12 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
         features = List.copyOf(features);
     }
 
-    /** @throws MalformedException if neither our plugin nor we wrote it: the job came another way */
+    /**
+     * Parses an AdminComment.
+     *
+     * @throws MalformedException if neither the submit plugin nor this queue wrote it: the job was submitted another
+     *     way
+     */
     static AdminComment parse(String text) throws MalformedException {
         if (text.length() > MAX_CHARS) {
             throw new MalformedException(
@@ -97,7 +102,7 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
         return seconds;
     }
 
-    /** Of a job's last ticket. What is out of a number's range is written as its nearest. */
+    /** Returns the comment for a job's last ticket. Numbers out of range are replaced by the nearest in range. */
     static AdminComment of(JobTicket entry) {
         Map<WorkerPhase, Duration> seconds = new EnumMap<>(WorkerPhase.class);
         entry.phaseDurations().forEach((phase, took) -> {

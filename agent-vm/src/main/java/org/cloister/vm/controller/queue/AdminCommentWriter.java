@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The last words on jobs, on their way into Slurm. They may wait for accounting for days, so nothing waits for them. Of
- * any thread; one at a time writes. Times are {@link ClockReading#elapsedMs}.
+ * Writes the final AdminComments of jobs into Slurm. They may wait for accounting for days, so nothing waits for them.
+ * Thread-safe; one thread at a time writes. Times are {@link ClockReading#elapsedMs}.
  */
 final class AdminCommentWriter {
     private static final Logger LOG = LoggerFactory.getLogger(AdminCommentWriter.class);
-    /** Accounting may learn of a job some time after slurmctld forgot it; later it never will. */
+    /** Accounting may learn of a job some time after slurmctld forgot it; after that many refusals it never will. */
     private static final int REFUSALS = 12;
 
     private static final long LOOK_MS = 1_000;
@@ -34,7 +34,7 @@ final class AdminCommentWriter {
         this.slurm = slurm;
     }
 
-    /** One that is on its way goes on as it is. */
+    /** Adds a comment; one that is already pending is kept as it is. */
     synchronized void add(String ticket, LocalSlurmJobId job, String text) {
         if (!done.contains(ticket)) {
             due.putIfAbsent(ticket, new Due(ticket, job, text, 0, 0, Long.MIN_VALUE));
@@ -42,15 +42,15 @@ final class AdminCommentWriter {
         }
     }
 
-    /** Tickets whose statement is made, or never will be; each once. */
+    /** Returns the tickets whose comment is written or was given up; each once. */
     synchronized List<String> drainDone() {
         List<String> all = List.copyOf(done);
         done.clear();
         return all;
     }
 
-    /** Until one is due, or for a moment; it may be for less. */
-    @SuppressWarnings("WaitNotInLoop") // who is woken for nothing looks, and waits again
+    /** Waits until a comment is due, or for a moment; may return earlier. */
+    @SuppressWarnings("WaitNotInLoop") // after a spurious wake-up the caller checks and waits again
     synchronized void awaitDue(long nowMs) throws InterruptedException {
         if (due(nowMs).isEmpty()) {
             wait(LOOK_MS);
@@ -62,7 +62,7 @@ final class AdminCommentWriter {
                 due.values().stream().filter(each -> each.notBeforeMs <= nowMs).toList());
     }
 
-    /** Tries each that is due, once. */
+    /** Tries each comment that is due, once. */
     void write(long nowMs) {
         for (Due each : due(nowMs)) {
             try {

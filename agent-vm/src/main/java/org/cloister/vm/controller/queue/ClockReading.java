@@ -1,14 +1,16 @@
 package org.cloister.vm.controller.queue;
 
 /**
- * The time on two clocks. Whatever is waited for is measured by the second: whoever sets the machine's clock, by an hour
- * even, undoes no placed job and delays none.
+ * The time on two clocks. All waiting times are measured by the second: a change of the machine's clock, even by an
+ * hour, neither undoes an assigned job nor delays one.
  *
- * @param wallMs since 1970, as the ledger and people have it
- * @param elapsedMs since no matter when, by a clock that nobody sets; of this process alone
+ * @param wallMs since 1970, as in the journal and for people
+ * @param elapsedMs since an arbitrary start, by a clock that cannot be set; for this process only
  */
 record ClockReading(long wallMs, long elapsedMs) {
-    /** When it was, on the clock that nobody sets, that the ledger's clock showed {@code thenMs}; at the latest now. */
+    /**
+     * Returns the elapsed time at which the journal's clock showed {@code thenMs}; at most the time of this reading.
+     */
     long elapsedAt(long thenMs) {
         return elapsedMs - Math.max(0, wallMs - thenMs);
     }

@@ -4,7 +4,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.vm.controller.slurm.LocalSlurmJob;
 import org.cloister.vm.controller.slurm.LocalSlurmJobState;
 
-/** What a job of Slurm would have a ticket ask for, by its demand and what our plugin wrote of it. */
+/** Plans the resource request for a job's ticket, from the job's requirements and the submit plugin's comment. */
 final class JobRequests {
     private final QueueSettings settings;
     private final RequestPlanner requests;
@@ -14,7 +14,7 @@ final class JobRequests {
         this.requests = new RequestPlanner(settings);
     }
 
-    /** A job without the plugin's words did not come through it, and gets nothing. */
+    /** Returns the request for a job. A job without the plugin's comment did not pass the plugin, and is refused. */
     RequestPlanner.Result requestFor(LocalSlurmJob job) {
         try {
             return requests.plan(
@@ -26,8 +26,8 @@ final class JobRequests {
     }
 
     /**
-     * As {@link #requestFor}; a heterogeneous job, whose components get their tickets together, has to fit the quota as
-     * a whole.
+     * Returns the request as {@link #requestFor}. A heterogeneous job, whose components get their tickets together,
+     * must fit the quota as a whole.
      */
     RequestPlanner.Result requestFor(LocalSlurmJob job, LocalSlurmSnapshot view) {
         int components = view.pendingComponents().getOrDefault(job.hetJobId(), 0);
@@ -38,12 +38,12 @@ final class JobRequests {
         return requestFor(job);
     }
 
-    /** Empty if there is nothing against it. */
+    /** Returns why a job gets no ticket; empty if it may get one. */
     String refusalFor(LocalSlurmJob job, LocalSlurmSnapshot view) {
         return job.state() == LocalSlurmJobState.PENDING ? requestFor(job, view).refusal() : "";
     }
 
-    /** The number of a job's first ticket that this ledger has: one higher than what its comment says. */
+    /** Returns the number of the first ticket that this journal has of a job: one higher than in the job's comment. */
     static int firstAttempt(LocalSlurmJob job) {
         try {
             return AdminComment.parse(job.adminComment().orElse(""))

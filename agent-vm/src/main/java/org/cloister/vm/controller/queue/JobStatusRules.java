@@ -11,7 +11,10 @@ import org.cloister.vm.controller.status.JobStatus;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
-/** What a job's owner is told of it: in which phase it is, and who is to act. Its texts change only when something does. */
+/**
+ * Determines the status of a job for its owner: its phase, and who acts next. The texts change only when something
+ * does.
+ */
 final class JobStatusRules {
     private final QueueSettings settings;
     private final BooleanSupplier door;
@@ -23,10 +26,12 @@ final class JobStatusRules {
     }
 
     /**
+     * Returns a job's status.
+     *
      * @param last the job's last ticket
-     * @param whyNot why it gets none as it is; empty if it may
-     * @param quota whether the quota alone keeps it from one
-     * @return empty of a job of which there is nothing to tell
+     * @param whyNot why it gets no ticket as it is; empty if it may
+     * @param quota whether only the quota prevents a ticket
+     * @return empty if there is nothing to report
      */
     Optional<JobStatus> statusOf(LocalSlurmJob job, Optional<ActiveTicket> last, String whyNot, boolean quota) {
         if (job.state() == LocalSlurmJobState.RUNNING) {
@@ -98,7 +103,7 @@ final class JobStatusRules {
                 subject + "want " + nodes + " nodes ready, have " + ticket.reports.readySlots());
     }
 
-    /** A ticket cannot be made longer: the limit that Slurm now has is not the one that holds. */
+    /** Reports a raised time limit: a ticket cannot be extended, so the limit in Slurm is not the one that applies. */
     private static Optional<JobStatus> tooLong(LocalSlurmJob job, JobTicket entry) {
         int minutes = entry.request().minutes();
         return job.requirements()

@@ -12,20 +12,20 @@ import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
 /**
- * What the ledger holds of one ticket: one attempt of one job.
+ * The journal's record of one ticket: one attempt of one job.
  *
- * @param uid of the job's owner, whose the nodes are and nobody else's
- * @param hetJobId of a heterogeneous job's component, the first component's number; 0 otherwise
- * @param restarts how often the job had been requeued when the ticket was asked for
+ * @param uid of the job's owner, to whom alone the nodes belong
+ * @param hetJobId number of the first component, for a heterogeneous job's component; 0 otherwise
+ * @param restarts how often the job had been requeued when the ticket was requested
  * @param attempt counts a job's tickets from 1
- * @param failures tickets in a row that failed, this one included once it has
- * @param requirements as it stood when the ticket was asked for
- * @param requestedMs since 1970, as is {@code closedMs}, which is 0 while the ticket is open: they outlive this
- *     process, and nothing is decided by them but how long a job that failed still waits after a restart
+ * @param failures number of consecutive failed tickets, including this one once it has failed
+ * @param requirements of the job when the ticket was requested
+ * @param requestedMs since 1970, as is {@code closedMs}, which is 0 while the ticket is open: both outlive this
+ *     process; they only decide how long a failed job still waits after a restart
  * @param started whether its job was seen running on it
- * @param held whether its job was seen held after the last attempt that it has
+ * @param held whether its job was seen held after its last permitted attempt
  * @param endReason why it failed, if it did
- * @param phaseDurations of the phases that it went through, the slowest slot's
+ * @param phaseDurations of completed phases, of the slowest slot
  */
 record JobTicket(
         String ticket,
@@ -44,15 +44,15 @@ record JobTicket(
         boolean held,
         Optional<EndReason> endReason,
         Map<WorkerPhase, Duration> phaseDurations) {
-    /** How far a ticket is. It never goes back. */
+    /** Stage of a ticket. It only advances. */
     enum Stage {
-        /** Wanted. */
+        /** The ticket is needed. */
         OPEN,
-        /** Its job has run, or began to. */
+        /** The job has run, or started to. */
         RELEASED,
-        /** Its job does not want it. */
+        /** The job does not need it. */
         WITHDRAWN,
-        /** Nothing is left of it, in Slurm or with the workers. */
+        /** No part of it remains, in Slurm or with the workers. */
         GONE
     }
 
@@ -116,7 +116,7 @@ record JobTicket(
                 phaseDurations);
     }
 
-    /** A start makes earlier failures past. */
+    /** A start resets the count of failures. */
     JobTicket markStarted() {
         return new JobTicket(
                 ticket,
@@ -157,7 +157,7 @@ record JobTicket(
                 phaseDurations);
     }
 
-    /** Its job was released by who may: what failed before does not count. */
+    /** Resets the failures of a job that an authorized user has released. */
     JobTicket clearFailures() {
         return new JobTicket(
                 ticket,

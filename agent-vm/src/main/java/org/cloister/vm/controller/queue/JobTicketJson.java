@@ -19,7 +19,7 @@ import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
-/** An {@link JobTicket} as the ledger writes it. */
+/** Writes a {@link JobTicket} as JSON for the journal, and reads it. */
 final class JobTicketJson {
     private static final Pattern JOB = Pattern.compile("[0-9_+]{1,20}");
     private static final Pattern WORD = Pattern.compile("[A-Z_]{1,20}");

@@ -13,7 +13,7 @@ import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 import org.cloister.vm.controller.slurm.LocalSlurmJobState;
 import org.cloister.vm.controller.slurm.LocalSlurmNode;
 
-/** What one look at Slurm saw. */
+/** Snapshot of Slurm's jobs and nodes. */
 final class LocalSlurmSnapshot {
     private final Map<LocalSlurmJobId, LocalSlurmJob> jobs = new LinkedHashMap<>();
     private final Map<String, Map<String, LocalSlurmNode>> nodes = new HashMap<>();
@@ -37,7 +37,7 @@ final class LocalSlurmSnapshot {
         return Optional.ofNullable(jobs.get(id));
     }
 
-    /** In the order in which Slurm would start them. */
+    /** Returns the pending jobs in the order in which Slurm would start them. */
     List<LocalSlurmJob> pendingJobs() {
         return jobs.values().stream()
                 .filter(job -> job.state() == LocalSlurmJobState.PENDING)
@@ -48,7 +48,7 @@ final class LocalSlurmSnapshot {
         return jobs.values();
     }
 
-    /** By name. */
+    /** Returns a ticket's nodes by name. */
     Map<String, LocalSlurmNode> nodesOf(String ticket) {
         return nodes.getOrDefault(LocalSlurm.feature(ticket), Map.of());
     }
@@ -59,7 +59,7 @@ final class LocalSlurmSnapshot {
         return all;
     }
 
-    /** Of heterogeneous jobs, by their numbers. */
+    /** Returns the number of pending components of heterogeneous jobs, by job number. */
     Map<Long, Integer> pendingComponents() {
         return waitingComponents;
     }

@@ -8,19 +8,20 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.cloister.vm.controller.slurm.LocalSlurmNode;
 
-/** How long nodes have been without a job and have taken none, as far as this process saw. */
+/** Measures for how long nodes have had no job and accepted none, as this process observed. */
 final class NodeCooldown {
     /**
-     * slurmctld writes down at most every 6 s who has which node. One that was killed before it wrote down a job's end, and after
-     * the job's nodes were removed, finds the job on nodes that it does not have: 22.05.8 requeues it and has it COMPLETING for good,
-     * whatever is done. It also dies of the removal of a node 0.1 s after the end of a heterogeneous job on it, in its
-     * backfill scheduler; after 4 s it did not.
+     * Minimum time before a node is deleted. slurmctld saves at most every 6 s which job has which node. If it is
+     * killed before it saved a job's end and after the job's nodes were deleted, it finds the job on nodes that do not
+     * exist: 22.05.8 requeues the job, which then stays COMPLETING permanently, regardless of any command. In its
+     * backfill scheduler it also crashes if a node is deleted 0.1 s after the end of a heterogeneous job on it; 4 s
+     * after, it did not.
      */
     static final Duration MIN_TIME = Duration.ofSeconds(10);
 
     private final Map<String, Long> sinceMs = new HashMap<>();
 
-    /** @param nodes all that there are */
+    /** @param nodes all existing nodes */
     void update(Collection<LocalSlurmNode> nodes, long nowMs) {
         Set<String> out = nodes.stream()
                 .filter(node -> node.state() == LocalSlurmNode.State.UNAVAILABLE)

@@ -8,15 +8,18 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.cloister.vm.controller.slurm.LocalSlurmNode;
 
-/** How nodes leave Slurm. What is refused, or goes half the way, is decided again at the next look, until they are gone. */
+/**
+ * Decides how nodes are removed from Slurm. A step that is refused or incomplete is decided again after the next poll,
+ * until the nodes are gone.
+ */
 final class NodeRemoval {
     private NodeRemoval() {}
 
     /**
-     * Of a closed ticket's nodes.
+     * Returns the actions for a closed ticket's nodes.
      *
-     * @param vanished whether their VMs have gone
-     * @param rested of a node, whether its rest is over
+     * @param vanished whether their VMs are gone
+     * @param rested whether a node's cooldown is over
      */
     static List<SlurmAction> actionsFor(
             Collection<LocalSlurmNode> nodes, boolean vanished, Predicate<LocalSlurmNode> rested) {
@@ -39,7 +42,9 @@ final class NodeRemoval {
         return node.state() == LocalSlurmNode.State.IDLE || node.state() == LocalSlurmNode.State.BUSY;
     }
 
-    /** Nodes of no ticket: nobody knows whose they were. One that a job still has is left to it. */
+    /**
+     * Returns the actions for nodes without a ticket, whose origin is unknown. A node that still has a job keeps it.
+     */
     static List<SlurmAction> orphanActions(
             Collection<LocalSlurmNode> nodes, Set<String> features, Predicate<LocalSlurmNode> rested) {
         return nodes.stream()

@@ -17,7 +17,10 @@ import org.cloister.vm.controller.tickets.WorkerAllocator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Jobs that wait without a ticket: some get one, some are held, some are taken off a ticket that is none any more. */
+/**
+ * Decides on pending jobs without an open ticket: requests tickets for some, holds some, and releases some from an
+ * expired ticket.
+ */
 final class PendingJobs {
     private static final Logger LOG = LoggerFactory.getLogger(PendingJobs.class);
 
@@ -29,9 +32,9 @@ final class PendingJobs {
     private final SecureRandom random;
 
     /**
-     * What came of a round.
+     * Result of one scheduling pass.
      *
-     * @param overQuota jobs that would have a ticket with a higher quota
+     * @param overQuota jobs that would get a ticket with a higher quota
      */
     record Outcome(List<SlurmAction> actions, Set<LocalSlurmJobId> overQuota) {}
 
@@ -72,7 +75,7 @@ final class PendingJobs {
                 steps.add(new SlurmAction.UnassignJob(
                         job.id(), last.map(each -> each.entry.requirements()).orElse(job.requirements())));
             } else if (SlurmJobReasons.doesNotFit(job)) {
-                // Any change has 22.05.8 give back the priority that it took, one to what is there already, too.
+                // Any change makes 22.05.8 restore the priority that it removed, even one that changes nothing.
                 steps.add(new SlurmAction.UnassignJob(job.id(), job.requirements()));
             } else if (SlurmJobReasons.waitsForNodes(job)) {
                 candidates.add(
@@ -91,7 +94,7 @@ final class PendingJobs {
         return last.isPresent() && last.get().entry.failures() >= settings.maxAttempts();
     }
 
-    /** A job that was held for its failures and is not any more was released by who may: it is tried again. */
+    /** Detects that a job that was held for its failures has been released by an authorized user: it is tried again. */
     private void watchHold(ActiveTicket ticket, LocalSlurmJob job) {
         if (ticket.entry.isOpen() || !isSpent(Optional.of(ticket))) {
             return;
@@ -103,7 +106,7 @@ final class PendingJobs {
         }
     }
 
-    /** A job that Slurm has held may be released before the next look. */
+    /** A job that Slurm has held may be released before the next poll. */
     void onActionDone(SlurmAction step) {
         if (step instanceof SlurmAction.HoldJob hold) {
             books.newest(hold.job())
@@ -118,12 +121,12 @@ final class PendingJobs {
                         >= QueueRetryDelay.delayMs(last.get().entry.failures());
     }
 
-    /** When a job may have its next ticket, since 1970, unless somebody sets the clock. */
+    /** Returns when a job may get its next ticket, in milliseconds since 1970, unless the clock is set in between. */
     static long nextAttemptMs(JobTicket last) {
         return last.closedMs() + QueueRetryDelay.delayMs(last.failures());
     }
 
-    /** By an array's number. */
+    /** Returns the number of busy tasks by array number. */
     private Map<Long, Integer> busyTasks(LocalSlurmSnapshot view) {
         Map<Long, Integer> busy = new HashMap<>();
         for (LocalSlurmJob job : view.jobs()) {

@@ -2,16 +2,22 @@ package org.cloister.vm.controller.queue;
 
 import java.time.Duration;
 
-/** When the queue is looked at next. Times are {@link System#nanoTime}'s. */
+/** Schedules the polls of the queue. Times are those of {@link System#nanoTime}. */
 final class PollSchedule {
     static final long IDLE_NS = Duration.ofSeconds(1).toNanos();
-    /** While something is about to happen in Slurm that rings no bell. */
+    /** Interval while a change is expected in Slurm that causes no notification. */
     static final long ACTIVE_NS = Duration.ofMillis(100).toNanos();
-    /** Our plugin rings just before its job is in the queue; slurmctld may be busy for longer. */
+    /**
+     * Delays of polls after a notification. The submit plugin notifies shortly before its job is in the queue;
+     * slurmctld may be busy for longer.
+     */
     static final long SETTLE_NS = Duration.ofMillis(200).toNanos();
 
     static final long LONG_SETTLE_NS = Duration.ofSeconds(1).toNanos();
-    /** Between looks at least, and as long as Slurm's answers to one take: slurmctld has others to answer. */
+    /**
+     * Minimum pause between polls. The pause is also at least as long as Slurm's responses to one poll took, since
+     * slurmctld has other clients.
+     */
     static final long MIN_PAUSE_NS = Duration.ofMillis(50).toNanos();
 
     private long beganNs;
@@ -22,7 +28,7 @@ final class PollSchedule {
     private boolean news;
     private boolean close;
 
-    /** @param nowNs the first look is due now */
+    /** @param nowNs the first poll is due at this time */
     PollSchedule(long nowNs) {
         this.beganNs = nowNs - IDLE_NS;
         this.endedNs = nowNs - IDLE_NS;
@@ -35,7 +41,7 @@ final class PollSchedule {
         rungNs = nowNs;
     }
 
-    /** The workers said something. */
+    /** Called after an event of a worker. */
     void onWorkerEvent() {
         news = true;
     }
@@ -47,8 +53,8 @@ final class PollSchedule {
     }
 
     /**
-     * @param tookNs Slurm's answers; what was decided and done after them is not among it
-     * @param something whether something is about to happen
+     * @param tookNs duration of Slurm's responses, without the decisions and actions after them
+     * @param something whether a change is expected soon
      */
     void onPollEnd(long nowNs, long tookNs, boolean something) {
         endedNs = nowNs;

@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns the Local Slurm's queue into tickets and the nodes that come into running jobs. What it must know after a crash is in
- * its ledger; one that was killed is started again and goes on.
+ * Requests tickets for the jobs of the Local Slurm's queue, and starts the jobs on the nodes of their tickets.
+ * Everything that it must know after a crash is in its journal; after a kill it is started again and continues.
  *
- * <p>A ticket lasts as long as its job's time limit was when it was asked for. A limit that is raised while the job waits means
- * another ticket. One that is raised while it runs (Slurm lets administrators alone do that) stays as Slurm has it, but
- * the nodes end with their ticket, and the job's status says so.
+ * <p>A ticket lasts as long as its job's time limit was when it was requested. If the limit is raised while the job is
+ * pending, another ticket is requested. If it is raised while the job runs (Slurm permits this to administrators only),
+ * Slurm keeps the new limit, but the nodes end with their ticket, and the job's status reports that.
  */
 public final class QueueController implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QueueController.class);
@@ -52,11 +52,12 @@ public final class QueueController implements AutoCloseable {
     private @Nullable QueueNotifier bell;
 
     /**
-     * @param workers is started by {@link #start} and by nobody else
-     * @param ledger stays the caller's to close, after this
-     * @param bell a file; made if it is not there, and watched
+     * @param workers started by {@link #start} only
+     * @param ledger closed by the caller, after this controller
+     * @param bell notify file, created if absent, and watched
      * @param door whether workers reach slurmctld
-     * @param broken hears, once, of what should not happen; nothing is done any more then, and the process is to end
+     * @param broken called once after an unexpected failure; the controller has stopped working, and the process must
+     *     end
      */
     public QueueController(
             QueueSettings settings,
@@ -99,7 +100,7 @@ public final class QueueController implements AutoCloseable {
         return thread;
     }
 
-    /** @throws IOException if the bell's file cannot be made or watched */
+    /** @throws IOException if the notify file cannot be created or watched */
     public void start() throws IOException {
         bell = QueueNotifier.watch(bellFile, this::ring);
         workers.start(this::onWorkerEvent);
@@ -147,7 +148,11 @@ public final class QueueController implements AutoCloseable {
         });
     }
 
-    /** @return false if there is to be none any more */
+    /**
+     * Waits until the next poll is due.
+     *
+     * @return false if no more polls are to follow
+     */
     private boolean awaitLook() throws InterruptedException {
         synchronized (beat) {
             while (!closed) {
@@ -182,7 +187,7 @@ public final class QueueController implements AutoCloseable {
         void run() throws InterruptedException;
     }
 
-    /** No thread of ours dies in silence. */
+    /** Runs a thread's task and reports its failure, so that no thread ends unnoticed. */
     private void guarded(Task task) {
         try {
             task.run();
@@ -200,7 +205,7 @@ public final class QueueController implements AutoCloseable {
         }
     }
 
-    /** Ends the look at the queue; what runs goes on running. */
+    /** Stops the scheduling passes; running jobs continue. */
     @Override
     public void close() {
         synchronized (beat) {
@@ -220,7 +225,7 @@ public final class QueueController implements AutoCloseable {
         calls.shutdownNow();
     }
 
-    /** A call of Slurm may take long: what it does it does without us. */
+    /** Waits for a thread. A call of Slurm may take long: its effect does not depend on this process. */
     private static void end(Thread thread) {
         try {
             thread.join(CLOSING.toMillis());

@@ -27,24 +27,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tickets of a project's queue, in a file on its drive: a line is a change, on the drive before a call returns. A line
- * that a crash cut short is dropped. Of one process at a time, and of one thread, but for {@link #ownerOf}.
+ * Journal of the tickets of a project's queue, in a file on its drive. Each line is one change, on the drive before the
+ * call returns. A line that a crash cut short is dropped. Used by one process at a time and by one thread, except for
+ * {@link #ownerOf}.
  */
 public final class QueueJournal implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QueueJournal.class);
-    /** Of a line, which is one change of up to as many tickets as a round has. */
+    /** Limit of a line, which is one change of as many tickets as one pass changes. */
     private static final int MAX_LINE = 16 << 20;
 
     private static final int MAX_ENTRIES = 8192;
     private static final int MAX_TEXT = 2048;
     private static final Pattern ID = Ticket.ID;
-    /** Lines beyond the entries themselves, from which the file is written anew. */
+    /** Lines beyond one per ticket, from which on the file is rewritten. */
     private static final int SPARE_LINES = 2000;
 
     private final Path file;
     private final ExclusiveLock lock;
     private final Map<String, JobTicket> entries = new LinkedHashMap<>();
-    /** By ticket, of the entries that are there. */
+    /** Owners' UIDs by ticket, of the present entries. */
     private final Map<String, Integer> owners = new ConcurrentHashMap<>();
 
     private FileChannel out;
@@ -52,7 +53,7 @@ public final class QueueJournal implements AutoCloseable {
     private long whole;
 
     private int lines;
-    /** From so many lines on the file is written anew. */
+    /** Number of lines from which on the file is rewritten. */
     private int mostLines = SPARE_LINES;
 
     private QueueJournal(Path file, ExclusiveLock lock, FileChannel out) {
@@ -62,8 +63,10 @@ public final class QueueJournal implements AutoCloseable {
     }
 
     /**
-     * @param file is made if it is not there; beside it are {@code file.lock} and, for a moment, {@code file.new}
-     * @throws IOException if it cannot be read or written, another process has it, or a line that is whole does not parse
+     * Opens the journal.
+     *
+     * @param file created if absent; beside it are {@code file.lock} and, for a moment, {@code file.new}
+     * @throws IOException if it cannot be read or written, another process has it, or a complete line does not parse
      */
     public static QueueJournal open(Path file) throws IOException {
         ExclusiveLock lock = ExclusiveLock.acquire(file.resolveSibling(file.getFileName() + ".lock"), "ledger " + file);
@@ -83,13 +86,13 @@ public final class QueueJournal implements AutoCloseable {
         return List.copyOf(entries.values());
     }
 
-    /** The uid of whose job a ticket is for; empty if there is no such ticket. Any thread may ask. */
+    /** Returns the UID of the user whose job a ticket is for; empty if there is no such ticket. Thread-safe. */
     public OptionalInt ownerOf(String ticket) {
         Integer uid = owners.get(ticket);
         return uid == null ? OptionalInt.empty() : OptionalInt.of(uid);
     }
 
-    /** All of them or, if it is cut short, none. */
+    /** Writes all entries or, if interrupted, none. */
     void put(Collection<JobTicket> changed) {
         if (changed.isEmpty()) {
             return;
@@ -126,7 +129,7 @@ public final class QueueJournal implements AutoCloseable {
         return json.toString();
     }
 
-    /** What cannot be written ends the process: nothing may be done that is not written down. */
+    /** Appends a line. A failed write ends the process: nothing may be done that is not recorded. */
     private void append(String line) {
         try {
             write(out, line);
@@ -147,7 +150,10 @@ public final class QueueJournal implements AutoCloseable {
         }
     }
 
-    /** Where no file can be made, as when a member has used up the drive's, it goes on as it is. */
+    /**
+     * Rewrites the file. If no file can be created, as when a member has filled the drive, the journal continues as it
+     * is.
+     */
     private void tidy() throws IOException {
         if (!rewrite()) {
             out.truncate(whole);
@@ -196,9 +202,9 @@ public final class QueueJournal implements AutoCloseable {
     }
 
     /**
-     * One line each, in a new file that takes the old one's place.
+     * Writes one line per entry to a new file that replaces the old one.
      *
-     * @return whether it has; else the old one is as it was
+     * @return whether it did; otherwise the old file is unchanged
      */
     private boolean rewrite() throws IOException {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
@@ -229,14 +235,14 @@ public final class QueueJournal implements AutoCloseable {
             return next;
         } catch (IOException e) {
             try (next) {
-                // Half of it would keep the room that others want.
+                // A partial file would occupy space that others need.
                 next.truncate(0);
             }
             throw e;
         }
     }
 
-    /** It has the file's name. */
+    /** Persists the file's name. */
     private void syncFolder() throws IOException {
         try (FileChannel directory = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
             directory.force(true);

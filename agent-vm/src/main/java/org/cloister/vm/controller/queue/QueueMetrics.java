@@ -4,36 +4,40 @@ import java.time.Duration;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
-/** Hears what the queue's metrics count. From one thread; no call may block or fail. */
+/** Receives the events that the queue's metrics count. Called by one thread; no call may block or fail. */
 public interface QueueMetrics {
-    /** A ticket is asked for. */
+    /** Counts a ticket request. */
     void ticketRequested();
 
-    /** @param took from the ticket's asking until its job was seen running */
+    /**
+     * Records that a job started.
+     *
+     * @param took from the ticket's request until its job was seen running
+     */
     void jobStarted(Duration took);
 
-    /** An attempt failed, in {@code phase}. */
+    /** Counts an attempt that failed in {@code phase}. */
     void attemptFailed(WorkerPhase phase);
 
-    /** As {@link #attemptFailed(WorkerPhase)}, for whoever counts failures by their code, too. */
+    /** Counts a failed attempt as {@link #attemptFailed(WorkerPhase)}, for implementations that also count by code. */
     default void attemptFailed(EndReason trouble) {
         attemptFailed(trouble.phase());
     }
 
-    /** A ticket went through a phase, its slowest slot in {@code took}. */
+    /** Records that a ticket completed a phase, its slowest slot in {@code took}. */
     void phasePassed(WorkerPhase phase, Duration took);
 
-    /** The Local Slurm was asked how its jobs and nodes are. */
+    /** Records a poll of the Local Slurm's jobs and nodes. */
     void slurmPolled(Duration took);
 
-    /** The Local Slurm gave no answer. */
+    /** Counts a poll to which the Local Slurm did not respond. */
     void slurmUnavailable();
 
     /**
-     * How it stands after a look.
+     * Sets the queue's state after a poll.
      *
-     * @param tickets of which something may be left
-     * @param waiting jobs
+     * @param tickets of which something may remain
+     * @param waiting pending jobs
      */
     void setQueueState(int tickets, int waiting);
 }

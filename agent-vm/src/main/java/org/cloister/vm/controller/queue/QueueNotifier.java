@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file in memory that Slurm's plugins write to when jobs come, change or end. It carries no news: one that is
- * missed costs a look's delay.
+ * Watches a file in memory that Slurm's plugins write to when jobs are submitted, change or end. Its content does not
+ * matter: a missed notification costs the delay of one poll.
  */
 final class QueueNotifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QueueNotifier.class);
-    /** Nobody reads what is in it. */
+    /** Limit after which the file is emptied; its content is not read. */
     private static final long MOST_BYTES = 1 << 20;
 
     private final Path file;
@@ -32,10 +32,10 @@ final class QueueNotifier implements AutoCloseable {
         this.rung = rung;
     }
 
-    /** @param rung is called on a thread of the bell's own */
+    /** @param rung called on the notifier's own thread */
     static QueueNotifier watch(Path file, Runnable rung) throws IOException {
         try {
-            // Where slurmctld has an account of its own, the file was made for that before.
+            // If slurmctld has an account of its own, the file was created for that before.
             Files.createFile(file);
         } catch (FileAlreadyExistsException e) {
             LOG.debug("the bell is there", e);

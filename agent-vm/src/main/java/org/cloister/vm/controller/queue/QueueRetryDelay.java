@@ -1,6 +1,6 @@
 package org.cloister.vm.controller.queue;
 
-/** How long to wait before something that failed is tried again. */
+/** Computes how long to wait before a failed attempt is repeated. */
 final class QueueRetryDelay {
     private static final long FIRST_MS = 1_000;
     private static final long MOST_MS = 60_000;
@@ -8,7 +8,11 @@ final class QueueRetryDelay {
 
     private QueueRetryDelay() {}
 
-    /** @param failures in a row; with none, no wait */
+    /**
+     * Returns the delay in milliseconds.
+     *
+     * @param failures consecutive failures; without one, there is no delay
+     */
     static long delayMs(int failures) {
         return failures <= 0 ? 0 : Math.min(MOST_MS, FIRST_MS << Math.min(failures - 1, MOST_DOUBLINGS));
     }

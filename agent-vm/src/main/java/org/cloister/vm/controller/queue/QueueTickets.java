@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 
-/** The ledger's tickets at work. What is changed is on the drive before anything that follows from it is done. */
+/** The active tickets of the journal. A change is on the drive before any action that follows from it. */
 final class QueueTickets {
     private final QueueJournal ledger;
     private final Map<String, ActiveTicket> tickets = new LinkedHashMap<>();
@@ -18,7 +18,7 @@ final class QueueTickets {
     private final List<String> dropped = new ArrayList<>();
     private final List<Runnable> afterwards = new ArrayList<>();
 
-    /** @param now when the ledger was opened */
+    /** @param now time at which the journal was opened */
     QueueTickets(QueueJournal ledger, ClockReading now) {
         this.ledger = ledger;
         ledger.entries().forEach(entry -> add(new ActiveTicket(entry, now)));
@@ -37,7 +37,7 @@ final class QueueTickets {
         return Optional.ofNullable(tickets.get(id));
     }
 
-    /** A job's last ticket. */
+    /** Returns a job's last ticket. */
     Optional<ActiveTicket> newest(LocalSlurmJobId job) {
         return Optional.ofNullable(newest.get(job));
     }
@@ -46,14 +46,17 @@ final class QueueTickets {
         return newest.get(ticket.entry.job()) == ticket;
     }
 
-    /** Tickets of which the workers may still have something, which is what quota counts; their nodes rest in Slurm after that. */
+    /**
+     * Returns the number of tickets of which the workers may still have something, which is what the quota counts;
+     * after that their nodes' cooldown in Slurm follows.
+     */
     int inFlight() {
         return (int) tickets.values().stream()
                 .filter(each -> each.entry.stage() != JobTicket.Stage.GONE && !each.reports.isEnded())
                 .count();
     }
 
-    /** @param then runs when it is on the drive */
+    /** @param then runs when the ticket is on the drive */
     void create(JobTicket entry, ClockReading now, Runnable then) {
         add(new ActiveTicket(entry, now));
         changed.put(entry.ticket(), entry);
@@ -78,7 +81,7 @@ final class QueueTickets {
         dropped.add(id);
     }
 
-    /** Writes what was changed, in one piece, then does what waited for it. */
+    /** Writes all changes in one piece, then runs the actions that waited for it. */
     void flush() {
         List<JobTicket> entries = List.copyOf(changed.values());
         changed.clear();

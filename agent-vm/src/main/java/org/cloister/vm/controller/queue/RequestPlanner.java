@@ -9,8 +9,8 @@ import org.cloister.vm.controller.config.HostShape;
 import org.cloister.vm.controller.slurm.JobRequirements;
 
 /**
- * What a ticket has to ask of the site for what a job asks of its nodes. Tasks are spread evenly over nodes, so that all of a
- * ticket's worker VMs are of a size.
+ * Plans the resource request of a ticket from what a job requires of its nodes. Tasks are spread evenly over nodes, so
+ * that all worker VMs of a ticket have the same size.
  */
 final class RequestPlanner {
     private final List<HostShape> shapes;
@@ -18,9 +18,9 @@ final class RequestPlanner {
     private final Duration longest;
 
     /**
-     * One of both.
+     * Either a request or a refusal.
      *
-     * @param refusal for the job's owner
+     * @param refusal text for the job's owner
      */
     record Result(Optional<ResourceRequest> request, String refusal) {
         static Result refused(String why) {
@@ -56,7 +56,8 @@ final class RequestPlanner {
     }
 
     /**
-     * Whether a ticket that asked for {@code had} is as good as one that asks for {@code wanted}: the same, and no shorter.
+     * Returns whether a ticket that requested {@code had} serves for {@code wanted}: the same resources, and no shorter
+     * time.
      */
     static boolean covers(ResourceRequest had, ResourceRequest wanted) {
         return had.minutes() >= wanted.minutes()
@@ -71,8 +72,9 @@ final class RequestPlanner {
     }
 
     /**
-     * A job that said no count of nodes has one and the same for least and most, as one that asked for just this many has. But
-     * the latter, if its tasks do not fit, Slurm has refused: so its tasks may go to more nodes.
+     * Returns the maximum number of nodes. A job without a node count has equal minimum and maximum, as has one that
+     * requested exactly that many. But Slurm has refused the latter if its tasks do not fit: so the tasks may go to
+     * more nodes.
      */
     private int mostNodes(JobRequirements demand) {
         int most =
@@ -88,7 +90,7 @@ final class RequestPlanner {
 
     private static Optional<ResourceRequest> request(
             JobRequirements demand, List<Integer> places, int nodes, int minutes) {
-        // Fewer tasks than nodes: Slurm gives each node one, or fewer nodes; both fit on these.
+        // Fewer tasks than nodes: Slurm gives each node one, or uses fewer nodes; both fit on these.
         OptionalInt tasks = demand.tasks() < nodes ? OptionalInt.empty() : OptionalInt.of(demand.tasks());
         OptionalInt perNode = demand.tasksPerNode();
         if (perNode.isEmpty() && nodes > 1 && tasks.isPresent()) {
@@ -96,7 +98,7 @@ final class RequestPlanner {
         }
         int cpus = Math.max(1, demand.cpusPerTask());
         long tasksOfNode = perNode.orElse(tasks.orElse(1));
-        // Memory for each CPU of a whole node is of CPUs that nobody knows yet.
+        // Memory per CPU of a whole node depends on a number of CPUs that is not known yet.
         boolean all = demand.memoryMib() == 0 || (demand.exclusive() && demand.memoryPerCpu());
         try {
             long each = demand.memoryPerCpu() && !all ? Math.multiplyExact(tasksOfNode, cpus) : 1;

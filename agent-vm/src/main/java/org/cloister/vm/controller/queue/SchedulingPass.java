@@ -25,8 +25,8 @@ import org.cloister.vm.controller.tickets.WorkerAllocator;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 
 /**
- * One look at Slurm, what is decided from it, and the doing of it, to its end: no decision rests on what was seen before the
- * last one was carried out. Of one thread.
+ * A scheduling pass: polls Slurm, decides, and carries the decisions out to their end, so that no decision is based on
+ * a snapshot taken before the last one was carried out. Confined to one thread.
  */
 final class SchedulingPass {
     private final LocalSlurm slurm;
@@ -48,9 +48,9 @@ final class SchedulingPass {
     private long lookedNs;
 
     /**
-     * What a round needs of the world.
+     * Collaborators of a scheduling pass.
      *
-     * @param elapsedMs a clock that nobody sets
+     * @param elapsedMs a clock that cannot be set
      * @param slurmctldReachable whether workers reach slurmctld
      */
     record Environment(
@@ -83,7 +83,7 @@ final class SchedulingPass {
         this.telling = new JobStatusRules(world.settings, world.slurmctldReachable);
     }
 
-    /** After a start: what has become of the ledger's tickets is asked. */
+    /** Asks the workers for the state of the journal's tickets, after a start. */
     void resume() {
         for (ActiveTicket ticket : books.all()) {
             if (ticket.entry.stage() != JobTicket.Stage.GONE) {
@@ -92,12 +92,16 @@ final class SchedulingPass {
         }
     }
 
-    /** Of a ticket that is not in the ledger, nothing is to be done. */
+    /** Applies an event; ignores it if its ticket is not in the journal. */
     void onWorkerEvent(WorkerEvent event) {
         books.find(event.ticket()).ifPresent(ticket -> ticket.reports.apply(event, elapsedMs.getAsLong()));
     }
 
-    /** @return whether something is about to happen that no bell tells */
+    /**
+     * Runs one pass.
+     *
+     * @return whether a change is expected soon that causes no notification
+     */
     boolean run() throws SlurmUnavailableException, InterruptedException {
         LocalSlurmSnapshot view = poll();
         statements.drainDone().forEach(id -> books.find(id).ifPresent(ticket -> ticket.commentWritten = true));
@@ -138,7 +142,7 @@ final class SchedulingPass {
         }
     }
 
-    /** Nodes that are to become idle, jobs that are to start, nodes that are to go. */
+    /** Returns whether nodes are about to become idle, jobs to start, or nodes to be removed. */
     private boolean isClose(LocalSlurmSnapshot view) {
         return books.all().stream()
                 .anyMatch(each -> (each.entry.isOpen()
@@ -150,7 +154,7 @@ final class SchedulingPass {
                                         each, view.nodesOf(each.entry.ticket()).values())));
     }
 
-    /** Nodes that rest, do. */
+    /** Nodes in their cooldown do not count. */
     private static boolean isMoving(ActiveTicket closing, Collection<LocalSlurmNode> nodes) {
         return nodes.isEmpty()
                 ? closing.reports.isEnded()
@@ -182,12 +186,12 @@ final class SchedulingPass {
         }
     }
 
-    /** How long Slurm's answers to the last look took, or it was waited for one. */
+    /** Returns how long the last poll took, or how long it waited without a response, in nanoseconds. */
     long pollNs() {
         return lookedNs;
     }
 
-    /** The quota's tickets that are in use. */
+    /** Returns the number of the quota's tickets that are in use. */
     int inFlight() {
         return books.inFlight();
     }

@@ -16,11 +16,12 @@ import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
 /**
- * What is next for an open ticket, from its record, what Slurm says of the job and its nodes, and what the workers said;
- * without a clock. Unknown is not absent: a job is lost only after several looks, and not before the workers were heard.
+ * Decides the next action for an open ticket from its record, Slurm's report of the job and its nodes, and the workers'
+ * reports; without a clock. Unknown is not absent: a job counts as lost only after several polls, and not before the
+ * workers have reported.
  */
 final class SchedulingPolicy {
-    /** Looks in a row without its job, after which a ticket has none. */
+    /** Consecutive polls without its job after which a ticket counts as having none. */
     static final int LOST_POLLS = 3;
 
     static final TicketDecision WAIT = new TicketDecision.Wait();
@@ -28,13 +29,14 @@ final class SchedulingPolicy {
     private final Duration startLimit;
 
     /**
-     * One ticket as it is seen now.
+     * Observation of one ticket.
      *
-     * @param job empty if Slurm has none of its name
-     * @param missedPolls looks in a row in which it had none
-     * @param currentRequest what its job would ask for now; empty if that is nothing that can be asked for
+     * @param job empty if Slurm has no such job
+     * @param missedPolls consecutive polls in which Slurm had none
+     * @param currentRequest what its job would request now; empty if that cannot be requested
      * @param nodes that have the ticket's feature, by name
-     * @param placedMs empty if its job was not placed; as {@code nowMs} by the clock of {@link ClockReading#elapsedMs}
+     * @param placedMs empty if its job is not assigned; as {@code nowMs}, by the clock of {@link
+     *     ClockReading#elapsedMs}
      */
     record Observation(
             JobTicket entry,
@@ -55,10 +57,10 @@ final class SchedulingPolicy {
     }
 
     /**
-     * Of one job, or of all components of a heterogeneous one, which start together or not at all.
+     * Decides for one job, or for all components of a heterogeneous one, which start together or not at all.
      *
-     * @param complete whether each component that waits has an open ticket among these
-     * @return one for each, in their order
+     * @param complete whether each pending component has an open ticket among these
+     * @return one decision per observation, in their order
      */
     List<TicketDecision> decide(List<Observation> together, boolean complete) {
         List<TicketDecision> own =
@@ -130,7 +132,7 @@ final class SchedulingPolicy {
             return giveUp(sight, Optional.empty());
         }
         if (sight.reports().failureReason().isPresent()) {
-            // A ticket that was never asked for, for we were killed in between, has not failed.
+            // The process was killed before it submitted this ticket, which has therefore not failed.
             return giveUp(
                     sight,
                     sight.reports().endedWithoutReport()
@@ -146,7 +148,7 @@ final class SchedulingPolicy {
             return giveUp(sight, Optional.empty());
         }
         if (!job.features().equals(LocalSlurm.UNPLACED)) {
-            // It was asked for when the job had none: Slurm has forgotten that.
+            // The ticket was requested when the job had no other features: Slurm has lost that state.
             return giveUp(sight, Optional.empty());
         }
         if (sight.reports().readySlots() < entry.request().nodes()) {
@@ -182,7 +184,10 @@ final class SchedulingPolicy {
         return WAIT;
     }
 
-    /** What VMs get beside what their jobs ask for, the project's settings say: too little of that is missing in Slurm. */
+    /**
+     * Explains why a job does not fit its nodes. The project's settings state what VMs get beyond their jobs' requests:
+     * if that is too little, it is missing in Slurm.
+     */
     private static EndReason misfit(Observation sight, LocalSlurmJob job) {
         ResourceRequest asked = sight.entry().request();
         OptionalLong least = sight.nodes().values().stream()
@@ -201,7 +206,10 @@ final class SchedulingPolicy {
                 true);
     }
 
-    /** Of those that the workers named, all and no others are asked: a node's name and feature are the ticket's. */
+    /**
+     * Returns whether all nodes that the workers named are idle; no others matter, since a node's name and feature are
+     * the ticket's.
+     */
     private static boolean allIdle(Observation sight) {
         return sight.reports().ready().values().stream().allMatch(name -> {
             LocalSlurmNode node = sight.nodes().get(name);

@@ -4,7 +4,7 @@ import org.cloister.vm.controller.slurm.JobRequirements;
 import org.cloister.vm.controller.slurm.LocalSlurmJob;
 import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 
-/** One thing to have Slurm do. What fails is decided anew after the next look. */
+/** An action to be performed by Slurm. A failed action is decided again after the next poll. */
 sealed interface SlurmAction {
     record AssignJob(LocalSlurmJobId job, String ticket, int nodes) implements SlurmAction {}
 

@@ -16,7 +16,7 @@ import org.cloister.vm.controller.slurm.LocalSlurm;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Has Slurm do what was decided, some at a time, and waits for all: the next look sees what came of them. */
+/** Performs actions in Slurm, some concurrently, and waits for all, so that the next poll sees their results. */
 final class SlurmActionRunner {
     private static final Logger LOG = LoggerFactory.getLogger(SlurmActionRunner.class);
 
@@ -29,8 +29,10 @@ final class SlurmActionRunner {
     }
 
     /**
-     * @return those that Slurm said are done; of others, nothing is known before the next look
-     * @throws RuntimeException that a call threw: a bug
+     * Performs the actions and waits for all of them.
+     *
+     * @return the actions that Slurm confirmed; the result of the others is unknown before the next poll
+     * @throws RuntimeException thrown by a call: a defect
      */
     Set<SlurmAction> run(Collection<SlurmAction> steps) throws InterruptedException {
         Map<SlurmAction, FutureTask<Boolean>> tasks = new LinkedHashMap<>();

@@ -16,12 +16,14 @@ import org.cloister.vm.controller.tickets.WorkerPhase;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Closed tickets until nothing is left of them, and nodes that are of no ticket. */
+/** Follows closed tickets until nothing of them remains, and removes nodes without a ticket. */
 final class TicketCleanup {
     private static final Logger LOG = LoggerFactory.getLogger(TicketCleanup.class);
-    /** After which workers that have not ended a closed ticket are told again. */
+    /** Interval after which workers that have not ended a closed ticket are asked again. */
     private static final long TELL_AGAIN_MS = 10_000;
-    /** slurmctld writes down up to 13 s late that it has forgotten a job, and a drive's file system some seconds more. */
+    /**
+     * slurmctld saves up to 13 s late that it has forgotten a job, and a drive's file system takes some seconds more.
+     */
     private static final long WRITTEN_MS = 30_000;
 
     private final QueueTickets books;
@@ -74,8 +76,9 @@ final class TicketCleanup {
     }
 
     /**
-     * Its job's last is kept while the job goes on, for what it counts, and until the job's statement is made for good: a
-     * slurmctld that is started again tells accounting anew what it has itself of the jobs that it has not forgotten yet.
+     * Handles a ticket of which nothing remains. A job's last ticket is kept while the job continues, for its counts,
+     * and until the job's final AdminComment is written: a restarted slurmctld reports its own comment to accounting
+     * again for the jobs that it has not forgotten yet.
      */
     private void gone(ActiveTicket ticket, LocalSlurmSnapshot view) {
         JobTicket entry = ticket.entry;
@@ -96,7 +99,7 @@ final class TicketCleanup {
         }
     }
 
-    /** Nothing is taken away before every ticket of the ledger was heard of. */
+    /** Returns the actions for orphaned nodes. None is removed before every ticket of the journal has a report. */
     private List<SlurmAction> strays(LocalSlurmSnapshot view) {
         Set<String> features = new HashSet<>();
         for (ActiveTicket ticket : books.all()) {

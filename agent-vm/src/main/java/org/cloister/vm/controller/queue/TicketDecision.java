@@ -4,27 +4,27 @@ import java.util.Optional;
 import java.util.Set;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 
-/** What becomes of an open ticket now. */
+/** Decision on an open ticket. */
 sealed interface TicketDecision {
-    /** Nothing, until something happens. */
+    /** Wait until something changes. */
     record Wait() implements TicketDecision {}
 
-    /** All its nodes are idle and its job waits for nothing else. */
+    /** All its nodes are idle, and its job waits for nothing else. */
     record Ready() implements TicketDecision {}
 
     /**
-     * Its job runs on it.
+     * The job runs on it.
      *
-     * @param goneNodes nodes whose VM has gone, which Slurm does not know
-     * @param ending whether the epilogs run: its nodes take no other job
+     * @param goneNodes nodes whose VM is gone, which Slurm does not know yet
+     * @param ending whether the epilogs run: its nodes accept no other job
      */
     record Runs(Set<String> goneNodes, boolean ending) implements TicketDecision {}
 
     /**
-     * It is closed; its job, if it goes on, gets another.
+     * The ticket is closed; its job, if it continues, gets another one.
      *
-     * @param unplace whether its job must first be taken off it
-     * @param failure if it counts as one
+     * @param unplace whether the job must first be released from it
+     * @param failure present if the close counts as a failure
      */
     record GiveUp(boolean unplace, JobTicket.Stage stage, Optional<EndReason> failure) implements TicketDecision {}
 }

@@ -9,30 +9,34 @@ import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.vm.controller.slurm.LocalSlurmJob;
 
 /**
- * Which waiting jobs get tickets now: in Slurm's order, and none before one that is ahead of it and could have one but for the
- * quota. So a heterogeneous job, whose components get theirs together, is not overtaken for good.
+ * Selects the pending jobs that get tickets, in Slurm's order. No job gets a ticket before one ahead of it that lacks
+ * only quota. So a heterogeneous job, whose components get their tickets together, is not overtaken indefinitely.
  */
 final class TicketSelection {
     /**
-     * A job that waits for nothing but nodes, and has no ticket.
+     * A job that waits only for nodes, and has no ticket.
      *
-     * @param retryAllowed false while an attempt that failed is too fresh
+     * @param retryAllowed false while the last failed attempt is too recent
      */
     record Candidate(LocalSlurmJob job, ResourceRequest request, boolean retryAllowed) {}
 
     /**
-     * @param selected in order; components of a set follow each other
-     * @param overQuota those that would have a ticket with a higher quota
+     * Result of the selection.
+     *
+     * @param selected in order; components of one heterogeneous job are adjacent
+     * @param overQuota jobs that would get a ticket with a higher quota
      */
     record Outcome(List<Candidate> selected, List<LocalSlurmJob> overQuota) {}
 
     private TicketSelection() {}
 
     /**
+     * Selects from the candidates.
+     *
      * @param candidates in the order in which Slurm would start them
-     * @param components of each heterogeneous job that waits, by its number: how many
-     * @param running by an array's number: tasks that run or have tickets
-     * @param free tickets that the quota still allows
+     * @param components number of pending components, by the number of each heterogeneous job
+     * @param running number of tasks that run or have tickets, by array number
+     * @param free number of tickets that the quota still permits
      */
     static Outcome select(
             List<Candidate> candidates, Map<Long, Integer> components, Map<Long, Integer> running, int free) {
@@ -61,7 +65,7 @@ final class TicketSelection {
         return new Outcome(List.copyOf(admitted), List.copyOf(waiting));
     }
 
-    /** A set stands where its first component does. */
+    /** Groups the candidates; a heterogeneous job has the position of its first component. */
     private static List<List<Candidate>> groups(List<Candidate> candidates) {
         Map<String, List<Candidate>> groups = new LinkedHashMap<>();
         for (Candidate each : candidates) {

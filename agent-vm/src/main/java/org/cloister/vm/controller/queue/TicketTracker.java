@@ -16,7 +16,7 @@ import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Does for open tickets what {@link SchedulingPolicy} decides. On the queue's thread. */
+/** Carries out what {@link SchedulingPolicy} decides for open tickets. Confined to the queue's thread. */
 final class TicketTracker {
     private static final Logger LOG = LoggerFactory.getLogger(TicketTracker.class);
 
@@ -27,7 +27,7 @@ final class TicketTracker {
     private final JobRequests wanted;
     private final SchedulingPolicy course;
 
-    /** What follows when a step is done. */
+    /** Follow-ups of actions, run when the action has succeeded. */
     private final Map<SlurmAction, Runnable> whenDone = new LinkedHashMap<>();
 
     TicketTracker(
@@ -44,7 +44,11 @@ final class TicketTracker {
         this.course = new SchedulingPolicy(settings.startTimeout());
     }
 
-    /** @return what Slurm is to do; {@link #onActionDone} hears of each that it did */
+    /**
+     * Decides on all open tickets.
+     *
+     * @return actions for Slurm; {@link #onActionDone} is called for each that succeeded
+     */
     List<SlurmAction> decide(LocalSlurmSnapshot view) {
         whenDone.clear();
         List<SlurmAction> steps = new ArrayList<>();
@@ -154,7 +158,7 @@ final class TicketTracker {
         }
     }
 
-    /** Of a set all components are open at once: each knows when it is closed. */
+    /** Closes a ticket. All components of a heterogeneous job are open at once, so each records its own time. */
     private void close(ActiveTicket ticket, TicketDecision.GiveUp up, ClockReading now) {
         JobTicket entry = ticket.entry.withPhases(ticket.phaseDurations());
         int failures = entry.failures();

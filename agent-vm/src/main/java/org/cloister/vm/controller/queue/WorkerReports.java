@@ -12,7 +12,7 @@ import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
-/** What the workers have said of one ticket since this process began. Each event may come twice, and an old one late. */
+/** The workers' reports on one ticket since this process started. An event may arrive twice, and an old one late. */
 final class WorkerReports {
     private boolean any;
     private OptionalInt slots = OptionalInt.empty();
@@ -54,7 +54,7 @@ final class WorkerReports {
         }
     }
 
-    /** Whether the workers know of it, or said that they do not. */
+    /** Returns whether the workers know the ticket, or have reported that they do not. */
     boolean hasReport() {
         return any;
     }
@@ -64,7 +64,7 @@ final class WorkerReports {
         ended = true;
     }
 
-    /** Empty until the site has given nodes. */
+    /** Returns the number of slots; empty until the site has allocated nodes. */
     OptionalInt slots() {
         return slots;
     }
@@ -77,12 +77,12 @@ final class WorkerReports {
         return ready.size();
     }
 
-    /** Names of nodes, by slot, those that have gone included. */
+    /** Returns names of nodes by slot, including those that are gone. */
     Map<Integer, String> ready() {
         return Map.copyOf(ready);
     }
 
-    /** Names of nodes that had been ready and whose VM has gone. */
+    /** Returns names of nodes that had been ready and whose VM is gone. */
     Set<String> goneNodes() {
         Set<String> names = new HashSet<>();
         ready.forEach((slot, name) -> {
@@ -93,12 +93,12 @@ final class WorkerReports {
         return names;
     }
 
-    /** When the last node that was not ready before became so. */
+    /** Returns when the last node became ready for the first time. */
     long readyMs() {
         return readyMs;
     }
 
-    /** What keeps it from all its nodes for good; the first of several. */
+    /** Returns what permanently prevents the ticket from having all its nodes; the first of several reasons. */
     Optional<EndReason> failureReason() {
         return trouble;
     }
@@ -107,12 +107,12 @@ final class WorkerReports {
         return ended;
     }
 
-    /** When its end was heard of. */
+    /** Returns when its end was reported. */
     long endedMs() {
         return endedMs;
     }
 
-    /** Its end is all that was ever heard: it may never have been asked for. */
+    /** Returns whether its end is the only report: the ticket may never have been submitted. */
     boolean endedWithoutReport() {
         return unknown;
     }
@@ -121,7 +121,7 @@ final class WorkerReports {
         return Map.copyOf(slowest);
     }
 
-    /** The phase in which the slot is that is furthest behind. */
+    /** Returns the phase of the slot that is furthest behind. */
     WorkerPhase currentPhase(int nodes) {
         if (slots.isEmpty()) {
             return WorkerPhase.QUEUE;

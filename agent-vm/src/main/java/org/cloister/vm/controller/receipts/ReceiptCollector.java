@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the parts of receipts meet: the controlling VM's own, the workers' and, by the relay, the hosts'. Each is looked at
- * when it comes and kept on the drive, until the ticket's receipt is written. Not for several threads.
+ * Collects the parts of receipts: the controlling VM's own, the workers' and, through the relay, the hosts'. Each part
+ * is verified on arrival and kept on the drive until the ticket's receipt is written. Not thread-safe.
  */
 public final class ReceiptCollector implements TicketRecorder, HandoverRecorder {
     private static final Logger LOG = LoggerFactory.getLogger(ReceiptCollector.class);
@@ -47,11 +47,11 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     private Optional<VerifiedAuditHead> newest = Optional.empty();
 
     /**
-     * The receipts' signer.
+     * Signer of receipts.
      *
      * @param epoch of this start
-     * @param chain of the day, in DER, the leaf first
-     * @param documents the project's
+     * @param chain current certificate chain in DER, leaf first
+     * @param documents the project's documents
      */
     public record ReceiptSigner(
             String project, long epoch, SigningKey key, Supplier<List<byte[]>> chain, List<byte[]> documents) {
@@ -74,11 +74,11 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     /**
-     * Goes on with what an earlier start has collected.
+     * Continues with what an earlier start has collected.
      *
-     * @param relay as it has shown itself; empty while there is none that is believed
-     * @param drafts a folder of ours, made if it is not there
-     * @param written where receipts are left, for everybody to read
+     * @param relay the relay that has shown its certificates; empty while none is trusted
+     * @param drafts folder of this class, created if absent
+     * @param written folder of finished receipts, readable by all
      */
     public static ReceiptCollector open(
             ReceiptSigner self,
@@ -135,7 +135,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
             Optional<AuditWitness.Alarm> alarm =
                     newest.flatMap(before -> AuditWitness.alarm(before.head(), shown.head()));
             alarm.ifPresent(each -> LOG.warn("relay: {}", each.text()));
-            // Whoever signs allocations now may not have signed the head of another log.
+            // The relay that signs allocations now may not have signed the head of another log.
             if (alarm.isEmpty() || alarm.get().reason() == AuditWitness.Reason.OTHER_LOG) {
                 newest = Optional.of(shown);
             }
@@ -270,7 +270,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
         if (known.isPresent() && known.get().allocation().isEmpty()) {
             drafts.remove(ticket);
         } else if (known.isPresent()) {
-            // No relay has more to say of it.
+            // No relay has more information on it.
             ReceiptDraft draft = known.get();
             issuing.issue(
                     draft.end().isPresent()
@@ -288,7 +288,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
                 .toList();
     }
 
-    /** Writes receipts of those who have waited for long enough; to be called now and then. */
+    /** Writes the receipts that are due; called periodically. */
     public void issueDue() {
         for (ReceiptDraft draft : drafts.all()) {
             try {

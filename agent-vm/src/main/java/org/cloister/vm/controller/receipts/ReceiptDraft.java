@@ -21,15 +21,15 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
 
 /**
- * What is known so far of a ticket whose receipt is not written yet; its slots are kept beside it.
+ * Collected content of a receipt that is not written yet; the parts of its slots are kept in files beside it.
  *
  * @param digest of the ticket's payload
- * @param epoch of the start whose key signed it
+ * @param epoch of the start whose key signed the ticket
  * @param request the ticket, as an envelope
- * @param signer the chain of who signed it
- * @param relay the chain of who signed allocation and head; empty while no relay has said anything
- * @param audit a head of that relay's
- * @param job of Global Slurm; 0 while there is none
+ * @param signer certificate chain of the ticket's signer
+ * @param relay certificate chain of the signer of allocation and head; empty before the first message of a relay
+ * @param audit an audit head of that relay
+ * @param job of the Global Slurm; 0 while unknown
  * @param policy under which there were hand-overs
  */
 record ReceiptDraft(
@@ -44,13 +44,13 @@ record ReceiptDraft(
         Optional<ReceiptBytes> allocation,
         Optional<Digest> policy,
         Optional<End> end) {
-    /** Of the file: the longest allocation, and some more. */
+    /** Limit of the file: the longest allocation, and a margin. */
     static final int MAX_BYTES = 2 * Allocation.MAX_ENVELOPE;
 
     private static final String FORMAT = "cloister-vm-receipt-v1";
     private static final Pattern ENDS = Pattern.compile(TicketEnd.WORDS);
 
-    /** @param time when this VM was told */
+    /** @param time when this VM learned of it */
     record End(TicketEnd how, Instant time) {
         End {
             time = time.truncatedTo(ChronoUnit.SECONDS);
@@ -62,7 +62,7 @@ record ReceiptDraft(
         relay = List.copyOf(relay);
     }
 
-    /** What the relay gave, which was verified when it came. */
+    /** Returns the relay's allocation, which was verified on arrival. */
     Allocation parseAllocation() throws IOException {
         return Allocation.parse(
                 ReceiptVerifier.claimedPayload(allocation.orElseThrow().bytes(), Allocation.MAX_ENVELOPE));

@@ -20,13 +20,13 @@ import org.cloister.protocol.receipt.ReceiptSlot;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * Drafts on the project's drive: a file for each ticket, and beside it one for each of its slots of which something came. What
- * is in it is on the disk when a call returns. Not for several threads.
+ * Drafts on the project's drive: one file per ticket, and beside it one for each of its slots of which a part has
+ * arrived. Changes are on the disk when a call returns. Not thread-safe.
  */
 final class ReceiptDraftFolder {
     private static final String DRAFT = ".draft";
     private static final Pattern SLOT = Pattern.compile("(" + Ticket.ID.pattern() + ")[.](0|[1-9][0-9]{0,3})");
-    /** Evidence with its attachments in base64, and what comes with it. */
+    /** Limit of a slot's file: evidence with its attachments in base64, and the other parts. */
     private static final int MAX_SLOT = 1 << 20;
 
     private final Path folder;
@@ -38,8 +38,10 @@ final class ReceiptDraftFolder {
     }
 
     /**
-     * @param folder is made if it is not there
-     * @throws IOException also if a draft cannot be read: it is somebody's word that is lost then
+     * Opens the folder and reads its drafts.
+     *
+     * @param folder created if absent
+     * @throws IOException also if a draft cannot be read: a signer's statement would be lost
      */
     static ReceiptDraftFolder open(Path folder) throws IOException {
         Files.createDirectories(folder);
@@ -90,7 +92,7 @@ final class ReceiptDraftFolder {
         AtomicFile.replace(slotFile(ticket, slot.slot()), json.toString().getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The draft first: slots without one are nobody's. */
+    /** Deletes the draft first: slot files without a draft are deleted by the sweep. */
     void remove(String ticket) throws IOException {
         Files.deleteIfExists(folder.resolve(ticket + DRAFT));
         drafts.remove(ticket);

@@ -20,16 +20,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * When a receipt is due, and how it is written: a ticket that has ended gets it when all who have a part of it have said it, or
- * have had their time. Not for several threads.
+ * Decides when a receipt is due, and writes it: a ticket that has ended gets its receipt when all parts have arrived,
+ * or the time for them is over. Not thread-safe.
  */
 final class ReceiptIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(ReceiptIssuer.class);
-    /** A host signs an hour after its VM's end at the latest. */
+    /** Time for a host that may have failed. A host signs at most an hour after its VM's end. */
     private static final Duration LOST_HOST = Duration.ofHours(2);
-    /** As long as hosts report and relays keep. */
+    /** Time for a silent host: as long as hosts report and relays keep statements. */
     private static final Duration SILENT_HOST = Duration.ofDays(30);
-    /** Of a slot of which this VM knows nothing: maybe nothing ran there, and nobody has a part. */
+    /** Time for a slot about which this VM knows nothing: possibly nothing ran there, so that there is no part. */
     private static final Duration EMPTY_SLOT = Duration.ofMinutes(10);
 
     private static final String READABLE = "rw-r--r--";
@@ -39,7 +39,7 @@ final class ReceiptIssuer {
     private final Path written;
     private final InstantSource clock;
 
-    /** @param written where receipts are left, for everybody to read */
+    /** @param written folder of finished receipts, readable by all */
     ReceiptIssuer(ReceiptCollector.ReceiptSigner self, ReceiptDraftFolder drafts, Path written, InstantSource clock) {
         this.self = self;
         this.drafts = drafts;
@@ -48,7 +48,7 @@ final class ReceiptIssuer {
     }
 
     /**
-     * Writes it if it is due.
+     * Writes the receipt if it is due.
      *
      * @param newest head that a relay has shown
      */
@@ -79,9 +79,9 @@ final class ReceiptIssuer {
         return slots;
     }
 
-    /** Now, whoever has a part of it still. */
+    /** Writes the receipt now, even if parts are missing. */
     void issue(ReceiptDraft draft, Optional<VerifiedAuditHead> newest) throws IOException {
-        // Whoever signed the allocation must have signed the head.
+        // The signer of the allocation must have signed the head.
         Optional<VerifiedAuditHead> now =
                 newest.filter(head -> draft.allocation().isEmpty() || head.isSignedBy(draft.relay()));
         List<ReceiptSlot> slots = draft.allocation().isPresent() ? slots(draft) : List.of();

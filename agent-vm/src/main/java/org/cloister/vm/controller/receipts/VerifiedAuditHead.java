@@ -13,13 +13,17 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.receipt.ReceiptBytes;
 import org.cloister.vm.controller.tickets.SiteTrust;
 
-/** An audit head of a relay that was verified, and by whose chain. */
+/** A verified audit head of a relay, with its signer's certificate chain. */
 record VerifiedAuditHead(VerificationKey key, List<ReceiptBytes> chain, AuditHead head, ReceiptBytes envelope) {
     VerifiedAuditHead {
         chain = List.copyOf(chain);
     }
 
-    /** @throws IOException if this relay has not signed it */
+    /**
+     * Verifies a signed head.
+     *
+     * @throws IOException if this relay has not signed it
+     */
     static VerifiedAuditHead verify(SiteTrust.TrustedRelay from, ByteString signed) throws IOException {
         VerificationKey key = from.identity().key();
         SignedAuditHead head =
@@ -31,7 +35,7 @@ record VerifiedAuditHead(VerificationKey key, List<ReceiptBytes> chain, AuditHea
                 ReceiptBytes.of(head.envelope().bytes()));
     }
 
-    /** Whether whoever this chain is of has signed it. */
+    /** Returns whether the holder of this chain has signed it. */
     boolean isSignedBy(List<ReceiptBytes> signer) {
         try {
             return CertificateFactory.getInstance("X.509")

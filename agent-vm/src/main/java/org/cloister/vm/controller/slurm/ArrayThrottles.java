@@ -11,8 +11,9 @@ import org.cloister.slurm.SlurmCommand;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * How many tasks of an array may run at once. squeue says it of the tasks that are not split off, {@code 12_[3-9%2]}; of
- * an array without such ones scontrol says it in its first line, before anything that a user writes, and it is remembered.
+ * Reads how many tasks of an array may run at once. squeue reports it for tasks that are not split off, {@code
+ * 12_[3-9%2]}. For an array without such tasks, scontrol reports it in its first line, before anything that a user
+ * writes, and it is cached.
  */
 final class ArrayThrottles {
     private static final int WIDTH = 128;
@@ -28,7 +29,11 @@ final class ArrayThrottles {
         this.slurm = slurm;
     }
 
-    /** @param arrays with waiting tasks; others are forgotten */
+    /**
+     * Returns the throttles of arrays by job number; 0 if all tasks may run at once.
+     *
+     * @param arrays with pending tasks; others are forgotten
+     */
     Map<Long, Integer> of(Set<Long> arrays) throws SlurmUnavailableException {
         known.keySet().retainAll(arrays);
         if (arrays.isEmpty()) {

@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The slurm.conf of commands on the controlling VM: the cluster's own and all nodes there are, so that they reach into running
- * jobs although slurmctld was started anew since: of 22.05 it then tells the addresses no more of nodes that joined at run
- * time. Of the same form as that which the prolog writes for each job. Of one thread.
+ * The slurm.conf of commands on the controlling VM: it includes the cluster's own and lists all present nodes, so that
+ * commands reach running jobs after a restart of slurmctld. slurmctld 22.05 then no longer provides the addresses of
+ * nodes that joined at run time. The file has the form of the one that the prolog writes for each job. Confined to one
+ * thread.
  */
 public final class ClientSlurmConf {
     private static final Logger LOG = LoggerFactory.getLogger(ClientSlurmConf.class);
@@ -28,7 +29,7 @@ public final class ClientSlurmConf {
 
     /**
      * @param file on tmpfs; users' {@code SLURM_CONF}
-     * @param include the cluster's own
+     * @param include the cluster's own slurm.conf
      */
     public ClientSlurmConf(Path file, Path include) {
         this.file = file;
@@ -36,9 +37,9 @@ public final class ClientSlurmConf {
     }
 
     /**
-     * Writes it if it would be another one; what cannot be written is logged once and tried with the next.
+     * Writes the file if its content would change; a failure is logged once, and the next call retries.
      *
-     * @param addresses of the nodes that slurmctld has, by their names
+     * @param addresses of the nodes that slurmctld has, by name
      */
     public void writeNodes(Map<String, String> addresses) {
         String text = text(addresses);

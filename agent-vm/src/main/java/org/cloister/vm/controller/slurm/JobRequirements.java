@@ -5,15 +5,15 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * What a job asks of its nodes, as it stands in the queue; users may change it while the job waits.
+ * Requirements of a job on its nodes, as in the queue now; users may change them while the job is pending.
  *
  * @param minNodes at least 1
- * @param maxNodes as {@code leastNodes} if the job said no range
- * @param tasks in all
- * @param tasksPerNode empty if the job did not say
- * @param memoryMib of each node, or of each CPU if {@code memoryOfCpu}; 0 is all that a node has
- * @param scratchMib that {@code --tmp} asks for
- * @param timeLimit empty if it has none
+ * @param maxNodes equals {@code minNodes} if the job requested no range
+ * @param tasks in total
+ * @param tasksPerNode empty if the job did not request it
+ * @param memoryMib of each node, or of each CPU if {@code memoryPerCpu}; 0 is all memory of a node
+ * @param scratchMib requested by {@code --tmp}
+ * @param timeLimit empty if the job has none
  */
 public record JobRequirements(
         int minNodes,

@@ -4,64 +4,66 @@ import java.util.List;
 import org.cloister.slurm.SlurmRefusedException;
 import org.cloister.slurm.SlurmUnavailableException;
 
-/** The project's own slurmctld. Each call asks it afresh; what was asked of one that gave no answer may have been done. */
+/**
+ * The project's own slurmctld. Each call queries it again; a request that got no response may have been carried out.
+ */
 public interface LocalSlurm {
-    /** The one feature that the block of nodes has which no job ever gets. */
+    /** The only feature of the placeholder nodes, which no job ever gets. */
     String UNPLACED = "unplaced";
-    /** How the names of that block begin. */
+    /** Prefix of the placeholder nodes' names. */
     String PLACEHOLDER_PREFIX = "waiting-for-vm-";
 
-    /** A ticket's feature in Slurm: a letter first, for a number there is a count. */
+    /** Returns a ticket's feature in Slurm. It starts with a letter, since a number would be a count there. */
     static String feature(String ticket) {
         return "t" + ticket;
     }
 
-    /** Every job that slurmctld still has, those that wait in the order in which it would start them. */
+    /** Returns every job that slurmctld still has; pending ones are in the order in which it would start them. */
     List<LocalSlurmJob> jobs() throws SlurmUnavailableException;
 
-    /** Every node but the block. */
+    /** Returns every node except the placeholders. */
     List<LocalSlurmNode> nodes() throws SlurmUnavailableException;
 
     /**
-     * Lets a waiting job run on its ticket's nodes and on no others.
+     * Lets a pending job run on its ticket's nodes and on no others.
      *
-     * @throws SlurmRefusedException if Slurm will not, such as for a job that is not waiting any more
+     * @throws SlurmRefusedException if Slurm refuses, for example because the job is no longer pending
      */
     void placeJob(LocalSlurmJobId job, String ticket, int nodes)
             throws SlurmUnavailableException, SlurmRefusedException;
 
-    /** Has a job wait again, as {@code demand} says it was before it was placed; its priority is Slurm's to compute. */
+    /** Makes a job wait again with the requirements that it had before it was assigned; Slurm computes its priority. */
     void unplaceJob(LocalSlurmJobId job, JobRequirements demand)
             throws SlurmUnavailableException, SlurmRefusedException;
 
-    /** Held until its owner or an administrator releases it. */
+    /** Holds a job until its owner or an administrator releases it. */
     void holdJob(LocalSlurmJobId job) throws SlurmUnavailableException, SlurmRefusedException;
 
     /**
-     * Of a job that slurmctld still has, or that accounting has.
+     * Sets the AdminComment of a job that slurmctld or accounting still has.
      *
-     * @param text at most 1024 characters of ASCII, without backslash and quotation marks, of which sacctmgr makes others
+     * @param text at most 1024 ASCII characters, without backslash and quotation marks, which sacctmgr replaces
      */
     void setAdminComment(LocalSlurmJobId job, String text) throws SlurmUnavailableException, SlurmRefusedException;
 
     /**
-     * Has slurmctld write down what it knows. It does so at each change that somebody asks for; what its backfill scheduler starts it
-     * keeps to itself until then, or for five minutes, and when it is killed it starts that again.
+     * Makes slurmctld save its state. It saves at each change that a client requests; what its backfill scheduler
+     * starts it keeps in memory until then, or for five minutes, and if it is killed meanwhile, it starts that again.
      *
-     * @param job that runs; of one that is over it is nothing
+     * @param job a running job; for one that has ended, the call has no effect
      */
     void saveState(LocalSlurmJob job) throws SlurmUnavailableException, SlurmRefusedException;
 
-    /** The node takes no further job. */
+    /** Drains a node, so that it accepts no further job. */
     void drainNode(String node, String why) throws SlurmUnavailableException, SlurmRefusedException;
 
-    /** Its VM has gone: whatever job is there ends, or waits again, as Slurm has it of a node that failed. */
+    /** Marks a node whose VM is gone as down: its job ends or waits again, as Slurm handles a failed node. */
     void markNodeDown(String node, String why) throws SlurmUnavailableException, SlurmRefusedException;
 
     /**
-     * Takes a node out that no job has; of one that is not there: no error.
+     * Deletes a node without a job; an absent node is no error.
      *
-     * @throws SlurmRefusedException if a job is there, or slurmctld will not for another reason; to be tried again
+     * @throws SlurmRefusedException if the node has a job, or slurmctld refuses for another reason; to be retried
      */
     void deleteNode(String node) throws SlurmUnavailableException, SlurmRefusedException;
 }

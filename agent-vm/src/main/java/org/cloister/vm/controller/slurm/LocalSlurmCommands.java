@@ -15,11 +15,11 @@ import org.cloister.slurm.SlurmRefusedException;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * The Local Slurm through its own commands, 22.05 and newer, as root. Each call runs a program or a few; safe for several
- * threads.
+ * Accesses the Local Slurm through its commands, 22.05 and newer, as root. Each call runs one or a few programs.
+ * Thread-safe.
  */
 public final class LocalSlurmCommands implements LocalSlurm {
-    /** Wide enough for a job on the whole block. */
+    /** Sufficient for a job on all placeholder nodes. */
     private static final int WHOLE_NODES_WIDTH = 100_000;
 
     private static final int MAX_COMPONENTS = 10_000;
@@ -32,7 +32,10 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private static final String UNACCOUNTED = "Request didn't affect anything";
     private static final String NO_NODE = "Invalid node name specified";
 
-    /** Words of a connection that failed, of a slurmctld that is not there or is ending; all others are its answer. */
+    /**
+     * Words in error messages of a failed connection, or of a slurmctld that is absent or stopping; all other messages
+     * are its response.
+     */
     private static final Pattern NO_ANSWER = Pattern.compile(
             "(?i).*(contact|connect|socket|timed out|zero bytes|message|communication|protocol|authenti|credential|munge"
                     + "|standby|temporarily|shutdown|resolve|slurmdbd|database|persist).*");
@@ -43,8 +46,8 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private final Consumer<Map<String, String>> addresses;
 
     /**
-     * @param slurm that reaches slurmctld as root, with slurmctld's own slurm.conf or one that includes it
-     * @param addresses hears, whenever nodes are read, where the slurmd of each is reached, by the node's name
+     * @param slurm reaches slurmctld as root, with slurmctld's own slurm.conf or one that includes it
+     * @param addresses receives, whenever nodes are read, the address of each slurmd by node name
      */
     public LocalSlurmCommands(SlurmCommand slurm, Consumer<Map<String, String>> addresses) {
         this.slurm = slurm;
@@ -92,8 +95,8 @@ public final class LocalSlurmCommands implements LocalSlurm {
     }
 
     /**
-     * Of a heterogeneous job scontrol changes the number of nodes by a component's own number alone; that of the first one
-     * is the whole job's, whose number of nodes it leaves as it is.
+     * Changes a job's features and number of nodes. For a heterogeneous job, scontrol changes the number of nodes only
+     * by a component's own number; the first one's is that of the whole job, whose number of nodes it does not change.
      */
     private void change(LocalSlurmJobId job, String features, String nodes)
             throws SlurmUnavailableException, SlurmRefusedException {
@@ -106,7 +109,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
         }
     }
 
-    /** squeue takes no component's name to look for. */
+    /** Returns a component's own number; squeue does not accept a component's name as a filter. */
     private long number(LocalSlurmJobId component) throws SlurmUnavailableException, SlurmRefusedException {
         String set = component.text().substring(0, component.text().indexOf('+'));
         SlurmCommand.Output output =
@@ -124,7 +127,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
 
     @Override
     public void holdJob(LocalSlurmJobId job) throws SlurmUnavailableException, SlurmRefusedException {
-        // As if its owner had held it, or its owner could not release it.
+        // A hold as by its owner: otherwise its owner could not release it.
         scontrol("uhold", job.text());
     }
 
@@ -142,11 +145,15 @@ public final class LocalSlurmCommands implements LocalSlurm {
 
     @Override
     public void saveState(LocalSlurmJob job) throws SlurmUnavailableException, SlurmRefusedException {
-        // The least of changes: what is there.
+        // The smallest change: it sets the present value.
         updateAdminComment(job.id(), job.adminComment().orElse(""));
     }
 
-    /** @return whether slurmctld has the job still, and it is not over */
+    /**
+     * Sets the comment in slurmctld.
+     *
+     * @return whether slurmctld still has the job, and it has not ended
+     */
     private boolean updateAdminComment(LocalSlurmJobId job, String comment)
             throws SlurmUnavailableException, SlurmRefusedException {
         SlurmCommand.Output output =
@@ -203,7 +210,9 @@ public final class LocalSlurmCommands implements LocalSlurm {
         return HostlistExpander.requireFolded(nodes);
     }
 
-    /** What slurmctld has forgotten, or knows as ended and changes no more, accounting still changes. */
+    /**
+     * Changes the comment in accounting, which permits it when slurmctld has forgotten the job or changes it no longer.
+     */
     private void accounting(LocalSlurmJobId job, String text) throws SlurmUnavailableException, SlurmRefusedException {
         requireEnd(job);
         SlurmCommand.Output output = slurm.run(
@@ -215,8 +224,8 @@ public final class LocalSlurmCommands implements LocalSlurm {
     }
 
     /**
-     * slurmctld tells accounting of a job's end together with the comment that it has itself, late if slurmdbd was away: what
-     * is written before is written over.
+     * Checks that accounting has the job's end. slurmctld reports the end together with its own comment, late if
+     * slurmdbd was not available, and that would overwrite a comment written before.
      */
     private void requireEnd(LocalSlurmJobId job) throws SlurmUnavailableException, SlurmRefusedException {
         SlurmCommand.Output output = slurm.run("sacct", List.of("-n", "-X", "-P", "-j", job.text(), "-o", "End"), "");

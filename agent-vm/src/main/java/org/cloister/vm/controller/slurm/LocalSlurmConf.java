@@ -8,21 +8,21 @@ import java.util.regex.Pattern;
 import org.cloister.vm.controller.config.HostShape;
 
 /**
- * The Local Slurm's slurm.conf. Workers get it from slurmctld ({@code slurmd -Z --conf-server}); their names stand
- * nowhere in it.
+ * The Local Slurm's slurm.conf. Workers get it from slurmctld ({@code slurmd -Z --conf-server}); it does not contain
+ * their names.
  *
- * @param cluster Slurm's name of it
- * @param host slurmctld's, as {@code hostname -s} says it there
- * @param address where workers reach it
- * @param state where slurmctld keeps its own, on the project's drive
- * @param hooks where {@code prolog}, {@code epilog} and {@code task-prolog} lie, on the workers; beside them nothing
- *     that a user writes
- * @param notifyFile a file that slurmctld's account may write to; it gets a line at each job's end
- * @param accounting where slurmdbd answers; without, nothing is accounted and no limit of an account or QOS holds
- * @param shapes that the site has; a job that fits none of them is told so at submission, and as many nodes as they
- *     have hosts stand for those that jobs wait for
- * @param memoryPerCpuMib of a job that says no memory
- * @param maxJobTime that any job may run; a job that says no limit gets it
+ * @param cluster its name in Slurm
+ * @param host slurmctld's, as {@code hostname -s} prints it there
+ * @param address at which workers reach slurmctld
+ * @param state folder of slurmctld's state, on the project's drive
+ * @param hooks folder of {@code prolog}, {@code epilog} and {@code task-prolog} on the workers; contains nothing that a
+ *     user can write
+ * @param notifyFile that slurmctld's account may write to; it gets a line at each job's end
+ * @param accounting address of slurmdbd; without it, nothing is accounted and no limit of an account or QOS applies
+ * @param shapes of the site's hosts; a job that fits none is refused at submission; there is one placeholder node for
+ *     each of their hosts
+ * @param memoryPerCpuMib of a job that requests no memory
+ * @param maxJobTime limit of any job; a job that requests no limit gets it
  */
 public record LocalSlurmConf(
         String cluster,
@@ -35,11 +35,11 @@ public record LocalSlurmConf(
         List<HostShape> shapes,
         long memoryPerCpuMib,
         Duration maxJobTime) {
-    /** The one partition, and the default one. */
+    /** The only partition, which is the default. */
     public static final String PARTITION = "secure";
-    /** The account of slurmctld and slurmdbd: Debian's, in the image and on workers by the same number. */
+    /** Account of slurmctld and slurmdbd: Debian's, with the same number in the image and on workers. */
     public static final String ACCOUNT = "slurm";
-    /** Of all shapes: the block's names have four digits. */
+    /** Limit for all shapes together: the placeholder nodes' names have four digits. */
     public static final int MAX_HOSTS = 9999;
 
     private static final String COMMON = """
@@ -100,7 +100,7 @@ public record LocalSlurmConf(
     private static final Pattern PATH = Pattern.compile("/[A-Za-z0-9_./-]{1,200}");
     private static final int MAX_WORKERS = 4096;
 
-    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    /** @throws IllegalArgumentException if a value is out of range; the text names the value and the range */
     public LocalSlurmConf {
         shapes = List.copyOf(shapes);
         require("cluster", NAME, cluster);
@@ -122,8 +122,8 @@ public record LocalSlurmConf(
     }
 
     /**
-     * No job can ask for more nodes; and the more of these there are, the more slurmctld has to tell slurmdbd when nodes come
-     * and go, and it does nothing else then.
+     * Returns the number of placeholder nodes. No job can request more nodes. The more there are, the more slurmctld
+     * must report to slurmdbd when nodes appear and disappear, and it does nothing else meanwhile.
      */
     private static long hosts(List<HostShape> shapes) {
         return shapes.stream().mapToLong(HostShape::hosts).sum();

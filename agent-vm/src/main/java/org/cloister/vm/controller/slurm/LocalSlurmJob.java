@@ -4,16 +4,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A job of the Local Slurm, of what its owner cannot forge. Its name, comment and paths are not here.
+ * A job of the Local Slurm, limited to what its owner cannot forge: without its name, comment and paths.
  *
- * @param arrayJobId of an array's task, the array's job number; 0 otherwise
- * @param throttle of an array's task, how many may run at once ({@code %2}); 0 if all may
- * @param hetJobId of a heterogeneous job's component, the first component's number; 0 otherwise
+ * @param arrayJobId the array's job number, for a task of an array; 0 otherwise
+ * @param throttle how many tasks may run at once ({@code %2}), for a task of an array; 0 if all may
+ * @param hetJobId the first component's number, for a component of a heterogeneous job; 0 otherwise
  * @param restarts how often it was requeued
  * @param uid of its owner
- * @param reason Slurm's word for why it waits, such as {@code Dependency}; bounded, printable
- * @param features as Slurm holds them: {@link LocalSlurm#UNPLACED}, a ticket's, or others
- * @param adminComment its AdminComment, which our plugin writes at submission and we later; empty if none
+ * @param reason Slurm's reason why it is pending, such as {@code Dependency}; bounded, printable
+ * @param features in Slurm: {@link LocalSlurm#UNPLACED}, a ticket's, or others
+ * @param adminComment its AdminComment, written by the submit plugin at submission and later by agent-vm; empty if
+ *     absent
  * @param nodes that it has or had
  */
 public record LocalSlurmJob(

@@ -3,8 +3,8 @@ package org.cloister.vm.controller.slurm;
 import java.util.regex.Pattern;
 
 /**
- * A job as Slurm's commands name it: {@code 12}, a task of an array {@code 12_3}, a component of a heterogeneous job
- * {@code 12+1}. A task keeps this name when Slurm splits it off.
+ * A job's id in Slurm's commands: {@code 12}, a task of an array {@code 12_3}, a component of a heterogeneous job
+ * {@code 12+1}. A task keeps its id when Slurm splits it off.
  */
 public record LocalSlurmJobId(String text) {
     private static final Pattern FORM = Pattern.compile("[1-9][0-9]{0,9}([_+](0|[1-9][0-9]{0,6}))?");

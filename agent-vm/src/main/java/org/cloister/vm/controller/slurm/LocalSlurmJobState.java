@@ -1,12 +1,12 @@
 package org.cloister.vm.controller.slurm;
 
-/** How far a job is. */
+/** State of a job. */
 public enum LocalSlurmJobState {
     PENDING,
-    /** It has nodes: configuring, running, suspended or stopped. */
+    /** The job has nodes: configuring, running, suspended or stopped. */
     RUNNING,
-    /** Its nodes' epilogs run. */
+    /** The epilogs run on its nodes. */
     COMPLETING,
-    /** For good, however it ended. */
+    /** The job has ended, with any result. */
     ENDED
 }

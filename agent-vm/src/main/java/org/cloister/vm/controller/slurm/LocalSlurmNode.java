@@ -6,15 +6,15 @@ package org.cloister.vm.controller.slurm;
  * @param feature its ticket's, {@link LocalSlurm#feature}
  */
 public record LocalSlurmNode(String name, String feature, State state, int cpus, long memoryMib) {
-    /** What of a node's states counts here. */
+    /** State of a node, as far as it matters here. */
     public enum State {
-        /** Takes a job. */
+        /** Accepts a job. */
         IDLE,
         /** Has a job, or its epilog runs. */
         BUSY,
-        /** Has none and takes none: drained, or its slurmd is not heard of. */
+        /** Has no job and accepts none: drained, or its slurmd does not respond. */
         UNAVAILABLE,
-        /** Has a job and takes no other. */
+        /** Has a job and accepts no other. */
         DRAINING
     }
 }

@@ -24,10 +24,10 @@ final class SinfoOutput {
 
     private SinfoOutput() {}
 
-    /** @param address where its slurmd is reached */
+    /** @param address at which its slurmd is reached */
     record Row(LocalSlurmNode node, String address) {}
 
-    /** Without the block. */
+    /** Reads all rows except those of the placeholder nodes. */
     static List<Row> read(String text) throws SlurmUnavailableException {
         List<Row> rows = new ArrayList<>();
         for (FixedWidthRow columns : FixedWidthRow.of("sinfo", text, MAX_NODES)) {
@@ -61,8 +61,9 @@ final class SinfoOutput {
     }
 
     /**
-     * A word may be followed by marks, {@code *} of a node that does not answer; of those only one that has a job counts.
-     * A planned node is idle, and backfill has a job in mind for it. A word that is not here takes no job.
+     * Maps a state. Marks may follow it, such as {@code *} for a node that does not respond; such a node counts only if
+     * it has a job. A planned node is idle, and backfill intends a job for it. A node in an unknown state accepts no
+     * job.
      */
     private static LocalSlurmNode.State state(String text) {
         return switch (text) {

@@ -11,9 +11,9 @@ import org.cloister.slurm.FixedWidthRow;
 import org.cloister.slurm.HostlistExpander;
 import org.cloister.slurm.SlurmUnavailableException;
 
-/** Reads squeue's columns, none of which a user can write; an array's waiting tasks each have a line ({@code -r}). */
+/** Reads squeue's columns, none of which a user can write; each pending task of an array has a line ({@code -r}). */
 final class SqueueOutput {
-    /** Wide enough for a job of a few nodes; a longer list is asked for by itself. */
+    /** Sufficient for a job with a few nodes; a longer list is queried separately. */
     static final int NODES_WIDTH = 96;
 
     private static final int ID_WIDTH = 24;
@@ -21,7 +21,7 @@ final class SqueueOutput {
     private static final int STATE_WIDTH = 20;
     private static final int REASON_WIDTH = 64;
     private static final int FEATURES_WIDTH = 64;
-    /** One more than our own comments have. */
+    /** Length of the longest AdminComment, plus one. */
     private static final int ADMIN_WIDTH = 1025;
 
     private static final int MAX_JOBS = 100_000;
@@ -36,7 +36,7 @@ final class SqueueOutput {
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
     private static final List<String> NONE = List.of("", "(null)", "n/a", "N/A", "None");
 
-    /** Of 22.05 to 24.11; what is not here has ended. */
+    /** States of 22.05 to 24.11; others are ends. */
     private static final Map<String, LocalSlurmJobState> STATES = Map.ofEntries(
             Map.entry("PENDING", LocalSlurmJobState.PENDING),
             Map.entry("REQUEUED", LocalSlurmJobState.PENDING),
@@ -71,18 +71,18 @@ final class SqueueOutput {
     private SqueueOutput() {}
 
     /**
-     * A job with its nodes still folded and without its array's throttle.
+     * A job whose nodes are still folded, without its array's throttle.
      *
-     * @param number Slurm's own of it, which an array's tasks share until they are split off
+     * @param number Slurm's own, which the tasks of an array share until they are split off
      */
     record Row(LocalSlurmJob job, long number, String nodes) {
-        /** Whether more nodes may follow. */
+        /** Returns whether more nodes may follow. */
         boolean isCut() {
             return nodes.length() >= NODES_WIDTH;
         }
     }
 
-    /** In the order in which slurmctld takes jobs of one partition: by priority, then by number. */
+    /** Reads all rows, in the order in which slurmctld starts jobs of one partition: by priority, then by number. */
     static List<Row> read(String text) throws SlurmUnavailableException {
         List<Row> rows = new ArrayList<>();
         for (FixedWidthRow columns : FixedWidthRow.of("squeue", text, MAX_JOBS)) {
@@ -155,13 +155,16 @@ final class SqueueOutput {
         return state;
     }
 
-    /** {@code ReqNodeNotAvail, UnavailableNodes:...} is followed by the block's nodes, which say nothing. */
+    /**
+     * Returns the reason without the list after {@code ReqNodeNotAvail, UnavailableNodes:...}, which only names
+     * placeholders.
+     */
     private static String reason(String text) {
         String clean = text.replaceFirst(", UnavailableNodes:.*", "").replaceAll("[^ -~]", "?");
         return NONE.contains(clean) ? "" : clean;
     }
 
-    /** Of a task or component among its own. */
+    /** Returns the position of a task or component within its job. */
     private static long place(LocalSlurmJobId id) {
         Matcher after = Pattern.compile("[_+]([0-9]+)").matcher(id.text());
         return after.find() ? Long.parseLong(after.group(1)) : 0;

@@ -9,13 +9,14 @@ import org.cloister.slurm.FixedWidthRow;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * What a job asks, as squeue prints it with {@code --noconvert} (22.05): {@code tres-alloc} of a waiting job is what it
- * asks at the least, {@code cpu=4,mem=400M,node=1,billing=4}, and alone tells the least number of nodes.
+ * Reads a job's requirements from squeue's output with {@code --noconvert} (22.05). A pending job's {@code tres-alloc}
+ * is its minimum request, {@code cpu=4,mem=400M,node=1,billing=4}, and the only column with the minimum number of
+ * nodes.
  */
 final class SqueueRequirements {
     /**
-     * Written where a job shall have no most number of nodes, for Slurm takes no such number back; more than a cluster
-     * ever has. scontrol shows it.
+     * Set as the maximum of a job that shall have no maximum number of nodes, since Slurm cannot remove one; larger
+     * than any cluster. scontrol shows it.
      */
     static final int NO_MAX_NODES = 1_000_000;
 
@@ -46,7 +47,7 @@ final class SqueueRequirements {
         int tasksPerNode = number(columns, columns.next(NUMBER_WIDTH));
         long memory = mebibytes(columns, columns.next(MEMORY_WIDTH));
         long scratch = mebibytes(columns, columns.next(MEMORY_WIDTH));
-        // USER and OK of a job that shares, YES of one that would share CPUs too.
+        // USER and OK if the job shares nodes, YES if it would share CPUs too.
         boolean exclusive = columns.next(SHARING_WIDTH).equals("NO");
         Optional<Duration> limit = limit(columns, columns.next(LIMIT_WIDTH));
         Tres tres = Tres.of(columns.next(TRES_WIDTH));
@@ -64,7 +65,7 @@ final class SqueueRequirements {
                 limit);
     }
 
-    /** As {@code scontrol update numnodes=} takes it. */
+    /** Returns the number of nodes as {@code scontrol update numnodes=} accepts it. */
     static String nodes(JobRequirements demand) {
         int most = demand.maxNodes() > demand.minNodes() ? demand.maxNodes() : NO_MAX_NODES;
         return demand.minNodes() + "-" + most;
@@ -106,7 +107,10 @@ final class SqueueRequirements {
         return matcher.group(group) == null ? 0 : Long.parseLong(matcher.group(group));
     }
 
-    /** What is not there is 0, as of a job that has ended. Memory is rounded, with a unit, whatever squeue is told. */
+    /**
+     * Trackable resources of a job. A missing one is 0, as for a job that has ended. Memory is rounded and has a unit,
+     * even with {@code --noconvert}.
+     */
     private record Tres(long cpus, double mebibytes, double rounding, long nodes) {
         static Tres of(String text) {
             long cpus = 0;
@@ -129,14 +133,15 @@ final class SqueueRequirements {
             return new Tres(cpus, mebibytes, rounding, nodes);
         }
 
-        /** To MiB, which are meant without a unit. */
+        /** Returns the exponent for MiB, the unit of values without one. */
         private static int exponent(String unit) {
             return unit.isEmpty() ? 0 : "KMGTP".indexOf(unit) - 1;
         }
 
         /**
-         * Whether the job's memory is of a node: squeue does not say, but the sum does. Where a node has one CPU it says
-         * neither, and there it is the same but for an exclusive job, which has the CPUs that its node has.
+         * Returns whether the job's memory is per node: squeue does not report it, but the sum shows it. With one CPU
+         * per node the sum is ambiguous; then both mean the same, except for an exclusive job, which has all CPUs of
+         * its node.
          */
         boolean isOfNodes(long memory) {
             return cpus > nodes && Math.abs(mebibytes - (double) memory * nodes) <= rounding;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.cloister.base.process.ProcessRunner;
 
-/** Sessions as children of this process, with all that bounds it: where no systemd is. */
+/** Runs sessions as children of this process, with all its limits: for machines without systemd. */
 public record ChildSshdLauncher(ProcessRunner programs, Path script, Path folder) implements SshdLauncher {
     @Override
     public Streams start() throws IOException {

@@ -3,9 +3,13 @@ package org.cloister.vm.controller.ssh;
 import java.io.IOException;
 import org.cloister.protocol.audit.AuditEvent;
 
-/** What goes out of the project is written here first. */
+/** Records each export before the data leave the project. */
 @FunctionalInterface
 public interface ExportAuditSink {
-    /** @throws IOException if it is not on the disk; nothing goes out then */
+    /**
+     * Records an event.
+     *
+     * @throws IOException if the record is not on the disk; nothing is sent then
+     */
     void append(AuditEvent event) throws IOException;
 }

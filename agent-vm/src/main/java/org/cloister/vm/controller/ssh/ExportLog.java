@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The project's log of what was taken out, a folder that all its persons may read: docs/protocol.md, section 14. Each start of
- * the VM signs with a key of its own, whose certificates lie beside the segments before it signs anything.
+ * The project's export log, in a folder that all people of the project may read: docs/protocol.md, section 14. Each
+ * start of the VM signs with its own key, whose certificates are beside the segments before it signs anything.
  */
 public final class ExportLog implements ExportAuditSink, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExportLog.class);
@@ -38,9 +38,10 @@ public final class ExportLog implements ExportAuditSink, AutoCloseable {
     }
 
     /**
-     * While it cannot be written, or what is there does not hold, jobs go on, and nothing goes out.
+     * Opens the log. While it cannot be written, or its content does not verify, jobs continue, and nothing is
+     * exported.
      *
-     * @param chain of that key, the leaf first
+     * @param chain of the key, leaf first
      */
     public static ExportLog open(
             Path folder, CertificateName vm, SigningKey key, List<X509Certificate> chain, InstantSource clock)

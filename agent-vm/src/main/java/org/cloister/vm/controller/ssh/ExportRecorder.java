@@ -12,7 +12,7 @@ import org.cloister.base.encoding.Digest;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.AuditField;
 
-/** What one exporter's session writes of itself: who, when, which path, how many bytes. */
+/** Writes the records of one exporter's session: who, when, which path, how many bytes. */
 final class ExportRecorder {
     private static final int PATH_CHARS = 256;
     private static final String SENT = "export.sent";
@@ -31,7 +31,7 @@ final class ExportRecorder {
         records.append(event("export.begun"));
     }
 
-    /** A file, or all below a folder, before a byte of it goes out. */
+    /** Records a file, or everything below a folder, before a byte of it is sent. */
     void recordOpen(byte[] path) throws IOException {
         records.append(of("export.opened", path));
     }
@@ -41,7 +41,11 @@ final class ExportRecorder {
         records.append(of(SENT, path).with(AuditField.BYTES, bytes));
     }
 
-    /** @return bytes of the file, if this is the record of one that went out */
+    /**
+     * Returns the size of a file that was sent.
+     *
+     * @return size in bytes, if the event records a file that was sent
+     */
     static OptionalLong sent(AuditEvent event) {
         return event.kind().equals(SENT) && event.facts().get(AuditField.BYTES) instanceof Long bytes
                 ? OptionalLong.of(bytes)
@@ -61,7 +65,7 @@ final class ExportRecorder {
                 .with(AuditField.SESSION, who.number());
     }
 
-    /** A longer path is cut, and its digest says which one it was. */
+    /** Returns an event with a path. A longer path is cut, and its digest identifies it. */
     private AuditEvent of(String kind, byte[] path) {
         String text = printable(path);
         AuditEvent event = event(kind).with(AuditField.PATH, text.substring(0, Math.min(text.length(), PATH_CHARS)));
@@ -71,7 +75,7 @@ final class ExportRecorder {
                 : event;
     }
 
-    /** Bytes that are no printable ASCII, blanks and percent signs as in URLs; an empty path is one dot. */
+    /** Encodes bytes that are not printable ASCII, blanks and percent signs as in URLs; an empty path becomes a dot. */
     static String printable(byte[] path) {
         if (path.length == 0) {
             return ".";

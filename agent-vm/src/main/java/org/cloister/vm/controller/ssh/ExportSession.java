@@ -26,26 +26,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an exporter's session takes out. The program that reads runs as the person's login, below the agent, and its bytes go
- * through here: each file is recorded before the first of them. The session's own process is a pipe, and no shell.
+ * Serves an exporter's session. The program that reads the files runs as the person's login, as a child of the agent,
+ * and its bytes pass through here: each file is recorded before its first byte is sent. The session's own process is a
+ * pipe, not a shell.
  */
 final class ExportSession implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(ExportSession.class);
     private static final int MAX_COMMAND = 16 * 1024;
-    /** The longest path, with each of its bytes in octal, and what is before it. */
+    /** The longest path, with each byte in octal, and what precedes it. */
     private static final int MAX_LOG_LINE = 32 * 1024;
 
     private static final int PIECE_BYTES = 32 * 1024;
     private static final int ENDING_MS = 5000;
     private static final int AGAIN_MS = 20;
-    /** For the disk, and for whoever holds the log open; not for ever. */
+    /** Time for the disk, and for a process that holds the log open; bounded. */
     private static final int LOGGED_MS = 30_000;
 
     private static final List<Path> SFTP_SERVERS = List.of(
             Path.of("/usr/lib/openssh/sftp-server"),
             Path.of("/usr/libexec/openssh/sftp-server"),
             Path.of("/usr/lib/ssh/sftp-server"));
-    /** Time and process, then ours: what was done, bytes of the file, path without the first slash, other bytes in octal. */
+    /**
+     * Time and process; then the format requested here: operation, size of the file, path without the first slash.
+     * Other bytes are in octal.
+     */
     private static final Pattern SENT = Pattern.compile("[0-9/]{10} [0-9:]{8} \\[[0-9]+\\] send ([0-9]{1,15}) (.*)");
 
     private static final Pattern OCTAL = Pattern.compile("\\\\#([0-7]{3})");
@@ -66,7 +70,7 @@ final class ExportSession implements Runnable {
         this.threads = threads;
     }
 
-    /** What is to go out could not be recorded. */
+    /** The export could not be recorded. */
     static final class NotRecordedException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -162,7 +166,7 @@ final class ExportSession implements Runnable {
         words.addAll(command.options());
         words.add(".");
         words.addAll(command.paths());
-        // Open at both ends, so that nobody waits for an rsync that does not come to open it.
+        // Open at both ends, so that neither waits for an rsync that never opens it.
         try (RandomAccessFile kept = new RandomAccessFile(log.toFile(), "rw");
                 InputStream from = Files.newInputStream(log)) {
             CompletableFuture<Void> logged = CompletableFuture.runAsync(() -> readLog(from), threads);
@@ -172,14 +176,14 @@ final class ExportSession implements Runnable {
                 threads.execute(() -> feed(run, to -> copy(ask, to)));
                 copy(run.getInputStream(), answer);
             }
-            // What is left in the pipe is recorded, too.
+            // What remains in the pipe is recorded, too.
             logged.copy()
                     .completeOnTimeout(null, LOGGED_MS, TimeUnit.MILLISECONDS)
                     .join();
         }
     }
 
-    /** At once: the other side waits for it. */
+    /** Copies without buffering, since the other side waits for the bytes. */
     private static void copy(InputStream from, OutputStream to) throws IOException {
         byte[] piece = new byte[PIECE_BYTES];
         for (int n = from.read(piece); n >= 0; n = from.read(piece)) {
@@ -192,7 +196,7 @@ final class ExportSession implements Runnable {
         void to(OutputStream program) throws IOException;
     }
 
-    /** Whatever goes wrong ends the program, and so the other direction. */
+    /** Copies to the program; a failure ends the program, and thereby the other direction. */
     private void feed(Process run, Feed feed) {
         try (OutputStream to = run.getOutputStream()) {
             feed.to(to);
@@ -220,7 +224,7 @@ final class ExportSession implements Runnable {
         }
     }
 
-    /** Empty at the end. */
+    /** Returns the next line; empty at the end. */
     private static Optional<String> logLine(InputStream from) throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         int each = from.read();
@@ -251,7 +255,7 @@ final class ExportSession implements Runnable {
         return path.toByteArray();
     }
 
-    /** The login's, as setpriv takes them. */
+    /** Returns the login's groups, as setpriv accepts them. */
     private String groups() throws IOException {
         return place.programs()
                 .runChecked("id", "-G", session.identity().member().login())
@@ -300,7 +304,7 @@ final class ExportSession implements Runnable {
         }
     }
 
-    /** Blocks until nothing of it is left, for some seconds at most. */
+    /** Stops the session; blocks until nothing of it remains, for a few seconds at most. */
     void stop() throws IOException {
         over = true;
         kill();
@@ -311,7 +315,10 @@ final class ExportSession implements Runnable {
         release(session.pipe(SshSession.RESPONSE_PIPE), done);
     }
 
-    /** Who waits for the other end of the pipe goes on and finds nobody there, until what is to end has. */
+    /**
+     * Opens the other end of the pipe, so that a thread or process that waits for it continues and finds no peer;
+     * repeats this until the end is complete.
+     */
     private static void release(Path pipe, CompletableFuture<?> end) throws IOException {
         for (int ms = 0; ms < ENDING_MS && !end.isDone(); ms += AGAIN_MS) {
             if (Files.exists(pipe, LinkOption.NOFOLLOW_LINKS)) {

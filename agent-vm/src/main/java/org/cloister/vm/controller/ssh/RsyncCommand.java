@@ -6,22 +6,22 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The command that rsync sends to the side that reads: {@code rsync --server --sender -OPTIONS . PATH...}. It is read here, with no
- * shell, and only what is known to do nothing but send.
+ * The command that rsync sends to the side that reads the files: {@code rsync --server --sender -OPTIONS . PATH...}. It
+ * is parsed here, without a shell, and only options that are known to do nothing but send are accepted.
  *
- * @param options each one that rsync takes as it is
+ * @param options each as rsync accepts it
  */
 record RsyncCommand(List<String> options, List<String> paths) {
     private static final Pattern SHORT = Pattern.compile("-[a-zA-Z]+(\\.[0-9]*)?[a-zA-Z.]*");
     private static final Pattern LONG = Pattern.compile(
             "--(numeric-ids|sparse|partial|inplace|no-[a-z-]{1,30}|timeout=[0-9]{1,6}|bwlimit=[0-9.]{1,9}"
                     + "|checksum-seed=[0-9]{1,12}|compress-level=[0-9]{1,2}|copy-unsafe-links|safe-links|new-compress|old-compress)");
-    /** Of a shell, outside of words. */
+    /** Characters with a meaning in a shell, outside of words. */
     private static final String SPECIAL = "$`\"';&|<>(){}*?[]~!#\n\t";
 
     private static final int MOST_WORDS = 200;
 
-    /** Empty if it is another command, or asks for more than to be sent files by their names. */
+    /** Parses a command; empty if it is another one, or requests more than sending files by their names. */
     static Optional<RsyncCommand> parse(String command) {
         Optional<List<String>> split = words(command);
         if (split.isEmpty()) {
@@ -39,7 +39,7 @@ record RsyncCommand(List<String> options, List<String> paths) {
         }
         List<String> options = words.subList(3, dot);
         List<String> paths = words.subList(dot + 1, words.size());
-        // "s" asks for names that come later, where nobody here sees them.
+        // "s" announces names that are sent later, where they cannot be checked here.
         boolean known = options.stream()
                 .allMatch(each -> LONG.matcher(each).matches()
                         || (SHORT.matcher(each).matches() && !each.split("e", 2)[0].contains("s")));
@@ -48,7 +48,10 @@ record RsyncCommand(List<String> options, List<String> paths) {
                 : Optional.empty();
     }
 
-    /** Blanks part words, a backslash takes the next character as it is; nothing else of a shell is taken. */
+    /**
+     * Splits the command: blanks separate words, and a backslash quotes the next character; no other shell syntax is
+     * accepted.
+     */
     private static Optional<List<String>> words(String command) {
         List<String> words = new ArrayList<>();
         StringBuilder word = new StringBuilder();

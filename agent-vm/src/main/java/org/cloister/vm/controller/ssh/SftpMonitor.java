@@ -14,13 +14,13 @@ import java.util.Optional;
 import org.cloister.base.encoding.MalformedException;
 
 /**
- * Stands between an SFTP client and its server (draft-ietf-secsh-filexfer-02), passes all packets as they are, and tells which
- * file is opened, before the server hears of it, and how much of it went out. A thread for each direction.
+ * Relays packets between an SFTP client and its server (draft-ietf-secsh-filexfer-02) unchanged, and reports which file
+ * is opened, before the server receives the request, and how much of it was sent. Uses one thread per direction.
  */
 final class SftpMonitor {
-    /** What OpenSSH's server takes. */
+    /** Limit of OpenSSH's server. */
     private static final int MAX_PACKET = 256 * 1024;
-    /** Requests without an answer, and open files; OpenSSH's client has 64, its server 100 or so. */
+    /** Limit of unanswered requests and of open files; OpenSSH's client has 64, its server about 100. */
     private static final int MOST = 4096;
 
     private static final int INIT = 1;
@@ -31,12 +31,16 @@ final class SftpMonitor {
     private static final int DATA = 103;
 
     private final FileListener heard;
-    /** By their ids, which the answers have; each server answers in its own order. */
+    /** Requests by their ids, which the responses repeat; servers respond in any order. */
     private final Map<Integer, PendingRequest> asked = new HashMap<>();
 
     private final Map<String, OpenFile> files = new HashMap<>();
 
-    /** What was asked; of a path or a handle. */
+    /**
+     * A pending request.
+     *
+     * @param what path or handle
+     */
     private record PendingRequest(int type, String what) {}
 
     private static final class OpenFile {
@@ -48,9 +52,13 @@ final class SftpMonitor {
         }
     }
 
-    /** What becomes of files. */
+    /** Receives reports on files. */
     interface FileListener {
-        /** @throws IOException and the server does not hear of it */
+        /**
+         * Reports a file before the server receives the request to open it.
+         *
+         * @throws IOException to keep the request from the server
+         */
         void onOpen(byte[] path) throws IOException;
 
         void onSent(byte[] path, long bytes) throws IOException;
@@ -60,7 +68,7 @@ final class SftpMonitor {
         this.heard = heard;
     }
 
-    /** Until the client has said all. */
+    /** Relays requests until the client ends its output. */
     void relayRequests(InputStream client, OutputStream server) throws IOException {
         DataInputStream from = new DataInputStream(client);
         for (byte[] packet = next(from); packet.length > 0; packet = next(from)) {
@@ -92,7 +100,7 @@ final class SftpMonitor {
         }
     }
 
-    /** Until the server has said all. What was open then is told, too. */
+    /** Relays responses until the server ends its output. Files that are still open then are reported, too. */
     void relayResponses(InputStream server, OutputStream client) throws IOException {
         try {
             DataInputStream from = new DataInputStream(server);
@@ -120,7 +128,11 @@ final class SftpMonitor {
         }
     }
 
-    /** @return the file that is closed now: data for which it was asked before came before */
+    /**
+     * Handles a response.
+     *
+     * @return the file that it closes: data that were requested earlier have arrived before
+     */
     private synchronized Optional<OpenFile> answer(int type, ByteBuffer fields) throws IOException {
         if (fields.remaining() < Integer.BYTES) {
             return Optional.empty();
@@ -149,7 +161,7 @@ final class SftpMonitor {
         }
     }
 
-    /** A handle, or a path, whose bytes no conversion loses. */
+    /** Converts a handle or a path to text without loss. */
     private static String name(byte[] bytes) {
         return new String(bytes, StandardCharsets.ISO_8859_1);
     }
@@ -168,7 +180,11 @@ final class SftpMonitor {
         return bytes;
     }
 
-    /** @return without its length; empty at the end */
+    /**
+     * Reads the next packet.
+     *
+     * @return the packet without its length; empty at the end
+     */
     private static byte[] next(DataInputStream from) throws IOException {
         int length;
         try {

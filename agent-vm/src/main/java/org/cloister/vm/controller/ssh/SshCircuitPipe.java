@@ -22,20 +22,21 @@ import org.cloister.transport.circuit.Circuit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A circuit's bytes to and from a program's two ends. Neither side is read faster than the other one takes; an end of one
- * direction is an end of that direction. All but what is marked so on the circuit's event loop.
+ * Copies a circuit's bytes to and from a program's streams. Neither side is read faster than the other accepts data;
+ * the end of one direction is passed on as the end of that direction only. Runs on the circuit's event loop, except for
+ * methods marked otherwise.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failing channel closes, which is handled
 final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
     private static final int PIECE_BYTES = 32 * 1024;
     private static final Duration LEAVING = Duration.ofSeconds(5);
 
     private final Circuit circuit;
-    /** A thread each for both directions. */
+    /** Runs one thread for each direction. */
     private final Executor threads;
 
     private final Runnable ended;
-    /** What the program has not taken yet: what TLS had of one read of the circuit. */
+    /** Bytes that the program has not accepted yet: what TLS decrypted from one read of the circuit. */
     private final Deque<byte[]> pieces = new ArrayDeque<>();
 
     private int waiting;
@@ -47,8 +48,8 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
     private final CompletableFuture<Void> released = new CompletableFuture<>();
 
     /**
-     * @param ended called once when the other end says no more, or the circuit is over, on its event loop; {@link #release} is to
-     *     follow
+     * @param ended called once on the circuit's event loop when the other end has ended its output, or the circuit is
+     *     closed; {@link #release} must follow
      */
     SshCircuitPipe(Circuit circuit, Executor threads, Runnable ended) {
         this.circuit = circuit;
@@ -62,10 +63,10 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Both are closed here.
+     * Starts copying. The streams are closed by this object.
      *
-     * @param out what the program says
-     * @param in what it reads
+     * @param out the program's output
+     * @param in the program's input
      */
     void start(InputStream out, OutputStream in) {
         this.in = in;
@@ -74,7 +75,7 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
         next();
     }
 
-    /** Any thread. The circuit's bytes, until the program has said all. */
+    /** Sends the program's output to the circuit until it ends. Called on any thread. */
     private void send(InputStream out) {
         byte[] piece = new byte[PIECE_BYTES];
         try {
@@ -92,19 +93,20 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        // Not before: a program that finds nobody there ends, and what it had begun is nobody's.
+        // Not earlier: a program without a reader ends, and the processes that it started could no longer be attributed
+        // to it.
         released.thenRun(() -> close(out));
     }
 
     private void endOutput() {
         circuit.shutdownOutput();
-        // Nobody reads any more: what the other end still says need not be waited for.
+        // Nothing is read any more: further output of the other end need not be awaited.
         circuit.channel()
                 .eventLoop()
                 .schedule(() -> circuit.channel().close(), LEAVING.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Bytes that the program has not taken. */
+    /** Returns the number of bytes that the program has not accepted. */
     int bufferedBytes() {
         return waiting;
     }
@@ -113,7 +115,7 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         ByteBuf bytes = (ByteBuf) message;
         if (!begun) {
-            // Before it could have read what the VM says.
+            // The peer cannot have read the VM's response yet.
             bytes.release();
             circuit.close(CloseReason.PROTOCOL);
             return;
@@ -144,13 +146,13 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
         threads.execute(() -> write(to, piece));
     }
 
-    /** Any thread. */
+    /** Called on any thread. */
     private void write(OutputStream to, byte[] piece) {
         try {
             to.write(piece);
             to.flush();
         } catch (IOException e) {
-            // It reads no more; what it still says goes on until it ends.
+            // The program reads no more; its output is sent until it ends.
             circuit.channel().eventLoop().execute(() -> {
                 drop();
                 heardAll = true;
@@ -168,7 +170,7 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
         pieces.clear();
     }
 
-    /** The program hears that there is no more, and that nobody listens when it has nothing more to say. */
+    /** Closes the program's input, and closes its output once that has ended. */
     void release() {
         OutputStream to = in;
         in = null;

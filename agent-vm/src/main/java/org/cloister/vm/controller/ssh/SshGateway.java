@@ -36,19 +36,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Persons come here by circuits, and each gets an sshd of its own: of the login that the project's list has for the person, for
- * the key that opened the circuit. Nothing listens. A session ends with its circuit.
+ * Accepts people's circuits and starts an sshd for each: for the login that the project's list has for the person, and
+ * for the key that opened the circuit. Nothing listens on a port. A session ends with its circuit.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failing channel closes, which is handled
 public final class SshGateway implements AutoCloseable {
-    /** docs/protocol.md, section 9, "Persons": half of a VM's circuits stay for workers. */
+    /** docs/protocol.md, section 9, "Persons": half of a VM's circuits are reserved for workers. */
     static final int MAX_SESSIONS = 32;
 
     static final int MAX_SESSIONS_PER_PERSON = 8;
     private static final Logger LOG = LoggerFactory.getLogger(SshGateway.class);
     private static final Set<CertificateRole> ROLES = Set.of(CertificateRole.MEMBER, CertificateRole.EXPORTER);
     private static final Duration ENDING = Duration.ofSeconds(20);
-    /** For the words of a refusal to arrive. */
+    /** Time for the text of a refusal to arrive. */
     private static final Duration REFUSED = Duration.ofSeconds(5);
 
     private final Context terms;
@@ -64,17 +64,17 @@ public final class SshGateway implements AutoCloseable {
     });
     private final EventLoop looking = new DefaultEventLoop();
     private final OpenCircuits open;
-    /** Sessions by person, under this object's lock, as is the number. */
+    /** Number of sessions by person, guarded by this object's lock, as is the last session's number. */
     private final Map<String, Integer> sessions = new HashMap<>();
 
     private long last;
     private final Set<Circuit> circuits = ConcurrentHashMap.newKeySet();
 
     /**
-     * Whom the VM takes.
+     * Identity of the VM, and the people whom it accepts.
      *
-     * @param own of its name, as it is when a circuit opens
-     * @param members as they are when somebody comes
+     * @param own current credential for its name, read when a circuit opens
+     * @param members returns the members at the time a person connects
      */
     public record Context(Supplier<TlsCredential> own, TrustStore trustStore, Supplier<ProjectMembers> members) {}
 
@@ -102,12 +102,12 @@ public final class SshGateway implements AutoCloseable {
                         ended.refusal().getMessage()));
     }
 
-    /** Whether this is a name of the kind that comes here. */
+    /** Returns whether a name has a role that this gateway serves. */
     public static boolean isPerson(CertificateName name) {
         return CertificateRole.of(name.role()).filter(ROLES::contains).isPresent();
     }
 
-    /** Somebody calls. On the link's event loop. */
+    /** Accepts a connection that claims to be a person. Called on the link's event loop. */
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         if (!isPerson(dial.from())) {
             if (strangers.countEvent()) {
@@ -132,7 +132,7 @@ public final class SshGateway implements AutoCloseable {
         return CertifiedPeerVerifier.forRoles(terms.trustStore(), ROLES);
     }
 
-    /** Answers in a circuit that is open. */
+    /** Starts a session on an open circuit, or refuses it. */
     void startSession(ChannelPipeline pipeline, Circuit circuit) {
         open.add(circuit);
         CertificateName person = circuit.peer().name();
@@ -165,7 +165,7 @@ public final class SshGateway implements AutoCloseable {
                 records,
                 threads);
         CompletableFuture<SshCircuitPipe> begun = new CompletableFuture<>();
-        // Not before all of it is there that is to be ended.
+        // Not before everything exists that the end must stop.
         SshCircuitPipe splice = new SshCircuitPipe(
                 circuit, threads, () -> begun.thenAcceptAsync(passing -> end(session, passing), threads));
         pipeline.addLast(splice);
@@ -229,7 +229,7 @@ public final class SshGateway implements AutoCloseable {
         LOG.warn("{}: refused: {}", circuit.terms().from(), word);
         circuit.channel().writeAndFlush(MessageFraming.frame(new AccessResponse.Refused(word, text).wire()));
         circuit.shutdownOutput();
-        // A circuit of the VM's is not to be had by whoever is refused and stays.
+        // A refused person who stays connected must not occupy one of the VM's circuits.
         circuit.channel()
                 .eventLoop()
                 .schedule(() -> circuit.channel().close(), REFUSED.toMillis(), TimeUnit.MILLISECONDS);
@@ -246,12 +246,12 @@ public final class SshGateway implements AutoCloseable {
         }
     }
 
-    /** How many sessions there are. */
+    /** Returns the number of sessions. */
     synchronized int sessionCount() {
         return sessions.values().stream().mapToInt(each -> each).sum();
     }
 
-    /** All sessions end, in bounded time. Nobody may be let in any more. */
+    /** Ends all sessions, in bounded time. No session may start any more. */
     @Override
     public void close() {
         open.close();

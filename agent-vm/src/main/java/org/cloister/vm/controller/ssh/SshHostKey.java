@@ -10,14 +10,17 @@ import java.util.List;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.protocol.access.SshPublicKey;
 
-/** sshd's key for as long as the VM lives, a file on tmpfs that root alone reads. Persons hear of it in their circuits. */
+/**
+ * sshd's host key for the VM's life, in a file on tmpfs that only root reads. People receive its public key on their
+ * circuits.
+ */
 public record SshHostKey(Path file, SshPublicKey key) {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     /**
-     * Makes a new one.
+     * Creates a new key.
      *
-     * @param folder on tmpfs; made if it is not there
+     * @param folder on tmpfs; created if absent
      */
     public static SshHostKey generate(ProcessRunner programs, Path folder) throws IOException {
         Files.createDirectories(

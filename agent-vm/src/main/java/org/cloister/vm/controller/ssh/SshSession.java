@@ -20,7 +20,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.vm.system.users.ProjectMember;
 
-/** One session's folder, sshd and what belongs to it. Calls block. */
+/** A session: its folder, its sshd and their processes. Calls block. */
 final class SshSession {
     private static final FileAttribute<Set<PosixFilePermission>> PASSED =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x"));
@@ -30,7 +30,10 @@ final class SshSession {
     static final String RESPONSE_PIPE = "answer";
     static final String LOG_PIPE = "log";
 
-    /** Of the one process that writes the log, and of no login: no other of its own reads it or writes there. */
+    /**
+     * Group of the one process that writes the log, and of no login: no other process of the login can read it or write
+     * to it.
+     */
     static final int LOG_GID = LoginRules.MOST_ID + 1;
 
     private static final List<String> PIPES = List.of(REQUEST_PIPE, RESPONSE_PIPE);
@@ -44,9 +47,9 @@ final class SshSession {
     private final Optional<ExportSession> export;
 
     /**
-     * Whose it is.
+     * Identity of the session's person.
      *
-     * @param number of the session, each once in the VM's life
+     * @param number of the session, unique in the VM's life
      * @param keyId of the key in the person's certificate, which is {@code key}
      */
     record Identity(
@@ -80,9 +83,9 @@ final class SshSession {
     }
 
     /**
-     * Its sshd is told all, and reads SSH's bytes next.
+     * Starts the session's sshd, which has everything that it needs on return and reads SSH's bytes next.
      *
-     * @throws ExportSession.NotRecordedException if it would take data out, and that cannot be recorded
+     * @throws ExportSession.NotRecordedException if the session would export data, and that cannot be recorded
      */
     SshdLauncher.Streams start(SshdLauncher launcher) throws IOException {
         createFolder();
@@ -97,7 +100,7 @@ final class SshSession {
 
     private void createFolder() throws IOException {
         Files.createDirectory(folder);
-        // Whatever umask there is.
+        // Independent of the umask.
         Files.setPosixFilePermissions(folder, PASSED.value());
         String command = who.role() == CertificateRole.MEMBER
                 ? place.scripts().resolve("member-session").toString()
@@ -117,12 +120,12 @@ final class SshSession {
     }
 
     /**
-     * Whatever was begun of it ends.
+     * Stops everything that was started for the session.
      *
-     * @param release tells sshd that no more comes
+     * @param release ends sshd's input
      */
     void stop(Runnable release) throws IOException {
-        // A session's process that has not written its number by now finds nothing to start sshd with.
+        // A session's process that has not written its PID by now finds no configuration to start sshd with.
         Files.deleteIfExists(folder.resolve(CONFIG));
         Optional<SshSessionProcesses> processes = processes();
         release.run();
@@ -139,7 +142,7 @@ final class SshSession {
         return SshSessionProcesses.of(place.programs(), folder.resolve(PID));
     }
 
-    /** As long as the folder is there, the session's process may come to write its number. */
+    /** Deletes the folder. While it exists, the session's process may still write its PID. */
     private void remove() throws IOException {
         long endNs = System.nanoTime() + REMOVING.toNanos();
         while (true) {

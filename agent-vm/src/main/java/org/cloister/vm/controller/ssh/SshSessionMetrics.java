@@ -1,17 +1,21 @@
 package org.cloister.vm.controller.ssh;
 
-/** What is counted of persons' sessions, and nobody's name with it. From any thread. */
+/** Receives what metrics count of people's sessions, without names. Called on any thread. */
 public interface SshSessionMetrics {
-    /** Who was refused in the handshake, and so heard no word. */
+    /** Refusal during the handshake, of which the person receives no reason. */
     String CIRCUIT = "circuit";
 
     void sessionStarted();
 
     void sessionEnded();
 
-    /** @param word that the person heard, or {@link #CIRCUIT} */
+    /**
+     * Counts a refusal.
+     *
+     * @param word sent to the person, or {@link #CIRCUIT}
+     */
     void sessionRefused(String word);
 
-    /** A file went out, by an exporter, and its record is on the disk. */
+    /** Counts a file that an exporter copied out, and whose record is on the disk. */
     void fileExported(long bytes);
 }

@@ -15,18 +15,19 @@ import java.util.concurrent.TimeUnit;
 import org.cloister.base.process.ProcessRunner;
 
 /**
- * What runs for a session: sshd, and what it started. When the session's circuit is over sshd has some seconds to end by itself;
- * what it had started hears that it hung up, as of a terminal. What left the session before (setsid, nohup) goes on.
+ * The processes of a session: sshd, and those that it started. When the session's circuit has closed, sshd has a few
+ * seconds to end by itself; the processes that it started get SIGHUP, as from a terminal that hangs up. Processes that
+ * left the session before (setsid, nohup) continue.
  */
 final class SshSessionProcesses {
     private static final Duration BY_ITSELF = Duration.ofSeconds(5);
-    /** Some may have ended by then. */
+    /** Ignores processes that have ended meanwhile. */
     private static final List<String> COMMAND = List.of("/bin/sh", "-c", "kill -HUP \"$@\" || :", "sh");
 
     private final ProcessRunner programs;
     private final List<ProcessHandle> daemons = new ArrayList<>();
     private final List<ProcessHandle> users = new ArrayList<>();
-    /** By their leaders, which sshd started. */
+    /** PIDs of the session leaders, which sshd started. */
     private final Set<Long> sessions = new HashSet<>();
 
     private SshSessionProcesses(ProcessRunner programs, ProcessHandle sshd) {
@@ -41,9 +42,10 @@ final class SshSessionProcesses {
     }
 
     /**
-     * As they are now: once sshd has ended, nobody knows whose its children were.
+     * Returns the processes that run now: when sshd has ended, its children can no longer be attributed to it.
      *
-     * @param file in which the session's script wrote who it is; empty if it has not, or has ended
+     * @param file in which the session's script wrote its PID
+     * @return empty if it has not, or the process has ended
      */
     static Optional<SshSessionProcesses> of(ProcessRunner programs, Path file) throws IOException {
         if (!Files.exists(file)) {
@@ -57,7 +59,7 @@ final class SshSessionProcesses {
         }
     }
 
-    /** Blocks for some seconds at most. sshd has heard before that no more comes. */
+    /** Stops the processes; blocks for a few seconds at most. The input of sshd has ended before. */
     void stop() throws IOException {
         await(daemons);
         daemons.forEach(ProcessHandle::destroyForcibly);
@@ -80,7 +82,8 @@ final class SshSessionProcesses {
 
     private static boolean isSshd(ProcessHandle process) {
         try {
-            // sshd, and sshd-session and sshd-auth since 9.8; who gives a program this name has it ended the harder.
+            // sshd, and sshd-session and sshd-auth since 9.8; a user's program with such a name is killed instead of
+            // hung up.
             return Files.readString(Path.of("/proc", String.valueOf(process.pid()), "comm"))
                     .startsWith("sshd");
         } catch (IOException e) {
@@ -88,7 +91,7 @@ final class SshSessionProcesses {
         }
     }
 
-    /** Its session's leader, or 0 if it has ended. */
+    /** Returns the leader of the process's session, or 0 if the process has ended. */
     private static long session(ProcessHandle process) {
         try {
             String stat = Files.readString(

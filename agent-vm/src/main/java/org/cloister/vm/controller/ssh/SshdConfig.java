@@ -7,18 +7,18 @@ import org.cloister.protocol.access.SshPublicKey;
 import org.cloister.protocol.identity.CertificateRole;
 
 /**
- * What sshd is told for one circuit, as its configuration file: one login, one key, and what the role has. All of it stands
- * here; the system's own file is not read.
+ * sshd's configuration for one circuit: one login, one key, and the permissions of the role. It is complete; the
+ * system's file is not read.
  */
 record SshdConfig(Path hostKey, String login, SshPublicKey key, CertificateRole role, String command) {
-    /** Far below the relay's limit of silence. */
+    /** Seconds; far below the relay's idle timeout. */
     private static final int ALIVE_S = 300;
-    /** Behind it bash reads no file of the login's before it begins the command; see bash(1), "remote shell daemon". */
+    /** Makes bash read no file of the login before it runs the command; see bash(1), "remote shell daemon". */
     private static final String NO_RC = "SHLVL=1";
 
     private static final String CIPHERS = "aes256-gcm@openssh.com";
     private static final String EXCHANGES = "ecdh-sha2-nistp384";
-    /** Named, though the ciphers have tags of their own. */
+    /** Set, although the ciphers authenticate by themselves. */
     private static final String MACS = "hmac-sha2-512-etm@openssh.com,hmac-sha2-256-etm@openssh.com";
 
     String text() {
@@ -32,7 +32,7 @@ record SshdConfig(Path hostKey, String login, SshPublicKey key, CertificateRole 
                 "AuthenticationMethods publickey",
                 "PubkeyAuthentication yes",
                 "PubkeyAcceptedAlgorithms " + SshPublicKey.KIND,
-                // No file of the login's is asked whose key may come.
+                // No file of the login decides whose key is accepted.
                 "AuthorizedKeysFile none",
                 "AuthorizedKeysCommand /bin/echo " + key,
                 "AuthorizedKeysCommandUser root",

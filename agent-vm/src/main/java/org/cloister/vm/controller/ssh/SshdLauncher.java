@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/** Starts sessions' sshd apart from the agent. */
+/** Starts the sshd of a session apart from the agent. */
 @FunctionalInterface
 public interface SshdLauncher {
-    /** What a session says and what it reads. */
+    /** Output and input of a session's process. */
     record Streams(InputStream out, OutputStream in) {}
 
-    /** The program that reads the session's number in a line first, and is sshd for its folder then. */
+    /** Starts the program that first reads a line with the session's number, and then becomes sshd for its folder. */
     Streams start() throws IOException;
 }

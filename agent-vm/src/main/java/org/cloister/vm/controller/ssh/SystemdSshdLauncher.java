@@ -10,8 +10,8 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /**
- * Sessions as units of their own, each started by systemd for a connection to its socket: with none of the agent's limits and
- * capabilities, and counted apart from it.
+ * Runs sessions as units of their own, which systemd starts for each connection to its socket: without the agent's
+ * limits and capabilities, and accounted separately from it.
  */
 public record SystemdSshdLauncher(Path socket) implements SshdLauncher {
     @Override
@@ -26,7 +26,7 @@ public record SystemdSshdLauncher(Path socket) implements SshdLauncher {
         return new Streams(new SocketInput(channel), new SocketOutput(channel));
     }
 
-    /** Not those of java.nio.channels.Channels: there a read that waits keeps writes from the same socket. */
+    /** Unlike the streams of java.nio.channels.Channels, where a blocked read also blocks writes to the same socket. */
     private static final class SocketInput extends InputStream {
         private final SocketChannel channel;
 
@@ -51,7 +51,7 @@ public record SystemdSshdLauncher(Path socket) implements SshdLauncher {
         }
     }
 
-    /** Its close is the end of this direction alone. */
+    /** Closes this direction only. */
     private static final class SocketOutput extends OutputStream {
         private final SocketChannel channel;
 

@@ -12,9 +12,9 @@ import org.cloister.slurm.LogText;
 import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 
 /**
- * A job's status as it lies in a file, docs/slurm.md, "The file of a status".
+ * A job's status as stored in a file, docs/slurm.md, "The file of a status".
  *
- * @param since when it began to be in this phase and to wait on this one, to the second
+ * @param since start of this phase with this {@code waitsOn}, to the second
  */
 record JobStatusDocument(LocalSlurmJobId job, JobStatus status, Instant since) {
     static final int MAX_BYTES = 2048;
@@ -27,7 +27,7 @@ record JobStatusDocument(LocalSlurmJobId job, JobStatus status, Instant since) {
     private static final Pattern TEXT = Pattern.compile("[ -~]{0,400}");
     private static final Pattern JOB = Pattern.compile("[0-9_+]{1,18}");
 
-    /** A status that can be written and read again: printable, bounded. */
+    /** Returns a status that can be written and read again: printable, bounded. */
     static JobStatus fit(JobStatus status) {
         String waitsOn = LogText.printable(status.waitsOn());
         return new JobStatus(

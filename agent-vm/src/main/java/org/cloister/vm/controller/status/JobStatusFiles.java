@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One small file a job, in a folder on tmpfs that root alone writes to and everybody reads: no secret is in a status, and
- * squeue tells more. Files of a former life of agent-vm stay until {@link #retain} says which still count.
+ * Job statuses in one small file per job, in a folder on tmpfs that only root writes to and all may read: a status
+ * contains no secret, and squeue shows more. Files of an earlier agent-vm process remain until {@link #retain} states
+ * which are still valid.
  */
 public final class JobStatusFiles implements JobStatusStore {
     private static final Logger LOG = LoggerFactory.getLogger(JobStatusFiles.class);
@@ -35,7 +36,7 @@ public final class JobStatusFiles implements JobStatusStore {
     private final Map<LocalSlurmJobId, JobStatusDocument> written = new HashMap<>();
     private boolean listed;
 
-    /** @param folder is made if it is not there; the one above it has to be */
+    /** @param folder created if absent; its parent must exist */
     public JobStatusFiles(Path folder, InstantSource clock) {
         this.folder = folder;
         this.clock = clock;
@@ -101,7 +102,10 @@ public final class JobStatusFiles implements JobStatusStore {
         return one.phase().equals(other.phase()) && one.waitsOn().equals(other.waitsOn());
     }
 
-    /** Of this life, or of a former one; of a file that is not as we write them, none. */
+    /**
+     * Returns the job's last status, of this process or an earlier one; empty if its file does not have the expected
+     * format.
+     */
     private Optional<JobStatusDocument> last(LocalSlurmJobId job) throws IOException {
         JobStatusDocument known = written.get(job);
         if (known != null) {

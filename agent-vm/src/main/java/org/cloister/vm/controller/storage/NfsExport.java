@@ -11,17 +11,17 @@ import java.util.regex.Pattern;
 import org.cloister.ipsec.TunnelAddress;
 
 /**
- * What one worker may do with the project's storage: all of it as one user, whoever it says it is, for its kernel is its
- * root's. What that user may not read stays closed.
+ * Access of one worker to the project's storage: all of it as one user, regardless of the user that the worker sends,
+ * since root in the worker controls its kernel. What that user may not read stays closed.
  *
- * @param worker its address, which the tunnel holds it to
+ * @param worker its address, which the tunnel enforces
  * @param uid of the job's user
  */
 public record NfsExport(TunnelAddress worker, int uid, int gid, boolean readOnly) {
     private static final int LEAST_ID = 1000;
     private static final int MOST_ID = 60_000;
 
-    /** @throws IllegalArgumentException for root's and daemons' numbers */
+    /** @throws IllegalArgumentException for the numbers of root and daemons */
     public NfsExport {
         if (uid < LEAST_ID || uid > MOST_ID || gid < LEAST_ID || gid > MOST_ID) {
             throw new IllegalArgumentException("export to " + worker + ": want uid and gid from " + LEAST_ID + " to "
@@ -29,16 +29,19 @@ public record NfsExport(TunnelAddress worker, int uid, int gid, boolean readOnly
         }
     }
 
-    /** Of exportfs. The one root of what can be mounted, so that no file system above it has to be exported. */
+    /**
+     * Returns the options for exportfs. The export is the one root of what can be mounted, so that no file system above
+     * it has to be exported.
+     */
     String options() {
         return (readOnly ? "ro" : "rw") + ",sync,fsid=0,no_subtree_check,secure,sec=sys,root_squash,all_squash,anonuid="
                 + uid + ",anongid=" + gid;
     }
 
     /**
-     * A line of {@code /var/lib/nfs/etab}: what exportfs has told the kernel.
+     * A line of {@code /var/lib/nfs/etab}: what exportfs has passed to the kernel.
      *
-     * @param path as it stands there
+     * @param path as in the line
      * @param client an address, a name, or {@code *}
      */
     record EtabEntry(String path, String client, Set<String> options) {
@@ -64,7 +67,9 @@ public record NfsExport(TunnelAddress worker, int uid, int gid, boolean readOnly
             return lines;
         }
 
-        /** Whether it gives the worker what the export says and nothing more. etab has defaults besides. */
+        /**
+         * Returns whether the line permits the worker what the export states and nothing more. etab also has defaults.
+         */
         boolean matches(NfsExport export, String root) {
             return path.equals(root)
                     && client.equals(export.worker().toString())

@@ -6,20 +6,23 @@ import java.util.Collection;
 import java.util.List;
 import org.cloister.base.process.ProcessRunner;
 
-/** What a controlling VM exports: its storage, to each worker that it has handed keys to, and to nobody else. */
+/** The exports of a controlling VM: its storage, to each worker that received a hand-over, and to no other machine. */
 public final class NfsExports {
     private static final String TABLE = "/var/lib/nfs/etab";
 
     private final ProcessRunner programs;
     private final Path root;
 
-    /** @param root of the project's storage, a mount of its own */
+    /** @param root of the project's storage, a separate mount */
     public NfsExports(ProcessRunner programs, Path root) {
         this.programs = programs;
         this.root = root;
     }
 
-    /** When a worker is handed over. Once more changes nothing; with another user it replaces. */
+    /**
+     * Adds an export at a worker's hand-over. A repeated call changes nothing; one with another user replaces the
+     * export.
+     */
     public void add(NfsExport export) throws IOException {
         programs.runChecked("exportfs", "-i", "-o", export.options(), export.worker() + ":" + root);
         if (present().stream().noneMatch(line -> line.matches(export, root.toString()))) {
@@ -28,7 +31,7 @@ public final class NfsExports {
         }
     }
 
-    /** When a worker ends: the next thing that it asks for is refused, on files that it has open too. */
+    /** Removes an export at a worker's end: its next request is refused, also on files that it has open. */
     public void remove(NfsExport export) throws IOException {
         for (NfsExport.EtabEntry line : present()) {
             if (line.client().equals(export.worker().toString())) {
@@ -37,7 +40,7 @@ public final class NfsExports {
         }
     }
 
-    /** Exactly these, whatever an agent that was killed, or somebody else, has left. */
+    /** Makes the exports exactly these, whatever a killed agent or another program has left. */
     public void reconcile(Collection<NfsExport> wanted) throws IOException {
         for (NfsExport.EtabEntry line : present()) {
             if (wanted.stream().noneMatch(export -> line.matches(export, root.toString()))) {
@@ -54,7 +57,7 @@ public final class NfsExports {
 
     private void remove(NfsExport.EtabEntry line) throws IOException {
         programs.runChecked("exportfs", "-u", line.client() + ":" + line.path());
-        // Answers that the kernel has kept would serve on.
+        // Answers cached by the kernel would remain in use.
         programs.runChecked("exportfs", "-f");
         if (present().contains(line)) {
             throw new IOException("export to " + line.client() + ": want none, have it still; run exportfs -v");

@@ -13,27 +13,29 @@ import org.cloister.vm.system.daemon.SupervisedDaemon;
 import org.cloister.vm.system.mount.MountedFileSystem;
 
 /**
- * The controlling VM's NFS server: NFSv4.2 on its own address alone, with rpc.mountd, whom the kernel asks about exports, and
- * nfsdcld, which remembers who has files open over a restart. Exports nothing by itself. Nothing listens but the kernel, at 2049.
+ * The controlling VM's NFS server: NFSv4.2 on its own address only, with rpc.mountd, which the kernel asks about
+ * exports, and nfsdcld, which remembers across a restart which clients have files open. It exports nothing by itself.
+ * Only the kernel listens, on port 2049.
  */
 public final class NfsServer {
-    /** By which workers reach it. */
+    /** Port at which workers reach the server. */
     public static final int PORT = 2049;
 
     private static final Path CONTROL = Path.of("/proc/fs/nfsd");
     private static final Path PIPES = Path.of("/var/lib/nfs/rpc_pipefs");
-    /** Seconds: how long a silent worker keeps its locks. */
+    /** Seconds for which a silent worker keeps its locks. */
     private static final int LEASE_S = 10;
     /**
-     * Seconds: how long after a start only old locks are taken, if not all who had some are back before. A worker finds a
-     * controlling VM that was opened anew within half a minute of its start, and is readmitted before its mounts go on.
+     * Seconds after a start for which only earlier locks are accepted, unless all their owners have reclaimed them
+     * before. A worker finds a reopened controlling VM within half a minute of its start, and is readmitted before its
+     * mounts continue.
      */
     private static final int GRACE_S = 90;
 
     private static final int THREADS = 8;
-    /** With version 3 come lockd and a portmapper, and before 4.1 a server calls its clients. */
+    /** Version 3 needs lockd and a portmapper, and before 4.1 a server connects to its clients. */
     private static final List<String> OTHER_VERSIONS = List.of("3", "4.0", "4.1");
-    /** Of daemons that are only to end. */
+    /** Log folder for daemons that are only to be stopped. */
     private static final Path LOGS = Path.of("/run");
 
     private final ProcessRunner programs;
@@ -43,8 +45,9 @@ public final class NfsServer {
     private final SupervisedDaemon mountd;
 
     /**
-     * @param state where nfsdcld keeps its own: on the drive, or a restart forgets who had what open
-     * @param logs a folder
+     * @param state folder of nfsdcld's state: on the drive, since otherwise a restart forgets which clients had files
+     *     open
+     * @param logs folder of log files
      */
     public NfsServer(ProcessRunner programs, TunnelAddress own, Path state, Path logs) {
         this.programs = programs;
@@ -54,7 +57,7 @@ public final class NfsServer {
         this.mountd = mountd(programs, logs);
     }
 
-    /** It serves when this returns. What runs already is left as it is. */
+    /** Starts the server, which serves on return. Daemons that already run are left as they are. */
     public void start() throws IOException {
         mount("nfsd", CONTROL);
         Files.createDirectories(PIPES);
@@ -76,14 +79,14 @@ public final class NfsServer {
         }
     }
 
-    /** Serves nobody any more; exports end with it. */
+    /** Stops the server; its exports end with it. */
     public void stop() throws IOException {
         stopKernel(programs);
         mountd.stop();
         clients.stop();
     }
 
-    /** The same, for who knows no more of it than the machine does. */
+    /** Stops the server without other knowledge of it than the machine's state. */
     public static void stop(ProcessRunner programs) throws IOException {
         stopKernel(programs);
         mountd(programs, LOGS).stop();
@@ -114,7 +117,8 @@ public final class NfsServer {
         return new SupervisedDaemon(
                 programs,
                 "rpc.mountd",
-                // It answers the kernel in either case; for the older protocols it would listen everywhere.
+                // rpc.mountd answers the kernel in either case; for the older protocols it would listen on all
+                // addresses.
                 List.of("rpc.mountd", "--foreground", "--no-nfs-version", "2", "--no-nfs-version", "3"),
                 Map.of(),
                 logs.resolve("rpc.mountd.log"));

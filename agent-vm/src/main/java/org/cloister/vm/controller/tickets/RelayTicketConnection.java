@@ -14,8 +14,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps a stream of tickets open for as long as there is a link: one after the other, so that both ends show newer certificates. */
-@SuppressWarnings("FutureReturnValueIgnored") // a stream that cannot be opened is tried again
+/**
+ * Keeps a ticket stream open while there is a link. Streams follow one another, so that both ends show newer
+ * certificates.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a stream that cannot be opened is retried
 public final class RelayTicketConnection {
     private static final Logger LOG = LoggerFactory.getLogger(RelayTicketConnection.class);
 
@@ -23,20 +26,24 @@ public final class RelayTicketConnection {
     private final WelcomeListener welcomed;
     private final Listener listener;
 
-    /** What can be said while a stream is open. */
+    /** Sends messages while a stream is open. */
     @FunctionalInterface
     public interface Sender {
         void send(AgentTicketMessage message);
     }
 
-    /** Looks at a relay's welcome. */
+    /** Receives a relay's welcome. */
     @FunctionalInterface
     public interface WelcomeListener {
-        /** @return how long the stream may be used */
+        /**
+         * Handles a relay's welcome.
+         *
+         * @return how long the stream may be used
+         */
         Duration onWelcome(RelayTicketMessage.Welcome relay);
     }
 
-    /** Hears on the link's event loop, which it must not block. */
+    /** Receives the events of streams on the link's event loop, which it must not block. */
     public interface Listener {
         void onOpen(Sender to);
 
@@ -46,8 +53,8 @@ public final class RelayTicketConnection {
     }
 
     /**
-     * @param speaker with its certificate of the day
-     * @param welcomed on the link's event loop, before anybody hears of the stream
+     * @param speaker returns the signer with its current certificate
+     * @param welcomed called on the link's event loop, before the listener learns of the stream
      */
     public RelayTicketConnection(
             Supplier<TicketStream.ControllerSigner> speaker, WelcomeListener welcomed, Listener listener) {
@@ -56,7 +63,7 @@ public final class RelayTicketConnection {
         this.listener = listener;
     }
 
-    /** On a link that was attached; ends with it. */
+    /** Uses an attached link until it closes. */
     public void attach(ClientLink link) {
         TicketStream.open(link, Optional.of(speaker.get()), new TicketStream.Events() {
             private boolean welcome;

@@ -25,19 +25,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The site, as far as a controlling VM believes it: its relays may give nodes, as long as they are certified by a key that the
- * opener has brought and no list of the site's takes them back. The relay shows its certificates on the stream of tickets, for
- * the VM's link is its host's. From any thread.
+ * A controlling VM's trust in its site: the site's relays may allocate nodes if they are certified by a key that the
+ * opener sent and are not revoked by a list of the site. The relay shows its certificates on the ticket stream, since
+ * the VM's link belongs to its host. Thread-safe.
  */
 public final class SiteTrust {
     private static final Logger LOG = LoggerFactory.getLogger(SiteTrust.class);
-    /** Another look at a relay that is not believed now. */
+    /** Delay until a relay that is not trusted now is checked again. */
     private static final Duration SOON = Duration.ofMinutes(1);
 
     private static final Set<CertificateRole> RELAYS = Set.of(CertificateRole.RELAY);
 
     private final TrustStore beliefs;
-    /** By the hosts' keys, who has given them last. */
+    /** The relay that last allocated a host, by the host's key. */
     private final Map<VerificationKey, CertifiedIdentity> givers = new ConcurrentHashMap<>();
 
     private volatile @Nullable PresentedChain shown;
@@ -45,9 +45,9 @@ public final class SiteTrust {
     private record PresentedChain(List<byte[]> certificates, CertificateChain chain) {}
 
     /**
-     * A relay that is believed now.
+     * A relay that is trusted now.
      *
-     * @param chain in DER, the leaf first
+     * @param chain in DER, leaf first
      */
     public record TrustedRelay(List<byte[]> chain, CertifiedIdentity identity) {
         public TrustedRelay {
@@ -55,15 +55,15 @@ public final class SiteTrust {
         }
     }
 
-    /** @param beliefs with the site's keys, and its lists as they come */
+    /** @param beliefs has the site's keys, and its lists as they arrive */
     public SiteTrust(TrustStore beliefs) {
         this.beliefs = beliefs;
     }
 
     /**
-     * A relay shows who it is. Nothing is believed of it before it gives something.
+     * Stores the certificates that a relay shows. They are not trusted before the relay sends an allocation.
      *
-     * @return after how long it should show newer certificates, if all is well before these end
+     * @return time after which the relay should show newer certificates, if possible before these expire
      */
     public Duration onWelcome(RelayTicketMessage.Welcome welcome) {
         try {
@@ -81,9 +81,9 @@ public final class SiteTrust {
     }
 
     /**
-     * Opens an allocation.
+     * Verifies an allocation.
      *
-     * @throws IOException if the relay that has shown itself last did not sign it, or is not believed now
+     * @throws IOException if the relay that showed its certificates last did not sign it, or is not trusted now
      */
     public Allocation verifyAllocation(byte[] envelope) throws IOException {
         PresentedChain last = shown;
@@ -97,7 +97,7 @@ public final class SiteTrust {
         return given;
     }
 
-    /** Who has shown itself last; empty if that is nobody who is believed now. */
+    /** Returns the relay that showed its certificates last; empty if it is not trusted now. */
     public Optional<TrustedRelay> trustedRelay() {
         PresentedChain last = shown;
         if (last == null) {
@@ -112,8 +112,8 @@ public final class SiteTrust {
     }
 
     /**
-     * Whether nothing is to be given to a worker of this host: a list names its key, or the relay that has given it is not
-     * believed now. Without a list in force nobody of the site is believed.
+     * Returns whether a worker on this host must not receive anything: a list names the host's key, or the relay that
+     * allocated it is not trusted now. Without a list in force, no host and no relay of the site is trusted.
      */
     public boolean isUntrusted(VerificationKey host) {
         CertifiedIdentity giver = givers.get(host);
@@ -130,8 +130,8 @@ public final class SiteTrust {
     }
 
     /**
-     * Whether a list of the site's names the host's key. It counts also when the list has ended: what is not known any more ends
-     * no worker, its lease does, but what was said stays said.
+     * Returns whether a list of the site names the host's key. An expired list counts, too: missing information ends no
+     * worker, since its lease does, but a revocation remains valid.
      */
     public boolean isKeyRevoked(VerificationKey host) {
         Collection<VerificationKey> anchors = beliefs.anchors().of(CertificateName.SITE);

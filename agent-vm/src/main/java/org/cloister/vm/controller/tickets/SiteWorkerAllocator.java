@@ -34,10 +34,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Workers from the site, by way of the relay. What is asked stands in a book before it is said, and is said again to each new
- * stream, so that neither a lost answer nor a kill loses a ticket or makes two of one. All is decided on one thread.
+ * Requests workers from the site through the relay. Each request is recorded before it is sent and repeated on each new
+ * stream, so that neither a lost response nor a kill loses a ticket or duplicates it. One thread makes all decisions.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails is said where it fails
+@SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
 public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketConnection.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(SiteWorkerAllocator.class);
     private static final Duration AGAIN = Duration.ofSeconds(5);
@@ -48,24 +48,24 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     private final TicketRecorder witness;
     private final ScheduledExecutorService decisions;
     private final InstantSource clock;
-    /** Tickets that have nodes, as far as the relay has told this process. */
+    /** Tickets that have nodes, as far as the relay has reported to this process. */
     private final Set<String> given = new HashSet<>();
 
-    /** Tickets of an earlier boot that this stream has been told are this one's. */
+    /** Tickets of an earlier boot that were submitted again on this stream as this boot's. */
     private final Set<String> taken = new HashSet<>();
 
     private Consumer<WorkerEvent> events = event -> {};
     private RelayTicketConnection.@Nullable Sender office;
 
     /**
-     * Who asks.
+     * Settings of the requester.
      *
      * @param key of this boot
      * @param reserves of the site's hosts
-     * @param shutdownTimeout how long VMs have to end by themselves before their Global job is ended
+     * @param shutdownTimeout time for VMs to end by themselves before their global job is ended
      */
     public record Settings(String project, SigningKey key, MemoryReserves reserves, Duration shutdownTimeout) {
-        /** What of the site's memory and disk a request for nodes with so much takes. */
+        /** Returns the site's memory and disk that a request for nodes with these resources takes. */
         ResourceRequest toSiteRequest(ResourceRequest request) {
             ResourceRequest whole = request.memoryMib() == 0
                     ? request
@@ -76,8 +76,8 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     }
 
     /**
-     * @param witness on that thread too
-     * @param decisions one thread, the caller's to end
+     * @param witness called on that thread, too
+     * @param decisions one thread, stopped by the caller
      */
     public SiteWorkerAllocator(
             Settings terms,
@@ -141,7 +141,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         decide(() -> cancelTicket(ticket));
     }
 
-    /** What the workers themselves say; of a ticket that leaves it is nobody's news any more. */
+    /** Forwards a worker's report; drops it if the ticket is closing. */
     public void onWorkerEvent(WorkerEvent event) {
         decide(() -> {
             Optional<StoredTicket> known = book.find(event.ticket());
@@ -215,11 +215,11 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         repeat(booked);
     }
 
-    /** Says what a relay has to know of it, whatever of it was said before. */
+    /** Sends everything that a relay must know of a ticket, even if it was sent before. */
     private void repeat(StoredTicket booked) throws IOException {
         switch (booked.state()) {
             case ORDERED -> {
-                // Of one that this start did not sign, or that is too old, the relay is asked first whether it has it.
+                // If another start signed it, or it has expired, the relay is first asked whether it has the ticket.
                 send(isStale(booked) ? new AgentTicketMessage.QueryTicket(booked.id()) : order(booked.ticket()));
             }
             case TAKEN, RELEASED -> send(new AgentTicketMessage.QueryTicket(booked.id()));
@@ -239,12 +239,12 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
             return;
         }
         if (!book.isOurs(now) && !now.isClosing() && taken.add(now.id())) {
-            // The relay has it, by the word of a boot whose key and certificates end: it is asked for by this one from
-            // now on.
+            // The relay has it with the signature of a boot whose key and certificates expire: this boot submits it
+            // from now on.
             send(order(now.ticket()));
         }
         if (update.state() == TicketState.RUNNING
-                && !update.allocation().isEmpty() // It comes after the nodes, when their hosts are known.
+                && !update.allocation().isEmpty() // It arrives after the nodes, when their hosts are known.
                 && now.state() != StoredTicket.State.WITHDRAWN) {
             acceptAllocation(now, update);
         }
@@ -291,7 +291,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
                 end(booked, booked.isClosing() ? EndReason.NONE : TicketEndReasons.FORGOTTEN);
             }
         } else if (refused.clause() == TicketClause.PROJECT && isStale(booked)) {
-            // No relay has it: it was never heard. The same id, signed by the key of this start.
+            // No relay has received it. It gets the same id, signed with the key of this start.
             order(booked.id(), booked.ticket().request());
         } else {
             LOG.warn("relay: ticket {}: {}: {}", booked.id(), refused.clause(), refused.text());
@@ -360,7 +360,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         }
     }
 
-    /** What cannot be said now is said to the next stream. */
+    /** Sends a message; what cannot be sent now is sent on the next stream. */
     private void send(AgentTicketMessage message) {
         if (office != null) {
             office.send(message);
@@ -376,12 +376,15 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         try {
             decisions.execute(() -> act(act));
         } catch (RejectedExecutionException e) {
-            // Closed: what is left is for the next start.
+            // Closed: the rest is left to the next start.
             return;
         }
     }
 
-    /** A book that cannot be written stops nothing for good: nothing was said, and it is asked again. */
+    /**
+     * Runs a task. A failed write of the folder stops nothing permanently: nothing was sent, and the request is
+     * repeated.
+     */
     private static void act(Task act) {
         try {
             act.run();

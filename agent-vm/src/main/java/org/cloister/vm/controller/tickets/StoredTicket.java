@@ -10,24 +10,24 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * A ticket as its controlling VM keeps it.
+ * A ticket as its controlling VM stores it.
  *
- * @param ticket as it was signed, whenever it is signed again: a relay knows it by its digest
+ * @param ticket unchanged whenever it is signed again: a relay identifies it by its digest
  */
 record StoredTicket(Ticket ticket, State state) {
-    /** Of the file. */
+    /** Limit of the file's size, in bytes. */
     static final int MAX_BYTES = 8 * 1024;
 
     private static final String FORMAT = "cloister-vm-ticket-v1";
 
     enum State {
-        /** A relay may have heard of it. */
+        /** A relay may have received it. */
         ORDERED,
         /** A relay has it. */
         TAKEN,
-        /** Its job has run: its VMs are to end by themselves. */
+        /** The job has run: the VMs are to end by themselves. */
         RELEASED,
-        /** Nobody needs it. */
+        /** No longer needed. */
         WITHDRAWN;
 
         @Override
@@ -47,7 +47,7 @@ record StoredTicket(Ticket ticket, State state) {
         return ticket.id();
     }
 
-    /** Whether nothing is to come of it any more. */
+    /** Returns whether the ticket is to end. */
     boolean isClosing() {
         return state == State.RELEASED || state == State.WITHDRAWN;
     }

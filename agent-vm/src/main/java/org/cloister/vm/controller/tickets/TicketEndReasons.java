@@ -5,9 +5,9 @@ import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 
-/** Ends and refusals of tickets, for a job's owner. */
+/** Explains the ends and refusals of tickets to a job's owner. */
 final class TicketEndReasons {
-    /** The relay knows nothing of a ticket that it had. */
+    /** The relay no longer knows a ticket that it had. */
     static final EndReason FORGOTTEN =
             new EndReason(WorkerPhase.QUEUE, "forgotten", "the relay knows nothing of the ticket any more", "", true);
 
@@ -24,8 +24,8 @@ final class TicketEndReasons {
     }
 
     /**
-     * @param expected whether we had asked for it to end
-     * @param hadNodes whether it ever had nodes
+     * @param expected whether this VM requested the end
+     * @param hadNodes whether the ticket ever had nodes
      */
     static EndReason of(TicketEnd end, boolean expected, boolean hadNodes) {
         if (expected && (end == TicketEnd.COMPLETED || end == TicketEnd.WITHDRAWN)) {

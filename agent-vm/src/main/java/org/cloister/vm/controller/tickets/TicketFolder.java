@@ -17,8 +17,8 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketPosition;
 
 /**
- * A folder on the project's drive: a file for each ticket of which something may be left, and the newest place that was given
- * to any. What is in it is on the disk when a call returns. Not for several threads.
+ * A folder on the project's drive with one file per ticket of which something may remain, and the highest position that
+ * was used. Changes are on the disk when a call returns. Not thread-safe.
  */
 public final class TicketFolder {
     private static final String SUFFIX = ".ticket";
@@ -38,9 +38,11 @@ public final class TicketFolder {
     }
 
     /**
-     * @param folder is made if it is not there
+     * Opens the folder and reads its tickets.
+     *
+     * @param folder created if absent
      * @param epoch of this start of the controlling VM; never lower than an earlier one's
-     * @throws IOException also if a file there is none of ours, for what it was may have VMs
+     * @throws IOException also if a file in it is malformed, since its ticket may have VMs
      */
     public static TicketFolder open(Path folder, long epoch) throws IOException {
         Files.createDirectories(folder);
@@ -57,7 +59,7 @@ public final class TicketFolder {
         return new TicketFolder(folder, epoch, last.epoch() == epoch ? last.sequence() : 0, tickets);
     }
 
-    /** The next place; never given twice, also after a kill. */
+    /** Returns the next position, which is never used twice, even after a kill. */
     TicketPosition nextPosition() throws IOException {
         sequence++;
         AtomicFile.replace(
@@ -72,12 +74,15 @@ public final class TicketFolder {
         return new TicketPosition(epoch, sequence);
     }
 
-    /** Of this start. */
+    /** Returns the epoch of this start. */
     long epoch() {
         return epoch;
     }
 
-    /** Whether it was signed at this start; a ticket of another one is signed by a key that is no more. */
+    /**
+     * Returns whether a ticket was signed by this start; the key that signed an earlier start's tickets no longer
+     * exists.
+     */
     boolean isOurs(StoredTicket booked) {
         return booked.ticket().epoch() == epoch;
     }

@@ -5,27 +5,27 @@ import java.util.List;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 
-/** Keeps what becomes of tickets, for their receipts: told before anything else is done about it. */
+/** Records the progress of tickets for their receipts; called before anything else is done about an event. */
 public interface TicketRecorder {
     /**
-     * Before a relay hears of it; again with each time that it is said.
+     * Records a ticket before it is sent to a relay; called again each time it is sent.
      *
-     * @param envelope as it is said now
+     * @param envelope as it is sent now
      */
     void recordSubmission(Ticket ticket, byte[] envelope) throws IOException;
 
-    /** Of a ticket that it may not know; also of one that has ended. */
+    /** Records an update of a ticket, which may be unknown here or have ended. */
     void recordUpdate(RelayTicketMessage.Update update) throws IOException;
 
-    /** A host's, unread. */
+    /** Records a host's statement, which is not parsed yet. */
     void recordHostStatement(RelayTicketMessage.ForwardedStatement part) throws IOException;
 
-    /** The relay never took it. */
+    /** Records that the relay never accepted the ticket. */
     void recordRejection(String ticket) throws IOException;
 
-    /** The relay knows nothing of it any more. */
+    /** Records that the relay no longer knows the ticket. */
     void recordForgotten(String ticket) throws IOException;
 
-    /** Tickets that have ended, of which a part may still come. */
+    /** Returns tickets that have ended, of which a part may still arrive. */
     List<String> awaitedTickets();
 }

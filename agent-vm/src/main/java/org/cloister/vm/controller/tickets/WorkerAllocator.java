@@ -4,22 +4,28 @@ import java.util.function.Consumer;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
- * Brings worker VMs for tickets. No call blocks; what becomes of it is heard as {@link WorkerEvent}s, from any thread, in
- * a slot's order. Whatever is asked may be asked again.
+ * Allocates worker VMs for tickets. No call blocks; results are reported as {@link WorkerEvent}s, on any thread, in
+ * order within a slot. Every request may be repeated.
  */
 public interface WorkerAllocator {
-    /** @param events hears of every ticket that was asked for or followed since; given once, before anything else */
+    /**
+     * @param events receives the events of every ticket that is submitted or resumed; set once, before all other calls
+     */
     void start(Consumer<WorkerEvent> events);
 
-    /** @param ticket its id; recorded by whoever asks, for it is never asked for under another one */
+    /**
+     * Requests worker VMs for a ticket.
+     *
+     * @param ticket its id; recorded by the caller, since it is never requested under another one
+     */
     void submitTicket(String ticket, ResourceRequest request);
 
-    /** After a restart of ours: all that holds of a ticket is told again; of one not known, its end. */
+    /** Resumes a ticket after a restart: its whole state is reported again; an unknown ticket is reported as ended. */
     void resumeTicket(String ticket);
 
-    /** The job has run: the VMs close their volumes and end. */
+    /** Releases a ticket whose job has run: the VMs close their volumes and end. */
     void releaseTicket(String ticket);
 
-    /** Nobody needs it, however far it is. */
+    /** Withdraws a ticket that is not needed, in any state. */
     void withdrawTicket(String ticket);
 }

@@ -2,17 +2,17 @@ package org.cloister.vm.controller.tickets;
 
 import java.util.Locale;
 
-/** What a worker VM goes through, in this order; their seconds stand in the job's AdminComment and in metrics. */
+/** Phases of a worker VM, in this order; their durations are in the job's AdminComment and in metrics. */
 public enum WorkerPhase {
-    /** From the ticket to the site's nodes. */
+    /** Time from the ticket's request to the site's nodes. */
     QUEUE,
     BOOT,
     EVIDENCE,
     KEYS,
     TUNNEL,
-    /** From the tunnel to a node that Slurm calls idle. */
+    /** Time from the tunnel to a node that Slurm reports idle. */
     REGISTRATION,
-    /** From the job's end to the last trace. */
+    /** Time from the job's end until nothing remains. */
     TEARDOWN;
 
     @Override

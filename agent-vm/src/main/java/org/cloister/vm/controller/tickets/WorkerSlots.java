@@ -4,20 +4,23 @@ import java.io.IOException;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 
-/** The workers themselves: who shows that it is one, is handed over to, and says how it goes. No call blocks. */
+/**
+ * The workers of tickets: accepts workers that prove that they belong to a slot, hands over to them and reports their
+ * progress. No call blocks.
+ */
 public interface WorkerSlots {
     /**
-     * A ticket has nodes: workers for its slots may come. Told again whenever the relay says so.
+     * Expects workers for the slots of a ticket that has nodes. Called again whenever the relay reports them.
      *
-     * @param update with the allocation, unread
-     * @return how many slots the allocation has
-     * @throws IOException if the allocation is none of this ticket's, or nobody's who may give one
+     * @param update with the allocation, not parsed
+     * @return number of slots in the allocation
+     * @throws IOException if the allocation is not this ticket's, or its signer may not allocate
      */
     int expectWorkers(Ticket ticket, RelayTicketMessage.Update update) throws IOException;
 
-    /** All workers of it are to end well. */
+    /** Releases all workers of a ticket, which then end regularly. */
     void release(String ticket);
 
-    /** Nothing of it is left; workers that still come are strangers. */
+    /** Forgets a ticket of which nothing remains; workers that still connect are refused. */
     void forget(String ticket);
 }

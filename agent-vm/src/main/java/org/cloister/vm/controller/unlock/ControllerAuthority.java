@@ -10,7 +10,10 @@ import org.cloister.protocol.identity.CertificateAuthority;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.SubjectPublicKey;
 
-/** What a controlling VM certifies itself and its workers with: its boot key, and those who vouch for that. */
+/**
+ * The authority by which a controlling VM certifies itself and its workers: its boot key, and the certificates above
+ * it.
+ */
 public final class ControllerAuthority {
     private final CertificateAuthority authority;
     private final List<byte[]> above;
@@ -22,10 +25,11 @@ public final class ControllerAuthority {
     }
 
     /**
-     * A certificate for a day, or for as long as the authority itself holds.
+     * Issues a certificate for a day, or for the rest of the authority's validity.
      *
-     * @return the chain in DER, the leaf first
-     * @throws IOException if the name is none of a worker of this project and not this VM's own, or its time is over
+     * @return the chain in DER, leaf first
+     * @throws IOException if the name is neither a worker's of this project nor this VM's own, or the authority has
+     *     expired
      */
     public List<byte[]> issue(CertificateName name, VerificationKey key, Instant now) throws IOException {
         Duration left = Duration.between(now, authority.notAfter());
@@ -36,12 +40,12 @@ public final class ControllerAuthority {
         return chain;
     }
 
-    /** After this the VM certifies nobody. */
+    /** Returns the time after which the VM can certify nothing. */
     public Instant until() {
         return authority.notAfter();
     }
 
-    /** The certificates above a leaf, in DER. */
+    /** Returns the certificates above a leaf, in DER. */
     public List<byte[]> issuerChain() {
         return above.stream().map(byte[]::clone).toList();
     }

@@ -10,8 +10,8 @@ import org.cloister.transport.circuit.Circuit;
 import org.cloister.vm.boot.CircuitSession;
 
 /**
- * One circuit with an opener: in order, or ended. All but {@link #send} and {@link #finishOutput} on the circuit's
- * event loop.
+ * An opener's session on one circuit, which enforces the order of messages. Runs on the circuit's event loop, except
+ * for {@link #send} and {@link #finishOutput}.
  */
 final class OpenerSession extends CircuitSession {
     private final BiConsumer<OpenerSession, VerifierMessage> heard;
@@ -25,20 +25,20 @@ final class OpenerSession extends CircuitSession {
     }
 
     /**
-     * On a circuit on which the VM showed its boot certificate.
+     * Returns a session on a circuit on which the VM showed its boot certificate.
      *
-     * @param heard each message that has its place in the conversation; must not block
+     * @param heard receives each message that is valid in its order; must not block
      */
     static OpenerSession booting(Circuit circuit, BiConsumer<OpenerSession, VerifierMessage> heard) {
         return new OpenerSession(circuit, VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), heard);
     }
 
-    /** On a later one, on which the opener listens. */
+    /** Returns a session on a later circuit, on which the opener waits for the outcome. */
     static OpenerSession unlocked(Circuit circuit, BiConsumer<OpenerSession, VerifierMessage> heard) {
         return new OpenerSession(circuit, VerifierMessageOrder.forUnlocked(), heard);
     }
 
-    /** From any thread. */
+    /** Sends a message. Thread-safe. */
     void send(VmMessage message) {
         send(message.wire());
     }

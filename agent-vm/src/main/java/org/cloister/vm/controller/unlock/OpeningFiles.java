@@ -9,11 +9,11 @@ import org.cloister.protocol.handover.ProjectUnlock;
 import org.cloister.vm.controller.config.ProjectSettings;
 import org.cloister.vm.system.users.ProjectMembers;
 
-/** The files that an opening brings, read whole: what it does not bring stays as the drive has it. */
+/** The files of an unlock, parsed completely: a file that it lacks stays as the drive has it. */
 public record OpeningFiles(
         Optional<OpeningFiles.ParsedFile<ProjectMembers>> members,
         Optional<OpeningFiles.ParsedFile<ProjectSettings>> settings) {
-    /** One of them, and what it says. */
+    /** A file and its parsed content. */
     public record ParsedFile<T>(ByteString file, T content) {}
 
     private interface Reading<T> {

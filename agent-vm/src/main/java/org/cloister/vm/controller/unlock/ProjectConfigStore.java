@@ -15,36 +15,36 @@ import org.cloister.vm.controller.members.UidHistory;
 import org.cloister.vm.system.users.ProjectMembers;
 
 /**
- * Who uses a project and how its queue is set, as its openers said it last, on its drive: the files as they came, and whose
- * each uid ever was.
+ * A project's members and queue settings, as its openers sent them last, on its drive: the files unchanged, and all
+ * past owners of UIDs.
  */
 public final class ProjectConfigStore {
     private static final String MEMBERS = "members.toml";
     private static final String SETTINGS = "controller.toml";
     private static final String UIDS = "uids";
-    /** As many lines as there are uids, with the longest logins. */
+    /** Limit of the file: one line per UID, with the longest logins. */
     private static final int MAX_UIDS = 4 << 20;
 
     private final Path folder;
 
-    /** What a project works with. */
+    /** Configuration that a project uses. */
     public record ProjectConfig(ProjectMembers members, ProjectSettings settings) {}
 
-    /** @param folder is made when there is something to write */
+    /** @param folder created when there is something to write */
     public ProjectConfigStore(Path folder) {
         this.folder = folder;
     }
 
-    /** {@link ProjectMembers}' file. */
+    /** Returns the file of {@link ProjectMembers}. */
     public Path membersFile() {
         return folder.resolve(MEMBERS);
     }
 
     /**
-     * Keeps what was brought in the place of what was there, and finds the rest. Each file is replaced at once; uids are
-     * remembered before members have them.
+     * Stores the files of an unlock in place of the earlier ones, and reads the others. Each file is replaced
+     * atomically; UIDs are recorded before members have them.
      *
-     * @throws UnlockRefused if there are no settings, or a uid was another's; nothing is changed then
+     * @throws UnlockRefused if there are no settings, or a UID was another person's; nothing is changed then
      */
     public ProjectConfig update(OpeningFiles brought) throws IOException {
         Optional<ProjectSettings> settings = brought.settings().map(OpeningFiles.ParsedFile::content);
@@ -107,7 +107,7 @@ public final class ProjectConfigStore {
         }
     }
 
-    /** Empty if there is no such file; what cannot be read is not known. */
+    /** Returns a file's content; empty if the file does not exist. An unreadable file is an error. */
     private static Optional<byte[]> bytes(Path file, int most) throws IOException {
         try {
             return Optional.of(AtomicFile.read(file, most));

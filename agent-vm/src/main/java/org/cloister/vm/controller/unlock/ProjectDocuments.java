@@ -10,15 +10,15 @@ import org.cloister.protocol.policy.PolicySuccession;
 import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
- * What the owners have signed: who they are, and what they demand.
+ * Documents signed by the owners: who they are, and what they require.
  *
- * @param policyHash of the policy's payload, SHA-384
- * @param policyEnvelope the policy's, as it came
+ * @param policyHash SHA-384 of the policy's payload
+ * @param policyEnvelope the policy's, as received
  */
 public record ProjectDocuments(
         ProjectHistory history, ProjectPolicy policy, Digest policyHash, ByteString policyEnvelope) {
     /**
-     * Whether these may take the place of those that the drive has seen last.
+     * Verifies that these documents may replace those that the drive has seen last.
      *
      * @param now by the opener's clock
      * @throws UnlockRefused if they are older, or of another branch

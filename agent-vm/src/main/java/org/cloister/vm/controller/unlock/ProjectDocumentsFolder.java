@@ -14,27 +14,27 @@ import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
- * The newest papers that this drive's VMs were given, on the drive: a file for each document by its number, and the policy.
- * They were verified when they were written.
+ * The newest project documents that VMs received with this drive, on the drive: one file per document by its number,
+ * and the policy. They were verified before they were written.
  */
 public final class ProjectDocumentsFolder {
     private static final String POLICY = "policy";
-    /** Of an envelope around the longest policy. */
+    /** Limit of an envelope with the longest policy. */
     private static final int MAX_POLICY = 1536 * 1024;
 
     private static final int MAX_DOCUMENT = 1 << 20;
 
     private final Path folder;
 
-    /** @param folder is made when there is something to write */
+    /** @param folder created when there is something to write */
     public ProjectDocumentsFolder(Path folder) {
         this.folder = folder;
     }
 
     /**
-     * Empty on a new drive.
+     * Returns the stored documents; empty on a new drive.
      *
-     * @throws IOException if they cannot be read: what was seen is not known then
+     * @throws IOException if they cannot be read: it would be unknown which documents were seen
      */
     public Optional<ProjectDocuments> read() throws IOException {
         if (Files.notExists(folder.resolve(POLICY))) {
@@ -53,7 +53,7 @@ public final class ProjectDocumentsFolder {
                 ByteString.copyFrom(policy)));
     }
 
-    /** In the place of older ones; the policy last, so that whoever reads one has its owners. */
+    /** Replaces older documents; the policy comes last, so that a reader of the policy has its owners. */
     public void write(ProjectDocuments papers) throws IOException {
         Files.createDirectories(folder);
         List<byte[]> documents = papers.history().envelopes();
@@ -64,7 +64,7 @@ public final class ProjectDocumentsFolder {
         }
         Path policy = folder.resolve(POLICY);
         byte[] envelope = papers.policyEnvelope().toByteArray();
-        // The same again needs no new file, which a drive that a member has filled does not give.
+        // An unchanged policy needs no new file, which could not be created on a drive that a member has filled.
         if (Files.notExists(policy) || !Arrays.equals(AtomicFile.read(policy, MAX_POLICY), envelope)) {
             AtomicFile.replace(policy, envelope);
         }

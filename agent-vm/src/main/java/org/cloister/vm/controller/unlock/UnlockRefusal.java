@@ -2,33 +2,33 @@ package org.cloister.vm.controller.unlock;
 
 import java.util.Locale;
 
-/** Why a VM does not take what its opener brings, in the word that it says. */
+/** Reason why a VM refuses an unlock, by the word that it sends. */
 public enum UnlockRefusal {
-    /** Made for another opening, VM or question. */
+    /** The unlock was made for another opening, VM or attestation nonce. */
     PLACE,
-    /** The project's documents: not its own, older than those of the assignment, or another branch. */
+    /** The documents are another project's, older than those of the assignment, or of another branch. */
     DOCUMENTS,
-    /** Certificates: another key, another name, or nobody's whom the documents name. */
+    /** The certificates have another key or name, or their issuer is not in the documents. */
     AUTHORITY,
-    /** The policy: another project's, not signed by enough owners, or it does not hold. */
+    /** The policy is another project's, not signed by enough owners, or not valid now. */
     POLICY,
-    /** The drive's key: sealed for another VM, question or epoch. */
+    /** The drive's key is sealed for another VM, attestation nonce or epoch. */
     KEY,
-    /** Documents that are older than those that the drive has seen, or another branch. */
+    /** The documents are older than those that the drive has seen, or of another branch. */
     OLDER_DOCUMENTS,
-    /** A policy that is older than one that the drive has seen, or no successor of it. */
+    /** The policy is older than one that the drive has seen, or does not succeed it. */
     OLDER_POLICY,
-    /** The members' file that was brought is none. */
+    /** The members' file is invalid. */
     MEMBERS,
-    /** The settings' file that was brought is none. */
+    /** The settings' file is invalid. */
     SETTINGS,
-    /** Nobody brought settings, and the drive has none. */
+    /** The unlock has no settings, and the drive has none. */
     NO_SETTINGS,
-    /** A member would get a uid that was another's on this drive, or has another one than before. */
+    /** A member would get a UID that was another's on this drive, or has a different one than before. */
     UIDS,
-    /** This VM is being opened, or has been with another epoch. */
+    /** This VM is being opened, or was opened with another epoch. */
     OPENED,
-    /** This VM could write memory to a disk in clear. */
+    /** This VM could write memory to a disk unencrypted. */
     CLEAR_SWAP,
     /** A step in this VM failed. */
     CONTROLLER;

@@ -3,7 +3,7 @@ package org.cloister.vm.controller.unlock;
 import java.io.IOException;
 import org.cloister.protocol.handover.BootPhase;
 
-/** What an opener brought is not taken, or could not be used. */
+/** The unlock is refused, or could not be carried out. */
 public final class UnlockRefused extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -34,7 +34,7 @@ public final class UnlockRefused extends IOException {
         return phase;
     }
 
-    /** As the opener hears it. */
+    /** Returns the word as it is sent to the opener. */
     public String word() {
         return word;
     }

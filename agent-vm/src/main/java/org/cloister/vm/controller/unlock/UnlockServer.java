@@ -39,11 +39,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the opener of this VM's assignment: shows on a circuit what the host says of the VM, and takes what opens it, once. From
- * then on the VM shows the chain that it was given, and says on each later circuit what became of the drive. Answers and openings
- * are one after the other.
+ * Serves the opener of this VM's assignment: shows the host's evidence on a circuit, and accepts one unlock. From then
+ * on the VM shows the certificate chain that it received, and reports the outcome for the drive on each later circuit.
+ * Responses and openings are processed one after the other.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failing channel closes, which is handled
 public final class UnlockServer {
     private static final Logger LOG = LoggerFactory.getLogger(UnlockServer.class);
 
@@ -54,16 +54,16 @@ public final class UnlockServer {
     private final InstantSource clock;
     private final Consumer<String> ended;
     private final SecureRandom random = new SecureRandom();
-    /** What was shown in each circuit that is open. On the work's thread alone, as is what follows. */
+    /** Targets of the evidence shown, by open circuit. Used on the work thread only. */
     private final Map<OpenerSession, HandoverTarget> shown = new HashMap<>();
 
     private final UnlockState state;
 
     /**
-     * Who the VM is, and whom it takes.
+     * Identity of the VM, and the openers that it accepts.
      *
-     * @param boot its boot certificate, the same for as long as it lives: evidence holds for one
-     * @param openers of the project
+     * @param boot its boot certificate, the same for the VM's life, since evidence is valid for one certificate
+     * @param openers verifies openers of the project
      */
     public record Context(
             UnlockVerification.VmIdentity identity,
@@ -71,26 +71,26 @@ public final class UnlockServer {
             TlsCredential boot,
             CertifiedPeerVerifier openers) {}
 
-    /** The VM's host vouches for it. */
+    /** Requests evidence of this VM from its host. */
     @FunctionalInterface
     public interface AttestationRequest {
         Future<DsseEnvelope> send(AttestationClaims claim);
     }
 
-    /** Makes this VM the project's controlling VM. */
+    /** Opens the project in this VM. */
     @FunctionalInterface
     public interface ProjectOpening {
         /**
-         * Blocks until the drive is open.
+         * Opens the project; blocks until the drive is open.
          *
-         * @throws UnlockRefused if it cannot be; this VM is to end then
+         * @throws UnlockRefused if that fails; this VM must then end
          */
         VmMessage.Opened open(VerifiedUnlock unlocked) throws UnlockRefused;
     }
 
     /**
      * @param work one thread, which may block
-     * @param ended hears why this VM can never be opened, once or more
+     * @param ended called with the reason, once or more, if this VM can never be opened
      */
     public UnlockServer(
             Context terms,
@@ -108,7 +108,7 @@ public final class UnlockServer {
         this.state = new UnlockState(terms);
     }
 
-    /** Somebody calls who is no worker. On the link's event loop. */
+    /** Accepts a connection that does not claim to be a worker. Called on the link's event loop. */
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         if (!dial.from().equals(terms.identity().assignment().requester())
                 || !dial.to().equals(terms.identity().assignment().name())) {
@@ -146,7 +146,7 @@ public final class UnlockServer {
                 });
     }
 
-    /** Talks on a circuit on which this VM showed its boot certificate. */
+    /** Starts a session on a circuit on which this VM showed its boot certificate. */
     void startSession(ChannelPipeline pipeline, Circuit circuit) {
         OpenerSession talk = OpenerSession.booting(circuit, this::heard);
         add(pipeline, talk);
@@ -238,7 +238,7 @@ public final class UnlockServer {
             refuse(talk, before, new VmMessage.Failure(e.phase(), e.word()), e.word() + ": " + e.getMessage());
         } catch (RuntimeException e) {
             LOG.error("opening failed", e);
-            // The opener waits for a word, and a VM that is open by half is not to stay with its keys.
+            // The opener waits for a response, and a VM that is partly open must not continue with its keys.
             refuse(
                     talk,
                     Optional.empty(),
@@ -247,7 +247,10 @@ public final class UnlockServer {
         }
     }
 
-    /** A VM that was opened before goes on whatever a later unlocking is refused for. */
+    /**
+     * Refuses an unlock. A VM that was opened before continues, whatever the reason for which a later unlock is
+     * refused.
+     */
     private void refuse(OpenerSession talk, Optional<VerifiedUnlock> before, VmMessage.Failure trouble, String why) {
         talk.send(trouble);
         talk.finishOutput();
@@ -279,14 +282,14 @@ public final class UnlockServer {
         return Duration.ofNanos(System.nanoTime() - beginNs);
     }
 
-    /** This end is the server of its circuits. */
+    /** Returns the binding of a circuit; this end is the circuit's server. */
     private CircuitBinding binding(Circuit circuit) throws CertificateEncodingException {
         return CircuitBinding.of(
                 terms.boot().chain().get(0).getEncoded(),
                 circuit.peerCertificates().get(0).getEncoded());
     }
 
-    /** Of a statement whose signature the opener verifies: the VM does not know its host's key. */
+    /** Returns the VM's id in a statement. The opener verifies the signature: the VM does not know its host's key. */
     private static String claimedVm(DsseEnvelope statement) throws IOException {
         byte[] payload = StrictJson.read(statement.bytes(), EvidenceMessage.MAX_ENVELOPE, EvidenceMessage.MAX_ENVELOPE)
                 .base64("payload", EvidenceStatement.MAX_BYTES);

@@ -12,8 +12,8 @@ import org.cloister.protocol.handover.VmMessage;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * How far the one opening of this VM is: what the VM shows on a circuit that opens now, and who waits to hear what became of the
- * drive. Goes forward only; from any thread. Time is an argument, in nanoseconds.
+ * State of this VM's one opening: which certificate the VM shows on a circuit that opens now, and which sessions wait
+ * for the outcome. The state only advances. Thread-safe. Times are arguments, in nanoseconds.
  */
 final class UnlockState {
     /** More circuits than an opener ever has open. */
@@ -36,17 +36,17 @@ final class UnlockState {
         this.terms = terms;
     }
 
-    /** An unlocking has come and is to be decided: until then it is open what the VM shows. */
+    /** Records that an unlock is being decided: until then it is undetermined which certificate the VM shows. */
     synchronized void startDecision() {
         deciding = taken.isEmpty();
     }
 
-    /** It was not taken. */
+    /** Records that the unlock was not accepted. */
     void reject() {
         decided(Optional.empty());
     }
 
-    /** It was taken: from now on the VM has its authority. */
+    /** Records that the unlock was accepted: from now on the VM has its authority. */
     void accept(VerifiedUnlock unlocked, long nowNs) {
         decided(Optional.of(new AcceptedUnlock(unlocked, nowNs)));
     }
@@ -63,9 +63,9 @@ final class UnlockState {
     }
 
     /**
-     * Runs it at once, or as soon as an unlocking that has come is decided.
+     * Runs an action at once, or as soon as a received unlock is decided.
      *
-     * @return false if too many wait for that
+     * @return false if too many actions wait for that
      */
     boolean whenDecided(Runnable action) {
         synchronized (this) {
@@ -78,9 +78,9 @@ final class UnlockState {
     }
 
     /**
-     * The chain that the VM has now, by the time that its opener brought; empty while it boots.
+     * Returns the VM's credential by the time that its opener sent; empty while it has only its boot certificate.
      *
-     * @throws IOException if its authority has ended
+     * @throws IOException if its authority has expired
      */
     synchronized Optional<TlsCredential> credential(long nowNs) throws IOException {
         if (taken.isEmpty()) {
@@ -97,17 +97,17 @@ final class UnlockState {
                                 had.time(nowNs))));
     }
 
-    /** What was taken, in which the next unlocking may only be the same. */
+    /** Returns the accepted unlock; a later unlock must be for the same epoch. */
     synchronized Optional<VerifiedUnlock> unlocked() {
         return taken.map(AcceptedUnlock::unlocked);
     }
 
-    /** What became of the drive; empty while that is not known. */
+    /** Returns the outcome for the drive; empty while it is unknown. */
     synchronized Optional<VmMessage> outcome() {
         return outcome;
     }
 
-    /** The drive is open, or never will be: says so to all who wait. */
+    /** Records that the drive is open, or never will be, and sends this to all waiting sessions. */
     void complete(VmMessage how) {
         Set<OpenerSession> told;
         synchronized (this) {
@@ -118,7 +118,7 @@ final class UnlockState {
         told.forEach(each -> each.send(how));
     }
 
-    /** Says what became of the drive on a later circuit, now or as soon as that is known. */
+    /** Sends the outcome for the drive on a later circuit, now or as soon as it is known. */
     void sendOutcome(OpenerSession talk) {
         Optional<VmMessage> known;
         synchronized (this) {

@@ -21,8 +21,8 @@ import org.cloister.protocol.identity.TrustAnchors;
 import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
- * Whether a controlling VM takes what its opener brings: each paper is held against the project of the assignment and against
- * this boot's key. No I/O, and the only time is the opener's: the VM's clock is its host's.
+ * Verifies an unlock: each document against the project of the assignment and this boot's key. Without I/O; the only
+ * time is the opener's, since the VM's clock comes from its host.
  */
 public final class UnlockVerification {
     private final VmIdentity self;
@@ -30,9 +30,9 @@ public final class UnlockVerification {
     private final SecureRandom random;
 
     /**
-     * What the VM knows itself.
+     * The VM's own identity, which it knows without the unlock.
      *
-     * @param key of this boot, and {@code signer} has its private half
+     * @param key of this boot, whose private half {@code signer} has
      */
     public record VmIdentity(VmAssignment assignment, VerificationKey key, CertificateSigner signer) {}
 
@@ -43,7 +43,9 @@ public final class UnlockVerification {
     }
 
     /**
-     * @param asked what the VM has shown evidence for
+     * Verifies an unlock.
+     *
+     * @param asked that the VM has shown evidence for
      * @throws UnlockRefused with the first reason
      */
     public static VerifiedUnlock verify(
@@ -91,7 +93,10 @@ public final class UnlockVerification {
         return brought;
     }
 
-    /** Proven by using it: what it issues for the VM's own name is verified as anybody would. */
+    /**
+     * Verifies the authority by use: a certificate that it issues for the VM's own name is verified as any peer would
+     * do.
+     */
     private ControllerAuthority authority(ProjectHistory project) throws UnlockRefused {
         CertificateName own = self.assignment.name();
         Instant now = unlock.time();

@@ -8,14 +8,14 @@ import org.cloister.protocol.handover.SealedSecret;
 import org.cloister.protocol.handover.VmNetworkConfig;
 
 /**
- * What an opener brought, as far as it could be verified without the drive.
+ * The content of an unlock, verified as far as possible without the drive.
  *
- * @param siteKeys of the site's authority, as the opener believes them
+ * @param siteKeys keys of the site's authority that the opener trusts
  * @param epoch of the drive from now on
  * @param driveKey sealed to this boot
  * @param create whether the drive is new
  * @param time by the opener's clock
- * @param files to be kept on the drive
+ * @param files to be stored on the drive
  */
 public record VerifiedUnlock(
         HandoverTarget place,
