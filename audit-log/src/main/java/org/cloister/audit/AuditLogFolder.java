@@ -20,7 +20,7 @@ import org.cloister.protocol.audit.SignedAuditHead;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.jspecify.annotations.Nullable;
 
-/** The folder of an audit log, for one process at a time. */
+/** Folder of an audit log, locked by one process at a time. */
 final class AuditLogFolder implements AutoCloseable {
     private static final int ID_BYTES = 16;
 
@@ -28,7 +28,7 @@ final class AuditLogFolder implements AutoCloseable {
     private final FileChannel lock;
     private final Readers readers;
 
-    /** Who, beside its writer, reads a log. */
+    /** Users beside the writer who may read a log. */
     enum Readers {
         GROUP("rwxr-x---", "rw-r-----"),
         ALL("rwxr-xr-x", "rw-r--r--");
@@ -43,11 +43,11 @@ final class AuditLogFolder implements AutoCloseable {
     }
 
     /**
-     * What the folder has.
+     * State of the folder after recovery.
      *
-     * @param segment to continue, null if a new one begins
-     * @param begunBy whose heads it has
-     * @param cut bytes that no head covered
+     * @param segment to continue; null if a new one begins
+     * @param begunBy the key whose heads the segment has
+     * @param cut number of bytes that were removed because no head covered them
      */
     record RecoveredLog(
             String log,
@@ -65,7 +65,11 @@ final class AuditLogFolder implements AutoCloseable {
         this.readers = readers;
     }
 
-    /** @throws IOException if another has it */
+    /**
+     * Locks the folder.
+     *
+     * @throws IOException if another process has locked it
+     */
     static AuditLogFolder lock(Path path, Readers readers) throws IOException {
         Files.createDirectories(
                 path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(readers.folder)));
@@ -95,7 +99,7 @@ final class AuditLogFolder implements AutoCloseable {
         }
     }
 
-    /** Cuts off what no head covers, and puts what remains on disk. */
+    /** Removes what no head covers, and syncs the rest to disk. */
     RecoveredLog recover(String relay) throws IOException {
         List<Path> segments = segments();
         long cut = 0;
@@ -145,7 +149,10 @@ final class AuditLogFolder implements AutoCloseable {
                 cut);
     }
 
-    /** A new segment with its first group; on disk when it returns, gone when it throws, if the disk lets it go. */
+    /**
+     * Creates a segment with its first group. The segment is on disk when this returns; when it throws, the segment is
+     * deleted if the disk permits that.
+     */
     AuditSegmentFile createSegment(String name, byte[] group) throws IOException {
         Path file = path.resolve(name);
         AuditSegmentFile segment = AuditSegmentFile.create(file, PosixFilePermissions.fromString(readers.segment));

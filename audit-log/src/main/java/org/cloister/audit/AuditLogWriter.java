@@ -24,13 +24,13 @@ import org.cloister.protocol.dsse.SigningKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who writes an audit log, a folder of segments: a relay, or a controlling VM of what goes out of its project. Callers that come together share one write, one sync and one signed head.
- * For any number of threads; it keeps the log in force until it is closed.
+ * Writes an audit log, a folder of segments: a relay's log, or a controlling VM's export log. Concurrent callers share
+ * one write, one sync and one signed head. Thread-safe; it keeps the log locked until it is closed.
  */
 public final class AuditLogWriter implements AutoCloseable {
-    /** Two million records or so; a verifier reads one in seconds. */
+    /** Holds about two million records; a verifier reads a segment in seconds. */
     static final long SEGMENT_BYTES = 64L << 20;
-    /** Records of a group, unless one caller brings more. */
+    /** Limit of records in a group, unless one caller brings more. */
     private static final int GROUP = 4096;
 
     private final AuditLogFolder folder;
@@ -46,24 +46,24 @@ public final class AuditLogWriter implements AutoCloseable {
     private final Deque<PendingAppend> queue = new ArrayDeque<>();
     /** Highest event in the log and the queue. */
     private long lastQueued;
-    /** Somebody writes. */
+    /** A thread is writing. */
     private boolean writing;
 
     private boolean closed;
 
-    // Whose turn it is to write has these for itself.
+    // Only the thread that is writing uses the following fields.
     private @Nullable AuditSegmentFile segment;
     private boolean begunByOther;
     private Digest hash;
     private long count;
-    /** Bytes that no head covered, which the log does not say yet. */
+    /** Bytes that no head covered and whose removal the log does not record yet. */
     private long cut;
 
     private volatile long lastEvent;
     private volatile @Nullable SignedAuditHead head;
     private volatile boolean writable = true;
 
-    /** One caller's events. What became of them the lock guards. */
+    /** Events of one caller. The lock guards their result. */
     private static final class PendingAppend {
         final List<AuditEvent> events;
 
@@ -103,19 +103,20 @@ public final class AuditLogWriter implements AutoCloseable {
     }
 
     /**
-     * Opens the log or begins one. What a crash left behind the last signed head is cut off, and the cut recorded.
+     * Opens the log or creates one. Removes what a crash left after the last signed head, and records the removal.
      *
-     * @param folder made if it isn't there
+     * @param folder created if it does not exist
      * @param relay dNSName of the relay, or of the VM
-     * @param key the relay's own; a new one begins a new segment
-     * @throws IOException if another process has it open, or it does not hold; the text names file, record and remedy
+     * @param key the relay's own; a new key starts a new segment
+     * @throws IOException if another process has it open, or its content is invalid; the text names file, record and
+     *     remedy
      */
     public static AuditLogWriter open(Path folder, String relay, SigningKey key, InstantSource clock)
             throws IOException {
         return open(folder, relay, key, clock, SEGMENT_BYTES);
     }
 
-    /** The same of a log that every user of the machine may read. */
+    /** Opens a log that every user of the machine may read; otherwise as {@link #open}. */
     public static AuditLogWriter openForAll(Path folder, String writer, SigningKey key, InstantSource clock)
             throws IOException {
         return open(AuditLogFolder.lock(folder, AuditLogFolder.Readers.ALL), writer, key, clock, SEGMENT_BYTES);
@@ -147,7 +148,7 @@ public final class AuditLogWriter implements AutoCloseable {
         try {
             commit(List.of());
         } catch (IOException e) {
-            // An old log may be continued when there is room again: ends and clean-ups of tickets go on.
+            // An existing log may be continued when there is space again; tickets still end and are cleaned up.
             writable = false;
             if (head == null) {
                 throw e;
@@ -155,12 +156,12 @@ public final class AuditLogWriter implements AutoCloseable {
         }
     }
 
-    /** Highest id of the outbox in the log, 0 if none. */
+    /** Returns the highest outbox id in the log; 0 if it has none. */
     public long lastEvent() {
         return lastEvent;
     }
 
-    /** The newest. */
+    /** Returns the newest head. */
     public SignedAuditHead head() {
         SignedAuditHead newest = head;
         if (newest == null) {
@@ -169,22 +170,23 @@ public final class AuditLogWriter implements AutoCloseable {
         return newest;
     }
 
-    /** Whether the last try to append succeeded; after one that failed, the next that succeeds mends it. */
+    /** Returns whether the last append succeeded. The first append that succeeds after a failure repairs the log. */
     public boolean isWritable() {
         return writable;
     }
 
-    /** What its file system has for it, in bytes; 0 where that cannot be found out. */
+    /** Returns the free bytes of the log's file system; 0 if they cannot be determined. */
     public long freeBytes() {
         return folder.freeBytes();
     }
 
     /**
-     * One group, perhaps with those of other callers: all of it is on disk under a signed head when this returns.
+     * Appends one group, possibly together with those of other callers. All of it is on disk under a signed head when
+     * this returns.
      *
-     * @param events those with an id ascending, and after {@link #lastEvent}
+     * @param events those with an id in ascending order, above {@link #lastEvent}
      * @return a head that covers them
-     * @throws IOException if they could not be written; none of them is in the log then, and they may come again
+     * @throws IOException if they could not be written; then none of them is in the log, and they may be appended again
      */
     public SignedAuditHead append(List<AuditEvent> events) throws IOException {
         if (events.isEmpty()) {
@@ -226,7 +228,9 @@ public final class AuditLogWriter implements AutoCloseable {
         queue.add(own);
     }
 
-    /** Writes a group without the lock, so that others queue up for the next one, and tells all whose events it had. */
+    /**
+     * Writes a group without the lock, so that others queue for the next one, and completes the appends of the group.
+     */
     private void writeQueued() {
         List<PendingAppend> group = new ArrayList<>();
         List<AuditEvent> events = new ArrayList<>();
@@ -259,7 +263,7 @@ public final class AuditLogWriter implements AutoCloseable {
         }
     }
 
-    /** Those still waiting fail with it, so that no event comes into the log before one with a lower id. */
+    /** Fails the group and all waiting appends, so that no event enters the log before one with a lower id. */
     private void fail(List<PendingAppend> group, IOException failure) {
         writable = false;
         group.addAll(queue);
@@ -308,17 +312,17 @@ public final class AuditLogWriter implements AutoCloseable {
         }
     }
 
-    /** Everything in it is on disk, so that nothing hangs on how it is closed. */
+    /** Closes a finished segment. Everything in it is on disk, so a failure to close it has no consequence. */
     private static void leave(AuditSegmentFile done) {
         try {
             done.close();
         } catch (IOException e) {
-            // The kernel closes it when the process ends, at the latest.
+            // The kernel closes it at the latest when the process ends.
             return;
         }
     }
 
-    /** What the log has to say of itself. */
+    /** Returns the events that the log records about itself. */
     private List<AuditEvent> own() {
         List<AuditEvent> own = new ArrayList<>();
         if (head == null) {
@@ -349,7 +353,7 @@ public final class AuditLogWriter implements AutoCloseable {
         bytes.write('\n');
     }
 
-    /** After what was appended before. What comes later is refused. */
+    /** Closes the log after the appends that wait. Later appends are rejected. */
     @Override
     public void close() throws IOException {
         lock.lock();

@@ -11,8 +11,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * A segment that is appended to. Not a {@link FileChannel}: an interrupt of the thread that writes would close that, and
- * with it the log of everybody.
+ * Segment file open for appending. It is not a {@link FileChannel}: an interrupt of the writing thread would close
+ * that, and with it the log of all callers.
  */
 final class AuditSegmentFile implements AutoCloseable {
     private final RandomAccessFile file;
@@ -23,16 +23,23 @@ final class AuditSegmentFile implements AutoCloseable {
         this.length = length;
     }
 
-    /** In place of what a failed try left under this name. Its name is on disk once {@link #syncFolder} returns. */
+    /**
+     * Creates the file and replaces what a failed attempt left under this name. The name is on disk after
+     * {@link #syncFolder} returns.
+     */
     static AuditSegmentFile create(Path path, Set<PosixFilePermission> mode) throws IOException {
         Files.deleteIfExists(path);
         Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        // Again, for the mask of the process.
+        // Sets the mode explicitly, because the process's umask applies at the creation.
         Files.setPosixFilePermissions(path, mode);
         return new AuditSegmentFile(new RandomAccessFile(path.toFile(), "rw"), 0);
     }
 
-    /** @param length of what holds; what lies behind is cut off by {@link #cut} */
+    /**
+     * Opens a segment for appending.
+     *
+     * @param length of the valid part; {@link #cut} removes what follows it
+     */
     static AuditSegmentFile open(Path path, long length) throws IOException {
         return new AuditSegmentFile(new RandomAccessFile(path.toFile(), "rw"), length);
     }
@@ -41,7 +48,7 @@ final class AuditSegmentFile implements AutoCloseable {
         return length;
     }
 
-    /** On disk when it returns. When it throws, anything may lie behind {@link #length}. */
+    /** Appends and syncs the bytes. After an exception any bytes may follow {@link #length}. */
     void append(byte[] bytes) throws IOException {
         file.seek(length);
         file.write(bytes);
@@ -50,9 +57,9 @@ final class AuditSegmentFile implements AutoCloseable {
     }
 
     /**
-     * To what was appended whole.
+     * Truncates the file to what was appended completely.
      *
-     * @return bytes cut off
+     * @return number of removed bytes
      */
     long cut() throws IOException {
         long cut = file.length() - length;

@@ -24,44 +24,45 @@ import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A witness of one relay's log: keeps the newest heads in a file, a line each, countersigned by its own key. Older ones are
- * kept too, fewer the further back, for a log that was forked goes on with heads that are newer than the last true one.
+ * Witness of one relay's log: stores the newest heads in a file, one per line, countersigned with its own key. It also
+ * keeps older heads, fewer the older they are, because a forked log continues with heads that are newer than the last
+ * true one.
  */
 public final class AuditWitness {
-    /** Heads that a file has at most. */
+    /** Limit of heads in a file. */
     static final int MAX_HEADS = 64;
-    /** Of these the newest stay; of the others every second goes when there are too many. */
+    /** Number of newest heads that stay; every second one of the others is deleted when there are too many. */
     private static final int NEWEST = 16;
 
     private final Path file;
     private final SigningKey witness;
     private List<SignedAuditHead> kept;
 
-    /** What became of a head. */
+    /** Result for an offered head. */
     public sealed interface Outcome permits Stored, Unchanged, Alarm {}
 
-    /** It is newer, and on disk. */
+    /** The head is newer than the stored ones, and is on disk. */
     public record Stored(SignedAuditHead head) implements Outcome {}
 
-    /** It is the newest that is kept. */
+    /** The head is the newest stored one. */
     public record Unchanged() implements Outcome {}
 
     /**
-     * The relay's log is not what it was; the head is not kept.
+     * The relay's log was truncated, forked or replaced, or the head is not the relay's; the head is not stored.
      *
-     * @param text both values and what to do
+     * @param text both values and the remedy
      */
     public record Alarm(Reason reason, String text) implements Outcome {}
 
-    /** What to branch on. */
+    /** Reason of the alarm, for programs to branch on. */
     public enum Reason {
-        /** Of a count that a kept one goes beyond: the log lost records. */
+        /** A stored head has a higher count: the log lost records. */
         OLDER,
-        /** Of the count of a kept one with another hash: there are two histories. */
+        /** A stored head of the same count has another hash: there are two histories. */
         FORKED,
-        /** Of another log or relay. */
+        /** The head is of another log or relay. */
         OTHER_LOG,
-        /** Not signed by the relay, or no head at all. */
+        /** The relay did not sign the head, or it is malformed. */
         NOT_SIGNED
     }
 
@@ -72,15 +73,17 @@ public final class AuditWitness {
     }
 
     /**
-     * @param file need not be there
-     * @param witness the keeper's own key
-     * @throws IOException if what is there cannot be read, or was not kept under this key
+     * Opens a witness's file of heads.
+     *
+     * @param file may be missing
+     * @param witness the witness's own key
+     * @throws IOException if the file cannot be read, or was not signed with this key
      */
     public static AuditWitness open(Path file, SigningKey witness) throws IOException {
         List<SignedAuditHead> kept = new ArrayList<>();
         for (byte[] line : lines(file)) {
             try {
-                // That the relay signed it was looked at before it was countersigned.
+                // The relay's signature was verified before the countersignature was made.
                 kept.add(AuditHead.verify(
                         DsseEnvelope.parse(line, AuditHead.MAX_BYTES), Set.of(witness.verificationKey())));
             } catch (IOException e) {
@@ -93,7 +96,7 @@ public final class AuditWitness {
         return new AuditWitness(file, witness, kept);
     }
 
-    /** Reads kept heads for a verifier, which checks them. */
+    /** Reads stored heads for a verifier, which verifies them. */
     public static List<WitnessedAuditHead> read(Path file) throws IOException {
         List<WitnessedAuditHead> heads = new ArrayList<>();
         for (byte[] line : lines(file)) {
@@ -123,17 +126,17 @@ public final class AuditWitness {
         return lines;
     }
 
-    /** The newest that is kept. */
+    /** Returns the newest stored head. */
     public synchronized Optional<SignedAuditHead> newest() {
         return kept.isEmpty() ? Optional.empty() : Optional.of(kept.get(kept.size() - 1));
     }
 
     /**
-     * Keeps a head if it goes on from those that are kept.
+     * Stores a head if its log continues from the stored heads.
      *
      * @param envelope as the relay sent it
      * @param relay the relay's keys
-     * @throws IOException if it cannot be written; what was kept stays
+     * @throws IOException if it cannot be written; the stored heads remain
      */
     public synchronized Outcome offer(byte[] envelope, Collection<VerificationKey> relay) throws IOException {
         SignedAuditHead offered;
@@ -157,7 +160,7 @@ public final class AuditWitness {
         return new Stored(offered);
     }
 
-    /** What is wrong with a head that comes after another; nothing if its log goes on from there, or is where it was. */
+    /** Compares a head with an earlier one; empty if its log continues from there or is unchanged. */
     public static Optional<Alarm> alarm(AuditHead want, AuditHead have) {
         if (!want.log().equals(have.log()) || !want.relay().equals(have.relay())) {
             return Optional.of(alarm(Reason.OTHER_LOG, want, have));

@@ -20,18 +20,20 @@ import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a segment's last group ends. What lies behind was never acknowledged, since a group is acknowledged with its head
- * on disk; what lies before holds, by the last head's signature over all of it.
+ * End of a segment's last group. Bytes after it were never acknowledged, since a group is acknowledged when its head is
+ * on disk; the last head's signature covers all bytes before it.
  *
- * @param end bytes that hold
+ * @param end number of valid bytes
  * @param hash of the chain over them
  * @param event the highest so far
  */
 record SegmentTail(AuditSegmentHeader start, long end, Digest hash, long event, SignedAuditHead head) {
 
     /**
-     * @return empty if it has no group
-     * @throws IOException if a group that was acknowledged does not hold; the text names the record and the remedy
+     * Reads a segment to its last group.
+     *
+     * @return empty if the segment has no group
+     * @throws IOException if an acknowledged group is invalid; the text names the record and the remedy
      */
     static Optional<SegmentTail> read(Path file) throws IOException {
         try (SegmentLineReader lines = new SegmentLineReader(Files.newInputStream(file))) {
@@ -115,7 +117,7 @@ record SegmentTail(AuditSegmentHeader start, long end, Digest hash, long event, 
             }
         }
 
-        /** What only the last group's torn rest may have. */
+        /** Records a defect, which only the incomplete rest of the last group may have. */
         private void note(@Nullable String what, @Nullable Exception cause) {
             if (bad == null) {
                 bad = refused(file, count + 1, String.valueOf(what), cause);

@@ -7,17 +7,17 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.handover.LoginRules;
 import org.cloister.protocol.link.CriticalFields;
 
-/** What a controlling VM says first in a person's circuit. */
+/** First message of a controlling VM in a person's circuit: access is granted or refused. */
 public sealed interface AccessResponse {
     MessageLite wire();
 
     /**
-     * SSH's bytes follow, both ways.
+     * Access is granted; SSH's bytes follow in both directions.
      *
-     * @param login the person's in the VM
+     * @param login the person's login in the VM
      */
     record Granted(SshPublicKey hostKey, String login) implements AccessResponse {
-        /** @throws IllegalArgumentException if the login has not the form of one */
+        /** @throws IllegalArgumentException if the login is malformed */
         public Granted {
             if (!LoginRules.FORM.matcher(login).matches()) {
                 throw new IllegalArgumentException(
@@ -36,25 +36,25 @@ public sealed interface AccessResponse {
     }
 
     /**
-     * Nothing follows.
+     * Access is refused; nothing follows.
      *
-     * @param word for programs
-     * @param text for the person
+     * @param word the reason, for programs
+     * @param text the reason, for the person
      */
     record Refused(String word, String text) implements AccessResponse {
-        /** The project's list of members has not this person. */
+        /** The person is not in the project's list of members. */
         public static final String MEMBER = "member";
-        /** Of the person, or of all, there are as many as may be. */
+        /** The limit of sessions, for the person or for all people, is reached. */
         public static final String SESSIONS = "sessions";
-        /** What is taken out cannot be recorded. */
+        /** Exported files cannot be recorded. */
         public static final String RECORD = "record";
-        /** The VM cannot just now. */
+        /** The VM temporarily cannot serve the session. */
         public static final String TROUBLE = "trouble";
 
         private static final Pattern WORD = Pattern.compile("[a-z-]{1,32}");
         private static final Pattern TEXT = Pattern.compile("[ -~]{1,512}");
 
-        /** @throws IllegalArgumentException if one is out of its range */
+        /** @throws IllegalArgumentException if a value is out of its range */
         public Refused {
             if (!WORD.matcher(word).matches()) {
                 throw new IllegalArgumentException(
@@ -76,7 +76,7 @@ public sealed interface AccessResponse {
         }
     }
 
-    /** Whatever a VM sent. */
+    /** Parses what a VM sent; the bytes may be arbitrary. */
     static AccessResponse read(byte[] bytes) throws MalformedException {
         try {
             org.cloister.protocol.access.wire.AccessAnswer message =

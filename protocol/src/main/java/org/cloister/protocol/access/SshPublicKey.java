@@ -10,8 +10,8 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A public key on P-384 as OpenSSH writes it in known_hosts and authorized_keys, without host or comment: {@code
- * ecdsa-sha2-nistp384} and RFC 5656's blob in base64.
+ * Public key on P-384 as OpenSSH writes it in known_hosts and authorized_keys, without host or comment:
+ * {@code ecdsa-sha2-nistp384} and RFC 5656's blob in base64.
  */
 public record SshPublicKey(String blob) {
     public static final String KIND = "ecdsa-sha2-nistp384";
@@ -23,7 +23,7 @@ public record SshPublicKey(String blob) {
 
     private static final int POINT = 97;
 
-    /** @throws IllegalArgumentException if it is no key on P-384 */
+    /** @throws IllegalArgumentException if the blob is not a key on P-384 */
     public SshPublicKey {
         if (!LINE.matcher(KIND + " " + blob).matches()
                 || !HexFormat.of().formatHex(Base64.getDecoder().decode(blob)).startsWith(HEAD)) {
@@ -32,7 +32,11 @@ public record SshPublicKey(String blob) {
         }
     }
 
-    /** @throws MalformedException if it is none, or one on another curve */
+    /**
+     * Parses a key as OpenSSH writes it.
+     *
+     * @throws MalformedException if the line is not a key, or the key is on another curve
+     */
     public static SshPublicKey parse(String line) throws MalformedException {
         Matcher matcher = LINE.matcher(line);
         if (!matcher.matches()) {
@@ -46,12 +50,12 @@ public record SshPublicKey(String blob) {
         }
     }
 
-    /** The same key as a certificate has it. */
+    /** Converts a key, such as a certificate's, to OpenSSH's form. */
     public static SshPublicKey of(VerificationKey key) {
         byte[] spki = key.encoded();
         ByteArrayOutputStream blob = new ByteArrayOutputStream();
         blob.writeBytes(HexFormat.of().parseHex(HEAD));
-        // SubjectPublicKeyInfo ends in the point; its first byte says "uncompressed" and is in the head.
+        // SubjectPublicKeyInfo ends with the point; its first byte means "uncompressed" and is part of HEAD.
         blob.write(spki, spki.length - POINT + 1, POINT - 1);
         return new SshPublicKey(Base64.getEncoder().encodeToString(blob.toByteArray()));
     }
@@ -64,7 +68,7 @@ public record SshPublicKey(String blob) {
         return field.toByteArray();
     }
 
-    /** As OpenSSH writes it. */
+    /** Returns the key as OpenSSH writes it. */
     @Override
     public String toString() {
         return KIND + " " + blob;

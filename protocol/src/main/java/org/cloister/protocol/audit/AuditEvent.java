@@ -11,11 +11,11 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * What happened, before it has a number in the chain.
+ * Event to be recorded; it has no number in the chain yet.
  *
- * @param event id in the relay's outbox; 0 for what comes from none
- * @param key id of the key that authorised it, if one did
- * @param facts a {@code String} or a {@code Long} each
+ * @param event id in the relay's outbox; 0 for an event that comes from no outbox
+ * @param key id of the key that authorised the event, if a key did
+ * @param facts each value is a {@code String} or a {@code Long}
  */
 public record AuditEvent(long event, Instant time, String kind, Optional<String> key, Map<AuditField, Object> facts) {
 
@@ -43,7 +43,11 @@ public record AuditEvent(long event, Instant time, String kind, Optional<String>
         return new AuditEvent(0, time, kind, Optional.empty(), Map.of());
     }
 
-    /** @param id of the key that authorised it */
+    /**
+     * Returns the event with the key that authorised it.
+     *
+     * @param id of the key that authorised the event
+     */
     public AuditEvent by(String id) {
         return new AuditEvent(event, time, kind, Optional.of(id), facts);
     }
@@ -56,19 +60,27 @@ public record AuditEvent(long event, Instant time, String kind, Optional<String>
         return withValue(fact, value);
     }
 
-    /** @param id in the outbox */
+    /**
+     * Returns the event with its outbox id.
+     *
+     * @param id in the outbox
+     */
     public AuditEvent numbered(long id) {
         return new AuditEvent(id, time, kind, key, facts);
     }
 
-    /** For an outbox, without the id that it gives. */
+    /** Returns the event for an outbox, without the id that the outbox assigns. */
     public byte[] json() {
         return AuditRecord.json(0, time, kind, 0, key, AuditRecord.named(facts))
                 .toString()
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param event id in the outbox that {@link #json} was kept in */
+    /**
+     * Parses an event that an outbox stored.
+     *
+     * @param event id in the outbox in which {@link #json} was stored
+     */
     public static AuditEvent parse(byte[] json, long event) throws MalformedException {
         StrictJson document = StrictJson.read(json, AuditRecord.MAX_LINE);
         Map<AuditField, Object> facts = new EnumMap<>(AuditField.class);

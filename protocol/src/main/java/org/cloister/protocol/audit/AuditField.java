@@ -6,9 +6,9 @@ import java.util.regex.Pattern;
 import org.cloister.base.json.StrictJson;
 
 /**
- * What may stand in a record beside time, kind and key: a relay's are numbers, ids and names of the site, and a project's own log, of
- * what went out of it, has names of the project besides. The set is closed and each has a pattern or a range, so that a secret finds
- * no place.
+ * Fields that a record may have beside time, kind and key. A relay's log holds numbers, ids and names of the site; a
+ * project's export log also holds names of the project. The set is closed and each field has a pattern or a range, so
+ * that no secret fits into a record.
  */
 public enum AuditField {
     ACCOUNT("account", "[A-Za-z0-9_.-]{1,64}"),
@@ -18,35 +18,35 @@ public enum AuditField {
     CONTROLLER("controller", AuditField.NAME),
     COUNT("count", 0, AuditField.MAX),
     CPUS("cpus", 0, 1 << 24),
-    /** SHA-256 over the payload of what was signed, in base32. */
+    /** SHA-256 of the signed object's payload, in base32. */
     DIGEST("digest", AuditField.KEY),
     DRIVE("drive", "[a-z0-9-]{1,32}"),
     END("end", AuditField.WORD),
     EPOCH("epoch", 1, AuditField.MAX),
     GLOBAL_JOB("globalJob", 1, AuditField.MAX),
     HOST("host", AuditField.NAME),
-    /** In the project. */
+    /** Login in the project. */
     LOGIN("login", "[a-z][a-z0-9_-]{0,30}"),
     MEMORY_MIB("memoryMiB", 0, 1L << 40),
     MINUTES("minutes", 1, 527_040),
     NETWORK("network", "[0-9.]{7,15}/[0-9]{1,2}"),
     NODE("node", "[A-Za-z0-9_.-]{1,64}"),
     NODES("nodes", 0, 1 << 16),
-    /** Of an approval or a revocation list. */
+    /** Number of an approval or a revocation list. */
     NUMBER("number", 1, AuditField.MAX),
     OPENER("opener", AuditField.NAME),
-    /** Printable, the rest as in URLs; cut there, and its digest beside it. */
+    /** Path in printable characters, others escaped as in URLs; truncated to the limit, with its digest beside it. */
     PATH("path", "[!-~]{1,256}"),
     PERSON("person", AuditField.NAME),
     PROJECT("project", AuditField.KEY),
-    /** As Global Slurm words it. */
+    /** Reason as Global Slurm words it. */
     REASON("reason", "[ -~]{1,128}"),
     SEQUENCE("sequence", 1, AuditField.MAX),
-    /** In the life of the VM. */
+    /** Number of the session in the life of the VM. */
     SESSION("session", 1, AuditField.MAX),
-    /** Id of the key that signs heads from here on. */
+    /** Id of the key that signs the heads that follow. */
     SIGNER("signer", AuditField.KEY),
-    /** When the first of what a record counts happened. */
+    /** Time of the first event that a record counts. */
     SINCE("since", AuditField.TIME),
     SLOT("slot", 0, 1 << 16),
     STATE("state", AuditField.WORD),
@@ -81,7 +81,7 @@ public enum AuditField {
         this.most = most;
     }
 
-    /** Its name in a record. */
+    /** Returns the field's name in a record. */
     public String member() {
         return member;
     }
@@ -92,7 +92,11 @@ public enum AuditField {
                 .findFirst();
     }
 
-    /** @throws IllegalArgumentException if the value is not one of its kind */
+    /**
+     * Checks a value.
+     *
+     * @throws IllegalArgumentException if the value does not match the field's pattern or range
+     */
     void require(Object value) {
         if (pattern.isPresent()) {
             if (!(value instanceof String text)

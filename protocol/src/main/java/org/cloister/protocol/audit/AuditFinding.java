@@ -1,34 +1,34 @@
 package org.cloister.protocol.audit;
 
 /**
- * A place where a log is not what was signed.
+ * Place at which a log differs from what was signed.
  *
- * @param segment the file's name, or that of the witness
- * @param record number of the record at or after which it was found
- * @param text what is there and what was wanted
+ * @param segment name of the segment's file, or of the witness
+ * @param record number of the record at or after which the difference was found
+ * @param text the found and the expected value
  */
 public record AuditFinding(Kind kind, String segment, long record, String text) {
-    /** What to branch on. */
+    /** Kind of the finding, for programs to branch on. */
     public enum Kind {
-        /** A line that no version of the format has. */
+        /** A line matches no version of the format. */
         MALFORMED,
-        /** A record's number or event is not the next one: dropped, swapped, inserted or doubled. */
+        /** A record's number or event is not the next one: a record was dropped, swapped, inserted or duplicated. */
         ORDER,
         /** The lines before a head are not those that were signed. */
         CHANGED,
-        /** A head that the segment's key did not sign, or that speaks of another log. */
+        /** A head is not signed by the segment's key, or belongs to another log. */
         HEAD,
-        /** Lines at a segment's end that no head covers. */
+        /** Lines at a segment's end are covered by no head. */
         UNSIGNED_END,
-        /** A segment is not there, or is of another log. */
+        /** A segment is missing, or belongs to another log. */
         SEGMENT,
         /** Heads are signed by a key that is not the relay's. */
         KEY,
-        /** A witness saw more records than there are: cut off at the end, or an earlier state brought back. */
+        /** A witness saw more records than the log has: it was truncated, or an earlier state was restored. */
         ROLLED_BACK,
         /** A witness saw another history up to the same record. */
         FORKED,
-        /** A witness's head that is none, or not of this log. */
+        /** A witness's head is malformed, or is not of this log. */
         WITNESS
     }
 

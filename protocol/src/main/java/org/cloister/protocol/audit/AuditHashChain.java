@@ -4,15 +4,19 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import org.cloister.base.encoding.Digest;
 
-/** The hash over lines: 32 zero bytes before the first, then SHA-256 over the hash before and the line. */
+/** Hash over lines: 32 zero bytes before the first line, then SHA-256 over the previous hash and the line. */
 public final class AuditHashChain {
-    /** Before any line. */
+    /** The hash before any line. */
     public static final Digest EMPTY = Digest.of(Digest.Algorithm.SHA256, new byte[32]);
 
     private final MessageDigest sha256;
     private byte[] value;
 
-    /** @param from what the lines before came to */
+    /**
+     * Continues a chain.
+     *
+     * @param from the hash over the lines before
+     */
     public AuditHashChain(Digest from) {
         this.value = from.bytes();
         try {
@@ -22,7 +26,11 @@ public final class AuditHashChain {
         }
     }
 
-    /** @param line without its end */
+    /**
+     * Adds a line to the chain.
+     *
+     * @param line without its line feed
+     */
     public void add(byte[] line) {
         sha256.update(value);
         value = sha256.digest(line);

@@ -16,16 +16,16 @@ import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A relay's word on its whole log up to a record.
+ * Signed statement of a relay about its whole log up to a record.
  *
  * @param relay its dNSName
- * @param log its id, of the log's first start
- * @param count of records so far, which is the number of the last
- * @param hash of the chain over every line before the head's own
+ * @param log id of the log, from its first start
+ * @param count number of records so far, which is the number of the last one
+ * @param hash of the chain over every line before the head's own line
  */
 public record AuditHead(String relay, String log, long count, Digest hash, Instant time) {
     public static final String TYPE = "application/vnd.cloister.audit-head.v1+json";
-    /** Of the envelope, with countersignatures. */
+    /** Limit of the envelope with countersignatures. */
     public static final int MAX_BYTES = AuditRecord.MAX_LINE;
 
     static final Pattern RELAY = Pattern.compile("[a-z0-9.-]{1,253}");
@@ -36,7 +36,7 @@ public record AuditHead(String relay, String log, long count, Digest hash, Insta
         time = time.truncatedTo(ChronoUnit.SECONDS);
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         return JsonNodeFactory.instance
                 .objectNode()
@@ -54,7 +54,11 @@ public record AuditHead(String relay, String log, long count, Digest hash, Insta
         return new SignedAuditHead(this, DsseEnvelope.sign(TYPE, payload(), key));
     }
 
-    /** @throws org.cloister.protocol.dsse.EnvelopeRefusedException if none of the keys signed it */
+    /**
+     * Verifies and parses a head.
+     *
+     * @throws org.cloister.protocol.dsse.EnvelopeRefusedException if none of the keys signed it
+     */
     public static SignedAuditHead verify(DsseEnvelope envelope, Collection<VerificationKey> relay) throws IOException {
         return new SignedAuditHead(parse(envelope.verify(TYPE, relay, 1)), envelope);
     }

@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.DsseEnvelope;
 
-/** A signed head in a segment. What it says is known once it is verified. */
+/** Signed head in a segment; its content is known after it is verified. */
 public record AuditHeadLine(DsseEnvelope envelope) implements AuditLine {
     private static final String BASE64 = "\"[A-Za-z0-9+/]{1,2048}={0,2}\"";
     private static final Pattern SPELLING = Pattern.compile("\\{\"payload\":" + BASE64 + ",\"payloadType\":\""

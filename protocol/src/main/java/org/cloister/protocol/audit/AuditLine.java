@@ -4,10 +4,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.cloister.base.encoding.MalformedException;
 
-/** What a line of a segment is: its first member says it. Each has one spelling. */
+/** Line of a segment; its first member states its type. Each line has exactly one spelling. */
 public sealed interface AuditLine permits AuditRecord, AuditSegmentHeader, AuditHeadLine {
 
-    /** @param line without its end */
+    /**
+     * Parses a line.
+     *
+     * @param line without its line feed
+     */
     static AuditLine parse(byte[] line) throws MalformedException {
         if (startsWith(line, "{\"number\":")) {
             return AuditRecord.parse(line);
@@ -21,7 +25,7 @@ public sealed interface AuditLine permits AuditRecord, AuditSegmentHeader, Audit
         throw new MalformedException("line: want a record, a head or a segment's start, have none of them");
     }
 
-    /** Refuses another spelling of the same values. */
+    /** Rejects another spelling of the same values. */
     static void requireSame(byte[] want, byte[] have) throws MalformedException {
         if (!Arrays.equals(want, have)) {
             throw new MalformedException("line: want members in their order without spaces, have another spelling");

@@ -12,17 +12,19 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** Tells whether a log is what its relay signed, and what its witnesses saw. Has no clock, and asks nobody. */
+/** Verifies that a log is what its relay signed and what its witnesses saw. It has no clock and makes no requests. */
 public final class AuditLogVerifier {
-    /** More of them say nothing new. */
+    /** Limit of findings; more of them add no information. */
     public static final int MAX_FINDINGS = 100;
 
     private final Set<VerificationKey> relay;
     private final long from;
 
     /**
-     * @param relay the relay's keys, every one that it had; none: those that the log names are believed
-     * @param from number of the first record that there must be; 1, unless older segments are kept elsewhere
+     * Creates a verifier for one relay's log.
+     *
+     * @param relay every key that the relay ever had; if empty, the keys that the log names are trusted
+     * @param from number of the first record that must exist; 1, unless older segments are stored elsewhere
      */
     public AuditLogVerifier(Collection<VerificationKey> relay, long from) {
         this.relay = new LinkedHashSet<>(relay);
@@ -36,9 +38,11 @@ public final class AuditLogVerifier {
     }
 
     /**
+     * Verifies a log and compares it with its witnesses' heads.
+     *
      * @param segments in any order
-     * @param witnessed envelopes of heads that witnesses kept
-     * @throws IOException if something cannot be read
+     * @param witnessed envelopes of heads that witnesses stored
+     * @throws IOException if a segment cannot be read
      */
     public AuditVerification verify(Collection<AuditSegment> segments, Collection<WitnessedAuditHead> witnessed)
             throws IOException {
@@ -84,7 +88,7 @@ public final class AuditLogVerifier {
                 return Optional.of(start);
             }
         } catch (MalformedException e) {
-            return Optional.empty(); // the walk says so, with its place
+            return Optional.empty(); // AuditLogWalk reports it, with its place
         }
         return Optional.empty();
     }

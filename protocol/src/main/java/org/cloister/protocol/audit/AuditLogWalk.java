@@ -15,11 +15,14 @@ import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.jspecify.annotations.Nullable;
 
-/** One walk over a log's lines in their order. After each finding it goes on from what was signed. */
+/**
+ * Reads a log's lines once, in their order, and collects findings. After each finding it continues from the state that
+ * was signed.
+ */
 final class AuditLogWalk {
     private final Collection<VerificationKey> trusted;
     private final List<AuditFinding> findings = new ArrayList<>();
-    /** Hashes before heads that a witness has seen the like of, by count. */
+    /** Hash before the head of each watched count, for comparison with a witness's head. */
     private final Map<Long, Optional<Digest>> watched = new HashMap<>();
 
     private AuditHashChain chain = new AuditHashChain(AuditHashChain.EMPTY);
@@ -41,7 +44,7 @@ final class AuditLogWalk {
         this.first = from;
     }
 
-    /** Remember the hash before the head of so many records. */
+    /** Marks a count: the pass records the hash before the head of that many records. */
     void watch(long count) {
         watched.put(count, Optional.empty());
     }
@@ -188,7 +191,7 @@ final class AuditLogWalk {
         covered = said.count();
     }
 
-    /** What the segment so far ends with must be a head. */
+    /** Checks that the current segment ends with a head. */
     void finish() {
         if (!bare) {
             find(
@@ -210,7 +213,11 @@ final class AuditLogWalk {
         }
     }
 
-    /** @param witnessed of a count that is watched */
+    /**
+     * Returns whether the log has the witness's hash at its count.
+     *
+     * @param witnessed a head whose count is watched
+     */
     boolean agrees(AuditHead witnessed) {
         return Objects.requireNonNull(watched.get(witnessed.count()))
                 .filter(witnessed.hash()::equals)
@@ -225,7 +232,7 @@ final class AuditLogWalk {
         return records;
     }
 
-    /** Number of the first record that was given. */
+    /** Returns the number of the first record that was given. */
     long first() {
         return first;
     }

@@ -13,17 +13,17 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * One record of the chain as it is read: names of kinds and facts may be newer than this version.
+ * Record of the chain as it is read; names of kinds and facts may be newer than this version.
  *
  * @param number from 1, without a gap
- * @param event id in the relay's outbox; 0 for what comes from none
- * @param key id of the key that authorised it, if one did
- * @param facts a {@code String} or a {@code Long} each, in the line's order
+ * @param event id in the relay's outbox; 0 for an event that comes from no outbox
+ * @param key id of the key that authorised the event, if a key did
+ * @param facts each value is a {@code String} or a {@code Long}, in the line's order
  */
 public record AuditRecord(
         long number, Instant time, String kind, long event, Optional<String> key, Map<String, Object> facts)
         implements AuditLine {
-    /** Bytes of a line of any sort, without its end. */
+    /** Bytes of a line of any type, without its line feed. */
     public static final int MAX_LINE = 8 * 1024;
 
     public static final int MAX_FACTS = 24;
@@ -43,7 +43,11 @@ public record AuditRecord(
         return new AuditRecord(number, event.time(), event.kind(), event.event(), event.key(), named(event.facts()));
     }
 
-    /** @throws MalformedException also if it is written otherwise than {@link #line} would */
+    /**
+     * Parses a record.
+     *
+     * @throws MalformedException also if the line differs from what {@link #line} would write
+     */
     static AuditRecord parse(byte[] line) throws MalformedException {
         StrictJson json = StrictJson.read(line, MAX_LINE);
         AuditRecord read = new AuditRecord(
@@ -61,7 +65,7 @@ public record AuditRecord(
         return read;
     }
 
-    /** The bytes that are hashed. */
+    /** Returns the bytes that are hashed. */
     public byte[] line() {
         return json(number, time, kind, event, key, facts).toString().getBytes(StandardCharsets.UTF_8);
     }

@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * A file of a log, as it is given to a verifier.
+ * File of a log as a verifier receives it.
  *
- * @param name for people; its place in the log is what its first line says
- * @param source opened once or twice, and closed
+ * @param name for people; the first line states the segment's position in the log
+ * @param source opened once or twice, and closed each time
  */
 public record AuditSegment(String name, Source source) {
-    /** Opens it at its beginning. */
+    /** Opens the segment at its beginning. */
     @FunctionalInterface
     public interface Source {
         InputStream open() throws IOException;

@@ -11,16 +11,16 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * The first line of each segment, which binds it to the one before.
+ * First line of each segment, which binds the segment to the one before it.
  *
  * @param first number of the segment's first record
  * @param after the chain's hash over every line before this one
- * @param event the highest in the segments before
- * @param key signs every head of this segment
+ * @param event the highest event id in the segments before
+ * @param key the key that signs every head of this segment
  */
 public record AuditSegmentHeader(String relay, String log, long first, Digest after, long event, VerificationKey key)
         implements AuditLine {
-    /** The names of segments; they sort as their records do. */
+    /** Pattern of segment names; they sort in the order of their records. */
     public static final Pattern FILE = Pattern.compile("audit-[0-9]{16}\\.jsonl");
 
     private static final String FORMAT = "cloister-audit-v1";
@@ -41,7 +41,7 @@ public record AuditSegmentHeader(String relay, String log, long first, Digest af
         return start;
     }
 
-    /** The bytes that are hashed. */
+    /** Returns the bytes that are hashed. */
     public byte[] line() {
         return JsonNodeFactory.instance
                 .objectNode()
@@ -60,7 +60,11 @@ public record AuditSegmentHeader(String relay, String log, long first, Digest af
         return fileName(first);
     }
 
-    /** @param first number of its first record */
+    /**
+     * Returns the file name of a segment.
+     *
+     * @param first number of the segment's first record
+     */
     public static String fileName(long first) {
         return String.format(Locale.ROOT, "audit-%016d.jsonl", first);
     }

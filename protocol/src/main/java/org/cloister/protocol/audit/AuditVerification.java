@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a verifier found, and what it could not have found.
+ * Result of an audit log's verification, with the changes that it could not have detected.
  *
- * @param findings at most {@link AuditLogVerifier#MAX_FINDINGS}, in the log's order; none if it holds
- * @param unseen changes that nothing given would show, in sentences
- * @param records read
+ * @param findings at most {@link AuditLogVerifier#MAX_FINDINGS}, in the log's order; empty if the log is valid
+ * @param unseen changes that the given files could not show, in sentences
+ * @param records number of records that were read
  * @param newest the last head that the relay signed
  */
 public record AuditVerification(

@@ -6,14 +6,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 
-/** Cuts a segment into lines, and takes up no more memory than one may have. Not for several threads. */
+/** Splits a segment into lines, with no more memory than one line may have. Not thread-safe. */
 public final class SegmentLineReader implements AutoCloseable {
     private static final int BUFFER = 1 << 16;
 
     private final BufferedInputStream in;
     private long at;
 
-    /** A line without its end. */
+    /** A line without its line feed. */
     public static final class Line {
         private final byte[] bytes;
         private final long end;
@@ -25,17 +25,17 @@ public final class SegmentLineReader implements AutoCloseable {
             this.whole = whole;
         }
 
-        /** Of one that is too long, its beginning. */
+        /** Returns the line; only its beginning if it is too long. */
         public byte[] bytes() {
             return bytes.clone();
         }
 
-        /** The place after it in the file. */
+        /** Returns the offset after the line in the file. */
         public long nextOffset() {
             return end;
         }
 
-        /** It has its end, and is no longer than a line may be. */
+        /** Returns whether the line ends with a line feed and is within the limit of length. */
         public boolean whole() {
             return whole;
         }
@@ -45,7 +45,11 @@ public final class SegmentLineReader implements AutoCloseable {
         this.in = new BufferedInputStream(in, BUFFER);
     }
 
-    /** @return empty at the end of the file */
+    /**
+     * Reads the next line.
+     *
+     * @return the next line; empty at the end of the file
+     */
     public Optional<Line> next() throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream(512);
         boolean fits = true;

@@ -2,5 +2,5 @@ package org.cloister.protocol.audit;
 
 import org.cloister.protocol.dsse.DsseEnvelope;
 
-/** A head and the signatures that hold for it. */
+/** Audit head and its envelope, whose signature was verified. */
 public record SignedAuditHead(AuditHead head, DsseEnvelope envelope) {}

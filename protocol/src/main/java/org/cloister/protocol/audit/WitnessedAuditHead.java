@@ -1,6 +1,6 @@
 package org.cloister.protocol.audit;
 
-/** The bytes of a head's envelope that a witness kept, and where they are from. */
+/** Envelope of a head that a witness stored, with the name of its source. */
 public final class WitnessedAuditHead {
     private final String name;
     private final byte[] envelope;
@@ -10,7 +10,7 @@ public final class WitnessedAuditHead {
         this.envelope = envelope.clone();
     }
 
-    /** For people. */
+    /** Returns the name of the source, for people. */
     public String name() {
         return name;
     }

@@ -3,9 +3,11 @@ package org.cloister.protocol.circuit;
 import java.util.Locale;
 import org.cloister.base.encoding.MalformedException;
 
-/** Who ended a circuit, and why, as the field {@code cloister-close} says it. The relay can write here what it likes. */
+/**
+ * Side that ended a circuit and its reason, as in the header field {@code cloister-close}. The relay can forge both.
+ */
 public record CircuitClose(Side side, CloseReason reason) {
-    /** The three that can end a circuit. */
+    /** The three sides that can end a circuit. */
     public enum Side {
         OPENER,
         TARGET,
@@ -21,7 +23,11 @@ public record CircuitClose(Side side, CloseReason reason) {
         return new CircuitClose(Side.RELAY, why);
     }
 
-    /** @param value such as {@code relay idle} */
+    /**
+     * Parses the header field.
+     *
+     * @param value such as {@code relay idle}
+     */
     public static CircuitClose parse(CharSequence value) throws MalformedException {
         String text = value.length() > 64 ? "" : value.toString();
         int blank = text.indexOf(' ');

@@ -3,7 +3,9 @@ package org.cloister.protocol.circuit;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A circuit or a request that did not come about or broke off. Says who ended it and why, and what was being done. */
+/**
+ * Failure of a circuit or a request, before or after it opened; states who ended it, why, and which operation failed.
+ */
 public final class CircuitException extends IOException {
     private static final long serialVersionUID = 1;
 

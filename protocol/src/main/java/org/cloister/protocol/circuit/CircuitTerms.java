@@ -12,9 +12,10 @@ import org.cloister.protocol.link.CriticalFields;
 import org.cloister.protocol.link.ProtocolVersions;
 
 /**
- * What a circuit is for, as one end knows it from the relay or its own wish. Both ends repeat it inside.
+ * Terms of a circuit as one end knows them, from the relay or from its own request. Both ends repeat them inside the
+ * circuit.
  *
- * @param policy SHA-384 of the policy by which the opener judges
+ * @param policy SHA-384 of the policy with which the opener appraises
  */
 public record CircuitTerms(CertificateName from, CertificateName to, Digest policy) {
     public Hello hello(ProtocolVersions ours) {
@@ -38,9 +39,11 @@ public record CircuitTerms(CertificateName from, CertificateName to, Digest poli
     }
 
     /**
+     * Compares these terms with the other end's hello and chooses the version.
+     *
      * @param own this end, for the error
-     * @return the version both speak
-     * @throws CircuitException the other end has heard other terms, or speaks no version of ours
+     * @return the version that both ends speak
+     * @throws CircuitException if the other end has other terms, or speaks no version of ours
      */
     public int agree(Hello theirs, ProtocolVersions ours, CircuitClose.Side own) throws CircuitException {
         Hello expected = hello(ours);

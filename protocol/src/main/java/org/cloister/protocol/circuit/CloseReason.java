@@ -3,7 +3,7 @@ package org.cloister.protocol.circuit;
 import java.util.Locale;
 import org.cloister.base.encoding.MalformedException;
 
-/** Why a circuit or a request ended; docs/protocol.md, section 9. A name is never used again for something else. */
+/** Reasons why a circuit or a request ended; docs/protocol.md, section 9. A name is never reused for another reason. */
 public enum CloseReason {
     DONE(200),
     BAD_REQUEST(400),
@@ -28,7 +28,7 @@ public enum CloseReason {
         this.status = status;
     }
 
-    /** HTTP's, or 0 for what can only end a circuit that was open. */
+    /** Returns HTTP's status, or 0 for a reason that can only end an open circuit. */
     public int status() {
         return status;
     }

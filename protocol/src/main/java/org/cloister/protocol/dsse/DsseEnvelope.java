@@ -18,18 +18,20 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * A signed object: a DSSE envelope, version 1 (github.com/secure-systems-lab/dsse). Its payload is handed out only by
- * {@link #verify}, so nobody parses what nobody signed.
+ * Signed object: a DSSE envelope, version 1 (github.com/secure-systems-lab/dsse). Only {@link #verify} returns its
+ * payload, so that no unsigned payload is parsed.
  */
 public final class DsseEnvelope {
-    /** More than owners, members and witnesses of anything; each costs a verification. */
+    /**
+     * Limit of signatures, above the number of owners, members and witnesses of any object; each costs a verification.
+     */
     public static final int MAX_SIGNATURES = 32;
 
     private static final Pattern TYPE = Pattern.compile("[!-~]{1,128}");
     private static final Pattern KEY_ID = Pattern.compile("[ -~]{0,128}");
-    /** Keys that a refusal names. */
+    /** Limit of keys that a refusal names. */
     private static final int MAX_NAMED = 8;
-    /** Enough for RSA-4096: others' envelopes may carry what we skip. */
+    /** Limit of a signature in bytes, enough for RSA-4096: envelopes of others may have signatures that we skip. */
     private static final int MAX_SIGNATURE = 512;
 
     private final String type;
@@ -38,7 +40,7 @@ public final class DsseEnvelope {
     private final byte[] bytes;
 
     private static final class Entry {
-        /** A hint, which nobody signed. */
+        /** A hint, which is not signed. */
         final String keyId;
 
         final byte[] signature;
@@ -56,7 +58,11 @@ public final class DsseEnvelope {
         this.bytes = bytes;
     }
 
-    /** @param maxBytes of the envelope; a longer one is refused unread */
+    /**
+     * Parses an envelope without verifying it.
+     *
+     * @param maxBytes limit of the envelope; a longer one is rejected unread
+     */
     public static DsseEnvelope parse(byte[] document, int maxBytes) throws MalformedException {
         StrictJson json = StrictJson.read(document, maxBytes, maxBytes);
         String type = json.text("payloadType", TYPE);
@@ -69,7 +75,7 @@ public final class DsseEnvelope {
         return new DsseEnvelope(type, payload, entries, document.clone());
     }
 
-    /** A new envelope with one signature. */
+    /** Creates an envelope with one signature. */
     public static DsseEnvelope sign(String type, byte[] payload, SigningKey key) throws GeneralSecurityException {
         if (!TYPE.matcher(type).matches()) {
             throw new IllegalArgumentException("payload type \"" + type + "\": want " + TYPE);
@@ -78,8 +84,8 @@ public final class DsseEnvelope {
     }
 
     /**
-     * The same payload with one more signature behind the others. The bytes of the envelope are written anew, and what its
-     * author added beside the format is not; the payload's are the same.
+     * Returns an envelope of the same payload with one more signature after the others. The payload's bytes stay the
+     * same; the envelope's bytes are written again, without what its author added beside the format.
      */
     public DsseEnvelope countersign(SigningKey key) throws GeneralSecurityException {
         if (entries.size() == MAX_SIGNATURES) {
@@ -91,29 +97,29 @@ public final class DsseEnvelope {
         return of(type, payload, more);
     }
 
-    /** What it says it holds; signed, but not yet verified. */
+    /** Returns the claimed type of the payload, which is signed but not yet verified. */
     public String payloadType() {
         return type;
     }
 
-    /** The envelope, exactly as it came or was made. */
+    /** Returns the envelope exactly as it was received or created. */
     public byte[] bytes() {
         return bytes.clone();
     }
 
     /**
-     * Of the payload alone, so that it is the same whoever signs. Never an id by the digest of an envelope: every ECDSA
-     * signature has a second form that anybody can make.
+     * Returns the digest of the payload alone, which is the same for every signer. Never use the digest of an envelope
+     * as an id: every ECDSA signature has a second form that anyone can compute.
      */
     public Digest payloadSha256() {
         return Digest.sha256(payload);
     }
 
     /**
-     * The payload, once that many of the keys have signed it as that type. A key counts once, however often it signed;
-     * signatures of others do no harm.
+     * Returns the payload after verifying that at least {@code threshold} of the keys signed it as that type. A key
+     * counts once, however often it signed; signatures of other keys are ignored.
      *
-     * @param threshold at least 1; more than there are keys is always refused
+     * @param threshold at least 1; a threshold above the number of keys is always refused
      * @return the exact bytes that were signed
      */
     public byte[] verify(String wantedType, Collection<VerificationKey> keys, int threshold)
@@ -139,9 +145,9 @@ public final class DsseEnvelope {
     }
 
     /**
-     * Those of the keys that signed this as that type, in the envelope's order.
+     * Returns the keys that signed this envelope as that type, in the envelope's order.
      *
-     * @throws EnvelopeRefusedException if it holds another type, before any key is tried
+     * @throws EnvelopeRefusedException if the payload has another type, before any key is tried
      */
     public Set<VerificationKey> signers(String wantedType, Collection<VerificationKey> keys)
             throws EnvelopeRefusedException {
@@ -163,7 +169,7 @@ public final class DsseEnvelope {
         return signers;
     }
 
-    /** PAE, what is signed. */
+    /** Returns DSSE's pre-authentication encoding (PAE), which is what is signed. */
     static byte[] preAuthenticationEncoding(String type, byte[] body) {
         byte[] name = type.getBytes(StandardCharsets.UTF_8);
         byte[] head = ("DSSEv1 " + name.length + " " + type + " " + body.length + " ").getBytes(StandardCharsets.UTF_8);

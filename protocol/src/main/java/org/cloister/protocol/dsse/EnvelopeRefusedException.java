@@ -2,15 +2,15 @@ package org.cloister.protocol.dsse;
 
 import java.io.IOException;
 
-/** An envelope that is well-formed and not what was asked for. The text says both values and the remedy. */
+/** Refusal of an envelope that is well-formed but not the requested one. The text has both values and the remedy. */
 public final class EnvelopeRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** What to branch on. */
+    /** Reason of the refusal, for programs to branch on. */
     public enum Reason {
-        /** It holds another kind of payload. */
+        /** The payload has another type. */
         OTHER_TYPE,
-        /** Not enough of the keys signed it. */
+        /** Too few of the keys signed it. */
         TOO_FEW_SIGNATURES
     }
 

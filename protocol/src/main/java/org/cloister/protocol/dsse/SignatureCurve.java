@@ -7,11 +7,11 @@ import java.security.spec.ECParameterSpec;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The curves that sign, each with its one digest. */
+/** Curves for signatures, each with its one digest. */
 public enum SignatureCurve {
-    /** Where project secrets are. */
+    /** Used for keys that protect project secrets. */
     P384("secp384r1", "SHA384withECDSA"),
-    /** Links between daemons, hosts and relays. */
+    /** Used for links between daemons, hosts and relays. */
     P256("secp256r1", "SHA256withECDSA");
 
     private final String standardName;
@@ -22,12 +22,12 @@ public enum SignatureCurve {
         this.signature = signature;
     }
 
-    /** As {@code KeyPairGenerator} and TLS name it. */
+    /** Returns the name that {@code KeyPairGenerator} and TLS use. */
     public String standardName() {
         return standardName;
     }
 
-    /** As {@link java.security.Signature} names it. */
+    /** Returns the name that {@link java.security.Signature} uses. */
     String signature() {
         return signature;
     }

@@ -6,14 +6,21 @@ import java.security.PrivateKey;
 import java.security.Signature;
 import org.cloister.base.encoding.MalformedException;
 
-/** Signs with a private key, wherever that is kept: in the heap, on a token, in another process. */
+/** Signs with a private key, wherever the key is stored: in the heap, on a token or in another process. */
 public interface SigningKey {
     VerificationKey verificationKey();
 
-    /** @return the signature in DER, by the algorithm of the key's curve */
+    /**
+     * Signs a message.
+     *
+     * @return the signature in DER, by the algorithm of the key's curve
+     */
     byte[] sign(byte[] message) throws GeneralSecurityException;
 
-    /** With the runtime's own cryptography, or the provider that the private key belongs to. */
+    /**
+     * Returns a key that signs with the runtime's own cryptography, or with the provider to which the private key
+     * belongs.
+     */
     static SigningKey of(KeyPair pair) throws MalformedException {
         VerificationKey verifier = VerificationKey.of(pair.getPublic());
         PrivateKey key = pair.getPrivate();

@@ -19,14 +19,14 @@ import org.cloister.base.encoding.BinaryText;
 import org.cloister.base.encoding.MalformedException;
 
 /**
- * A public key that verifies ECDSA: P-384 with SHA-384 or P-256 with SHA-256, which its curve decides. Two are equal when
- * they are one key; they have one encoding.
+ * Public key that verifies ECDSA signatures: P-384 with SHA-384 or P-256 with SHA-256, as its curve determines. Keys
+ * have one encoding; two objects are equal if they are the same key.
  */
 public final class VerificationKey {
     /** Characters of an id. */
     public static final int ID_LENGTH = 52;
 
-    /** SubjectPublicKeyInfo of P-384 has 120. */
+    /** Limit in bytes; the SubjectPublicKeyInfo of P-384 has 120. */
     private static final int MAX_BYTES = 128;
 
     private final SignatureCurve curve;
@@ -41,7 +41,11 @@ public final class VerificationKey {
         this.id = BinaryText.base32(sha256(spki));
     }
 
-    /** @param spki SubjectPublicKeyInfo in DER with a named curve and an uncompressed point (RFC 5480) */
+    /**
+     * Parses a key and checks that its point is on its curve.
+     *
+     * @param spki SubjectPublicKeyInfo in DER with a named curve and an uncompressed point (RFC 5480)
+     */
     public static VerificationKey parse(byte[] spki) throws MalformedException {
         if (spki.length > MAX_BYTES) {
             throw new MalformedException("public key: want at most " + MAX_BYTES + " bytes, have " + spki.length);
@@ -60,7 +64,11 @@ public final class VerificationKey {
         throw new MalformedException("public key: want ECDSA P-384 or P-256 in DER, uncompressed, have another");
     }
 
-    /** @throws MalformedException if it is of another kind */
+    /**
+     * Converts a key of the runtime.
+     *
+     * @throws MalformedException if the key is of another kind
+     */
     public static VerificationKey of(PublicKey key) throws MalformedException {
         byte[] spki = key.getEncoded();
         if (spki == null) {
@@ -69,7 +77,7 @@ public final class VerificationKey {
         return parse(spki);
     }
 
-    /** SHA-256 over SubjectPublicKeyInfo, in base32. */
+    /** Returns the SHA-256 of the SubjectPublicKeyInfo, in base32. */
     public String id() {
         return id;
     }
@@ -78,7 +86,7 @@ public final class VerificationKey {
         return curve;
     }
 
-    /** SubjectPublicKeyInfo in DER. */
+    /** Returns the SubjectPublicKeyInfo in DER. */
     public byte[] encoded() {
         return spki.clone();
     }
@@ -87,7 +95,11 @@ public final class VerificationKey {
         return key;
     }
 
-    /** @param signature ECDSA-Sig-Value in DER (RFC 3279 section 2.2.3); whatever is not verifies nothing */
+    /**
+     * Returns whether this key signed the message.
+     *
+     * @param signature ECDSA-Sig-Value in DER (RFC 3279 section 2.2.3); other bytes never verify
+     */
     public boolean verifies(byte[] message, byte[] signature) {
         try {
             Signature verifier = Signature.getInstance(curve.signature());
@@ -116,7 +128,10 @@ public final class VerificationKey {
         return id;
     }
 
-    /** The runtime does not look before it verifies; the curves have cofactor 1, so this is enough. */
+    /**
+     * Returns whether the point is on its curve. The runtime does not check that before it verifies; the curves have
+     * cofactor 1, so this check is enough.
+     */
     private static boolean isOnCurve(ECPublicKey key) {
         ECPoint point = key.getW();
         EllipticCurve curve = key.getParams().getCurve();

@@ -1,7 +1,7 @@
 package org.cloister.protocol.evidence;
 
 /**
- * What a VM tells its host to vouch for, over the pipe that the host made for it. The host cannot check any of it: it
- * vouches that this VM said so, and said nothing else before.
+ * Claims that a VM sends to its host over the channel that the host created for it. The host cannot verify any of them:
+ * its signature states that this VM made these claims, and made no others before.
  */
 public record AttestationClaims(BootPublicKeys keys, Nonce nonce, CircuitBinding binding) {}

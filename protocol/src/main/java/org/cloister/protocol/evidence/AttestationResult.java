@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.cloister.protocol.policy.AssuranceLevel;
 
-/** Whether a VM is believed. */
+/** Decision of the verifier on a VM's evidence. */
 public sealed interface AttestationResult {
     /**
-     * It is, and the slot must be recorded as spent before anything is handed over.
+     * The evidence is accepted; the slot must be recorded as spent before anything is handed over.
      *
-     * @param level that holds: the minimum over all parts
+     * @param level the assurance level that was reached: the minimum over all parts
      */
     record Accepted(EvidenceStatement statement, AssuranceLevel level) implements AttestationResult {}
 
-    /** It is not, for all of these reasons. */
+    /** The evidence is refused, for all of these reasons. */
     record Refused(List<Failure> failures) implements AttestationResult {
         public Refused {
             failures = List.copyOf(failures);
@@ -25,7 +25,11 @@ public sealed interface AttestationResult {
         }
     }
 
-    /** @param text both values and the remedy */
+    /**
+     * Clause that denies, with its explanation.
+     *
+     * @param text both values and the remedy
+     */
     record Failure(EvidenceClause clause, String text) {
         @Override
         public String toString() {

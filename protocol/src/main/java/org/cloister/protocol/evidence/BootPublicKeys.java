@@ -4,9 +4,9 @@ import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * The public halves of the two key pairs that a VM makes at each boot, in memory, and never shows the private halves of.
+ * Public halves of the two key pairs that a VM generates in memory at each boot; the private halves never leave the VM.
  *
- * @param signing ECDSA P-384; also the key of its end of the circuit
+ * @param signing ECDSA P-384; also the key of the VM's end of the circuit
  * @param sealing ECDH P-384, to which keys are sealed; never used to verify
  */
 public record BootPublicKeys(VerificationKey signing, VerificationKey sealing) {

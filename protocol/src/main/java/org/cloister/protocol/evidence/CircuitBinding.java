@@ -6,13 +6,14 @@ import org.cloister.base.encoding.BinaryText;
 import org.cloister.base.encoding.Digest;
 
 /**
- * What ties a statement to the circuit it is shown in: both ends' certificates, each proven in the handshake. The runtime
- * has no TLS exporter (RFC 9266) before JDK 25; docs/protocol.md says why this is enough.
+ * Binds a statement to the circuit in which it is shown, by both ends' certificates, whose keys the handshake proved.
+ * The runtime has no TLS exporter (RFC 9266) before JDK 25; docs/protocol.md states why certificates suffice.
  *
- * @param digest SHA-384 over {@link #LABEL}, a zero byte, and the SHA-384 of the server's and of the client's certificate
+ * @param digest SHA-384 over {@link #LABEL}, a zero byte, and the SHA-384 of the server's and of the client's
+ *     certificate
  */
 public record CircuitBinding(Digest digest) {
-    /** How statements name this kind of binding. */
+    /** Name of this type of binding in statements. */
     public static final String TYPE = "tls-certificates";
 
     public static final String LABEL = "cloister circuit binding v1";
@@ -24,7 +25,11 @@ public record CircuitBinding(Digest digest) {
         }
     }
 
-    /** @param server its end-entity certificate in DER, as it went over the wire; {@code client} likewise */
+    /**
+     * Computes the binding of a circuit.
+     *
+     * @param server its end-entity certificate in DER, as it was sent; {@code client} likewise
+     */
     public static CircuitBinding of(byte[] server, byte[] client) {
         ByteArrayOutputStream input = new ByteArrayOutputStream();
         input.writeBytes(LABEL.getBytes(StandardCharsets.US_ASCII));

@@ -2,11 +2,11 @@ package org.cloister.protocol.evidence;
 
 import java.util.Locale;
 
-/** What must hold before a VM is believed. An id stays what it is once it was in a release. */
+/** Conditions that a VM's evidence must meet. The id of a released clause never changes. */
 public enum EvidenceClause {
-    /** Nothing behind it is looked at if it fails. */
+    /** The first clause; if it fails, no later clause is checked. */
     SIGNATURE("the host of the allocation did not sign it, or it is no statement"),
-    /** Nothing behind it is looked at if it fails. */
+    /** Second clause; if it fails, no later clause is checked. */
     FORMAT("the payload is no statement that this version reads whole"),
     PROJECT("it is about another project than the policy"),
     VALIDITY("the policy does not hold yet, or not any more"),
@@ -32,12 +32,12 @@ public enum EvidenceClause {
         this.denies = denies;
     }
 
-    /** As refusals and audit records name it. */
+    /** Returns the clause's name in refusals and audit records. */
     public String id() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** When it denies. */
+    /** Returns the condition under which the clause denies. */
     public String denies() {
         return denies;
     }

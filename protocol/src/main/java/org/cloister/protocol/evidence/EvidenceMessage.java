@@ -13,14 +13,14 @@ import org.cloister.protocol.evidence.wire.FromHost;
 import org.cloister.protocol.evidence.wire.FromVm;
 import org.cloister.protocol.link.CriticalFields;
 
-/** What VM and host say to each other about evidence; docs/protocol.md, section 11. */
+/** Messages about evidence between a VM and its host; docs/protocol.md, section 11. */
 public sealed interface EvidenceMessage {
-    /** Of an envelope around the longest statement: what base64 adds, and one signature. */
+    /** Limit of an envelope with the longest statement: base64's overhead and one signature are added. */
     int MAX_ENVELOPE = 192 * 1024;
 
     MessageLite wire();
 
-    /** The VM's. */
+    /** The VM's request. */
     record Request(AttestationClaims claim) implements EvidenceMessage {
         @Override
         public FromVm wire() {
@@ -34,10 +34,14 @@ public sealed interface EvidenceMessage {
         }
     }
 
-    /** The host's. */
+    /** The host's response. */
     sealed interface Response extends EvidenceMessage {}
 
-    /** @param statement signed by the host; the VM passes it on and need not understand it */
+    /**
+     * Grants evidence.
+     *
+     * @param statement signed by the host; the VM forwards it and need not understand it
+     */
     record Granted(DsseEnvelope statement) implements Response {
         @Override
         public FromHost wire() {
@@ -54,13 +58,13 @@ public sealed interface EvidenceMessage {
         }
     }
 
-    /** Why a host does not vouch. More it does not say: the rest is its own affair, and in its log. */
+    /** Reasons why a host refuses evidence. The host sends no further detail: that is in its own log. */
     enum RefusalReason {
-        /** This life of the VM has another statement, or one that cannot be read: there will be none. */
+        /** This life of the VM has another statement, or one that cannot be read; the refusal is permanent. */
         ANOTHER,
-        /** Too soon after the last question, or that one is still being answered: ask again after a second. */
+        /** The last request was too recent or is still in progress; retry after a second. */
         BUSY,
-        /** It could not be recorded or signed: ask again after some seconds. */
+        /** The statement could not be recorded or signed; retry after some seconds. */
         FAILED;
 
         @Override
@@ -79,7 +83,7 @@ public sealed interface EvidenceMessage {
         }
     }
 
-    /** Whatever a VM sent. */
+    /** Parses what a VM sent; the bytes may be arbitrary. */
     static Request readRequest(byte[] bytes) throws MalformedException {
         try {
             FromVm message = FromVm.parseFrom(bytes);
@@ -96,7 +100,7 @@ public sealed interface EvidenceMessage {
         }
     }
 
-    /** Whatever a host sent. */
+    /** Parses what a host sent; the bytes may be arbitrary. */
     static Response readResponse(byte[] bytes) throws MalformedException {
         FromHost message;
         try {

@@ -2,7 +2,7 @@ package org.cloister.protocol.evidence;
 
 import java.io.IOException;
 
-/** A VM's host did not vouch for it. */
+/** Refusal by a host to sign evidence about its VM. */
 public final class EvidenceRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 

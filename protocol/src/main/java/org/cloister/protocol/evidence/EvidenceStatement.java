@@ -21,16 +21,16 @@ import org.cloister.protocol.policy.VmRole;
 import org.cloister.protocol.policy.VmShape;
 
 /**
- * A host's word about one life of one VM, docs/protocol.md section 11.
+ * Statement of a host about one life of one VM; docs/protocol.md, section 11.
  *
- * @param host its name, for people; who it is, its signature says
- * @param issued by the host's clock, for people and the audit; no defence
+ * @param host the host's name, for people; the signature identifies the host
+ * @param issued by the host's clock, for people and the audit; it defends against nothing
  */
 public record EvidenceStatement(
         String host, VmFacts facts, AttestationClaims claim, Instant issued, List<PlatformEvidence> attachments) {
     public static final String TYPE = "application/vnd.cloister.evidence.v1+json";
     public static final String FORMAT = "cloister-evidence-v1";
-    /** Four attachments and what else there is. */
+    /** Holds four attachments and the other members. */
     public static final int MAX_BYTES = 128 * 1024;
 
     public static final int MAX_ATTACHMENTS = 4;
@@ -44,7 +44,11 @@ public record EvidenceStatement(
         attachments = List.copyOf(attachments);
     }
 
-    /** @param payload of an envelope that was verified */
+    /**
+     * Parses a statement.
+     *
+     * @param payload of an envelope that was verified
+     */
     public static EvidenceStatement parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
@@ -80,13 +84,16 @@ public record EvidenceStatement(
         }
     }
 
-    /** What a host's statement claims, for the VM that it is about: that one has no key to verify it by, and believes nothing. */
+    /**
+     * Returns what a host's statement claims, for the VM that it describes: the VM has no key to verify it and trusts
+     * nothing in it.
+     */
     public static EvidenceStatement claimed(DsseEnvelope envelope) throws MalformedException {
         return parse(StrictJson.read(envelope.bytes(), EvidenceMessage.MAX_ENVELOPE, EvidenceMessage.MAX_ENVELOPE)
                 .base64("payload", MAX_BYTES));
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] json() {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("format", FORMAT).put("project", facts.project()).put("host", host);

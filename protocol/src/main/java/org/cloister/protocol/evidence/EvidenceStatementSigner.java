@@ -9,7 +9,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
 
-/** Signs statements with a host's identity, one a VM life. What it signs is on disk before it is signed. */
+/** Signs statements with a host's key, one per life of a VM. Each statement is on disk before it is signed. */
 public final class EvidenceStatementSigner {
     private final String host;
     private final SigningKey key;
@@ -22,11 +22,14 @@ public final class EvidenceStatementSigner {
     }
 
     /**
+     * Signs the statement of a VM's life, or signs its recorded statement again.
+     *
      * @param facts from the host's ledger
-     * @param claim from the VM's own pipe
+     * @param claim from the VM's own channel
      * @return the same payload each time for the same facts and claim
      * @throws IssuanceRefusedException if this life has another statement
-     * @throws IOException if it cannot be recorded, or what is recorded cannot be read; nothing is signed then
+     * @throws IOException if the statement cannot be recorded, or the recorded one cannot be read; then nothing is
+     *     signed
      */
     public synchronized DsseEnvelope issue(
             VmFacts facts, AttestationClaims claim, List<PlatformEvidence> attachments, Instant now)

@@ -3,15 +3,19 @@ package org.cloister.protocol.evidence;
 import java.io.IOException;
 import java.util.Optional;
 
-/** What a host remembers of the statements it signed or was about to sign, one a VM life. */
+/** Store of the statements that a host signed or was about to sign, one per life of a VM. */
 public interface EvidenceStore {
-    /** @return the payload recorded for that life, kept for good like a new one */
+    /**
+     * Returns the statement of a life, if one is recorded.
+     *
+     * @return the payload recorded for that life, as durable as a new one
+     */
     Optional<byte[]> find(String vm) throws IOException;
 
     /**
-     * Keeps it for good: when this returns, no crash forgets it.
+     * Stores the payload durably: it survives any crash after this returns.
      *
-     * @throws java.nio.file.FileAlreadyExistsException if that life has one, whoever recorded it
+     * @throws java.nio.file.FileAlreadyExistsException if a payload is already recorded for that life
      */
     void store(String vm, byte[] payload) throws IOException;
 }

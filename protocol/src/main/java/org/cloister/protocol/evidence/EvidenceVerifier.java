@@ -13,7 +13,9 @@ import org.cloister.protocol.policy.AssuranceLevel;
 import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.policy.VmShape;
 
-/** Holds a statement against the owners' policy and what the verifier knows itself; names every clause that denies. */
+/**
+ * Appraises a statement against the owners' policy and the verifier's reference values; names every clause that denies.
+ */
 public final class EvidenceVerifier {
     private final ProjectPolicy policy;
     private final ReferenceValues expected;
@@ -26,7 +28,11 @@ public final class EvidenceVerifier {
         this.now = now;
     }
 
-    /** @param evidence from the circuit's other end, who may be anybody */
+    /**
+     * Appraises evidence and names every clause that denies.
+     *
+     * @param evidence from the circuit's other end, which may be anyone
+     */
     public static AttestationResult appraise(
             ProjectPolicy policy, ReferenceValues expected, DsseEnvelope evidence, Instant now) {
         byte[] payload;
@@ -84,7 +90,10 @@ public final class EvidenceVerifier {
         }
     }
 
-    /** What denies a VM of this host also after the decision, until it was given anything. */
+    /**
+     * Returns the failure for a revoked host. It denies the host's VM also after the decision, until something was
+     * handed over.
+     */
     public static Failure hostRevoked(VerificationKey host) {
         return failure(
                 EvidenceClause.REVOKED,
@@ -158,7 +167,7 @@ public final class EvidenceVerifier {
     }
 
     private AssuranceLevel judgeLevel(EvidenceStatement statement) {
-        // Of what a host can send along, this release verifies nothing.
+        // This release verifies no platform evidence.
         AssuranceLevel evidence = AssuranceLevel.HOST_WORD;
         AssuranceLevel level = AssuranceLevel.minimum(evidence, expected.workerEncryption(), expected.driveIntegrity());
         String offered = statement.attachments().stream()

@@ -4,18 +4,25 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether a host vouches for what a VM claims: once a life, and the same again for who did not hear it. */
+/**
+ * Decision of a host whether to sign a VM's claims: one statement per life, and the same one again when it is requested
+ * again.
+ */
 sealed interface IssuanceDecision {
-    /** Nothing was said about this life: record the statement, then sign it. */
+    /** No statement exists for this life: record this one, then sign it. */
     record First(EvidenceStatement statement) implements IssuanceDecision {}
 
-    /** The same was asked before: sign what is recorded. */
+    /** The same claims were made before: sign the recorded statement. */
     record Again() implements IssuanceDecision {}
 
-    /** Something else was said: nothing is signed. */
+    /** Other claims or facts were recorded: sign nothing. */
     record Refused(String reason) implements IssuanceDecision {}
 
-    /** @param recorded of this life, if there is one */
+    /**
+     * Compares the claims and facts with the recorded statement.
+     *
+     * @param recorded the statement of this life, if it exists
+     */
     static IssuanceDecision decide(
             String host,
             VmFacts facts,

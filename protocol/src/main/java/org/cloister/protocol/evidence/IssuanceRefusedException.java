@@ -2,7 +2,9 @@ package org.cloister.protocol.evidence;
 
 import java.io.IOException;
 
-/** A host does not vouch for a VM: it vouched for something else before. An alarm, not a retry. */
+/**
+ * Refusal of a host to sign a VM's claims because it signed others for this life; raises an alarm and is not retried.
+ */
 public final class IssuanceRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 

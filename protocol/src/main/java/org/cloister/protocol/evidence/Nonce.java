@@ -5,7 +5,7 @@ import org.cloister.base.encoding.BinaryText;
 import org.cloister.base.encoding.Digest;
 
 /**
- * The verifier's question, 32 random bytes: an answer that holds it was made after it.
+ * Attestation nonce, the verifier's 32 random bytes: evidence that contains it was made after it.
  *
  * @param base64 as statements carry it
  */
@@ -24,7 +24,7 @@ public record Nonce(String base64) {
         return new Nonce(BinaryText.base64(bytes));
     }
 
-    /** SHA-256, by which records and receipts name it. */
+    /** Returns the SHA-256, by which records and receipts name the nonce. */
     public Digest digest() {
         return Digest.sha256(BinaryText.fromBase64(base64, BYTES));
     }

@@ -4,18 +4,18 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.policy.VmRole;
 
 /**
- * What the verifier knows without the statement: from the signed allocation, from its own circuit, and from its own
- * record.
+ * Reference values that the verifier knows without the statement: from the signed allocation, its own circuit and its
+ * own records.
  *
  * @param host the key that the allocation names for the slot
  * @param hostRevoked by a revocation that was delivered
- * @param nonce asked of the circuit's other end
+ * @param nonce sent to the circuit's other end
  * @param peer the key of the certificate that the other end proved in the circuit's handshake
  * @param binding of the same circuit, from the verifier's end
- * @param workerEncryption whether the project's workers talk inside IPsec
- * @param driveIntegrity whether changes of the project's drive are noticed
- * @param alreadyUsed whether the record has the ticket's slot or the nonce
- * @param released hand-overs made under the policy's serial
+ * @param workerEncryption whether traffic between the project's workers is encrypted with IPsec
+ * @param driveIntegrity whether changes of the project's drive are detected
+ * @param alreadyUsed whether the records have the ticket's slot or the nonce
+ * @param released number of hand-overs made under the policy's serial
  */
 public record ReferenceValues(
         VmRole role,

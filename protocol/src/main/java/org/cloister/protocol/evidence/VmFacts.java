@@ -8,12 +8,12 @@ import org.cloister.protocol.policy.VmRole;
 import org.cloister.protocol.policy.VmShape;
 
 /**
- * What a host says of a VM from its own ledger, not from anybody's arguments.
+ * Facts about a VM that its host takes from its own ledger, never from arguments.
  *
- * @param vm its id, made anew for each life
- * @param ticket for which it was started; of a controlling VM, the opening
+ * @param vm its id, new for each life
+ * @param ticket for which it was started; for a controlling VM, the opening
  * @param slot among the ticket's nodes, from 0
- * @param sharing with whom it shares the host
+ * @param sharing with which projects it shares the host
  */
 public record VmFacts(
         String project,
@@ -24,9 +24,9 @@ public record VmFacts(
         Digest image,
         VmShape shape,
         HostSharing sharing) {
-    /** Ids of VMs and tickets: base32. */
+    /** Pattern of the ids of VMs and tickets: base32. */
     public static final Pattern ID = Pattern.compile("[a-z2-7]{16,64}");
-    /** A job has fewer nodes. */
+    /** Highest slot of a statement; every job has fewer nodes. */
     public static final long MAX_SLOT = 65_535;
 
     public VmFacts {

@@ -17,11 +17,11 @@ import org.cloister.protocol.ticket.ProjectTrustBundle;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 
-/** What VM and host say to each other about what the VM is; docs/protocol.md, section 10. */
+/** Messages about a VM's assignment between the VM and its host; docs/protocol.md, section 10. */
 public sealed interface AssignmentMessage {
     MessageLite wire();
 
-    /** The VM's. */
+    /** The VM's request. */
     record Request() implements AssignmentMessage {
         @Override
         public AssignmentQuestion wire() {
@@ -29,22 +29,22 @@ public sealed interface AssignmentMessage {
         }
     }
 
-    /** The host's. */
+    /** The host's response. */
     sealed interface Response extends AssignmentMessage {}
 
     /**
-     * What the host was told to run. All of it fits together; whether the documents are the project's says
-     * {@link VmAssignment}.
+     * The assignment that the host has for the VM. Its values are consistent with each other; {@link VmAssignment}
+     * verifies that the documents are the project's.
      *
      * @param name the VM's own, with its role and its project
-     * @param ticket its id; of a controlling VM the opening's
-     * @param requester who signed that
+     * @param ticket its id; for a controlling VM the opening's
+     * @param requester name of the signer of the ticket or opening
      * @param documents of the project, genesis and successors in order, envelopes
      */
     record Assigned(
             CertificateName name, String ticket, int slot, CertificateName requester, List<ByteString> documents)
             implements Response {
-        /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+        /** @throws IllegalArgumentException if a value is out of its range, or two values are inconsistent */
         public Assigned {
             documents = List.copyOf(documents);
             require("ticket", Ticket.ID.matcher(ticket).matches(), "26 characters of base32", "another text");
@@ -108,13 +108,13 @@ public sealed interface AssignmentMessage {
         }
     }
 
-    /** Why a host does not say. */
+    /** Reasons why a host refuses an assignment. */
     enum RefusalReason {
-        /** It did not keep that when it made the VM: it never will. */
+        /** The host did not store the assignment when it created the VM; the refusal is permanent. */
         UNKNOWN,
-        /** Too soon after the last question, or that one is still being answered: ask again after a second. */
+        /** The last request was too recent or is still in progress; retry after a second. */
         BUSY,
-        /** What it kept could not be read: ask again after some seconds. */
+        /** The stored assignment could not be read; retry after some seconds. */
         FAILED;
 
         @Override
@@ -133,7 +133,7 @@ public sealed interface AssignmentMessage {
         }
     }
 
-    /** Whatever a VM sent. */
+    /** Parses what a VM sent; the bytes may be arbitrary. */
     static Request readRequest(byte[] bytes) throws MalformedException {
         try {
             AssignmentQuestion message = AssignmentQuestion.parseFrom(bytes);
@@ -144,7 +144,7 @@ public sealed interface AssignmentMessage {
         }
     }
 
-    /** Whatever a host sent. */
+    /** Parses what a host sent; the bytes may be arbitrary. */
     static Response readResponse(byte[] bytes) throws MalformedException {
         AssignmentAnswer message;
         try {

@@ -2,7 +2,7 @@ package org.cloister.protocol.handover;
 
 import java.io.IOException;
 
-/** A host does not say what the VM is. */
+/** Refusal by a host to send a VM's assignment. */
 public final class AssignmentRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -13,7 +13,7 @@ public final class AssignmentRefusedException extends IOException {
         this.why = why;
     }
 
-    /** What to branch on. */
+    /** Returns the reason, for programs to branch on. */
     public AssignmentMessage.RefusalReason why() {
         return why;
     }

@@ -3,21 +3,21 @@ package org.cloister.protocol.handover;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What a VM goes through, in this order; docs/protocol.md, section 11. */
+/** Phases of a VM, in this order; docs/protocol.md, section 11. */
 public enum BootPhase {
-    /** From the kernel to the assignment. */
+    /** Boot, from the kernel's start to the assignment. */
     BOOT,
-    /** From the circuit to the host's statement. */
+    /** Evidence, from the circuit's opening to the host's statement. */
     EVIDENCE,
-    /** From the statement to the keys. */
+    /** Hand-over or unlock, from the statement to the keys. */
     KEYS,
-    /** Of a controlling VM: its drive. */
+    /** A controlling VM opens its drive. */
     DRIVE,
-    /** Of a worker: the way to its controlling VM. */
+    /** A worker sets up its tunnel to its controlling VM. */
     TUNNEL,
-    /** Of a worker: to slurmd. */
+    /** A worker sets up its node until slurmd is registered. */
     REGISTRATION,
-    /** To the last trace. */
+    /** The VM removes its state, to the last trace. */
     TEARDOWN;
 
     @Override
@@ -25,7 +25,11 @@ public enum BootPhase {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** @throws IllegalArgumentException if it is none */
+    /**
+     * Parses a phase.
+     *
+     * @throws IllegalArgumentException if the word names no phase
+     */
     static BootPhase parse(String word) {
         return Arrays.stream(values())
                 .filter(phase -> phase.toString().equals(word))

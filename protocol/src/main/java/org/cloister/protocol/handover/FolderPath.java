@@ -3,15 +3,18 @@ package org.cloister.protocol.handover;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** A folder's absolute path in its one spelling: no empty, {@code .} or {@code ..} step, no blank, nothing a shell reads. */
+/**
+ * Absolute path of a folder in its one spelling: no empty, {@code .} or {@code ..} component, no blank, no character
+ * that a shell interprets.
+ */
 public record FolderPath(String text) {
     private static final int MAX = 255;
     private static final Pattern FORM = Pattern.compile("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+");
 
-    /** Where a worker has folders of its project; whatever else is in its image is the image's. */
+    /** Top folders in which a worker mounts its project's folders; all others belong to its image. */
     static final Set<String> TOPS = Set.of("home", "project", "srv", "mnt", "data");
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if the text is not such a path */
     public FolderPath {
         HandoverChecks.that(
                 text.length() <= MAX && FORM.matcher(text).matches(),
@@ -28,7 +31,7 @@ public record FolderPath(String text) {
                 text);
     }
 
-    /** The same folder, or one above. */
+    /** Returns whether the other folder is this one or below it. */
     boolean contains(FolderPath other) {
         return other.text.equals(text) || other.text.startsWith(text + "/");
     }

@@ -12,9 +12,12 @@ import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 
-/** What values of a boot conversation have to be. Each throws an IllegalArgumentException without the peer's own words. */
+/**
+ * Checks values of a boot conversation. Each check throws an IllegalArgumentException whose text contains none of the
+ * peer's own text.
+ */
 final class HandoverChecks {
-    /** Of the year 10000. */
+    /** Milliseconds to the year 10000. */
     private static final long LAST_MS = 253_402_300_800_000L;
 
     private HandoverChecks() {}
@@ -53,12 +56,16 @@ final class HandoverChecks {
                 HandoverDocument.MOST_LEASE.toSeconds());
     }
 
-    /** Of the owners: its digest. */
+    /** Checks the digest of the owners' policy. */
     static void policy(Digest policy) {
         that(policy.algorithm() == Digest.Algorithm.SHA384, "policy", "SHA-384", policy.algorithm());
     }
 
-    /** @return the name of that place's worker, as its chain claims it */
+    /**
+     * Checks that the chain is that of the target's worker, without verifying its signatures.
+     *
+     * @return the name of the target's worker, as its chain claims it
+     */
     static CertificateName worker(List<ByteString> certificates, HandoverTarget place) {
         that(certificates.size() > 1, "certificates", "a leaf and its authorities", certificates.size());
         try {
@@ -76,12 +83,12 @@ final class HandoverChecks {
         }
     }
 
-    /** What is said of a text that has another form. */
+    /** Describes a malformed text without its content. */
     static String other(String text) {
         return text.length() + " characters of another form";
     }
 
-    /** Of a uint32 on the wire, which Java reads as a negative number above its own range. */
+    /** Converts a uint32 from the wire, which Java reads as negative above its own range. */
     static long unsigned(int value) {
         return Integer.toUnsignedLong(value);
     }

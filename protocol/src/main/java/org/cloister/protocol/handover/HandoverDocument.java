@@ -9,14 +9,14 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 
 /**
- * All that a worker gets of its controlling VM, once a slot. All of it fits together; whether it is for this worker, and the
- * certificate for its key, the worker asks itself.
+ * Everything that a worker receives from its controlling VM, once per slot. Its values are consistent with each other;
+ * the worker itself verifies that it is the target and that the certificate is for its key.
  *
  * @param certificates the worker's chain in DER, the leaf first
  * @param mungeKey sealed with {@link #sealingContext}
- * @param station how it joins the network: its address is its node's
- * @param controller who gives this; its address is the network's first
- * @param lease for which the worker goes on without hearing of its controlling VM
+ * @param station the worker's network configuration: its address is its node's
+ * @param controller the controlling VM that sends this; its address is the network's first
+ * @param lease the time for which the worker runs without hearing from its controlling VM
  * @param policy SHA-384 of the owners' policy in force
  * @param digest SHA-256 of the ticket, which the worker's part of the receipt names
  */
@@ -34,13 +34,13 @@ public record HandoverDocument(
         Digest policy,
         Digest digest)
         implements VerifierMessage {
-    /** That controlling VMs give. */
+    /** Lease that controlling VMs grant. */
     public static final Duration LEASE = Duration.ofHours(8);
 
     static final Duration LEAST_LEASE = Duration.ofMinutes(1);
     static final Duration MOST_LEASE = Duration.ofDays(7);
 
-    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    /** @throws IllegalArgumentException if a value is out of its range, or two values are inconsistent */
     public HandoverDocument {
         certificates = List.copyOf(certificates);
         mounts = List.copyOf(mounts);
@@ -64,12 +64,12 @@ public record HandoverDocument(
         HandoverChecks.that(digest.algorithm() == Digest.Algorithm.SHA256, "digest", "SHA-256", digest.algorithm());
     }
 
-    /** The worker's, as its certificate has it. */
+    /** Returns the worker's name, as its certificate has it. */
     public CertificateName name() {
         return HandoverChecks.worker(certificates, target);
     }
 
-    /** HPKE's {@code info} for {@link #mungeKey}; the additional data is empty. */
+    /** Returns HPKE's {@code info} for {@link #mungeKey}; the additional data is empty. */
     public byte[] sealingContext() {
         return SealingContext.handOver(name().project(), target);
     }

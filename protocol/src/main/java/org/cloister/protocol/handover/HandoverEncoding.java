@@ -15,7 +15,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.ticket.ProjectAddress;
 import org.cloister.protocol.ticket.ProjectSubnet;
 
-/** The long messages of a verifier, between their records and Protocol Buffers. */
+/** Converts the long messages of a verifier between their records and Protocol Buffers. */
 final class HandoverEncoding {
     private HandoverEncoding() {}
 

@@ -3,11 +3,11 @@ package org.cloister.protocol.handover;
 import org.cloister.protocol.evidence.Nonce;
 
 /**
- * For which VM something is, and in answer to what: as the evidence that it showed has it.
+ * Target of a verifier's message: the VM and the nonce for which it is, as in the evidence that the VM showed.
  *
- * @param ticket of a controlling VM the opening's id
- * @param vm its id, of this life
- * @param nonce the verifier's own, given back
+ * @param ticket for a controlling VM the opening's id
+ * @param vm id of this life of the VM
+ * @param nonce the verifier's own, returned
  */
 public record HandoverTarget(String ticket, int slot, String vm, Nonce nonce) {
     /** @throws IllegalArgumentException if a value is out of its range */

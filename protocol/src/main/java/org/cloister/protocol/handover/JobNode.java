@@ -2,7 +2,7 @@ package org.cloister.protocol.handover;
 
 import org.cloister.protocol.ticket.ProjectAddress;
 
-/** One of a job's nodes, by its slot: it is called as {@link WorkerName} says. */
+/** Node of a job, by its slot; {@link WorkerName} defines its name. */
 public record JobNode(int slot, ProjectAddress address) {
     /** @throws IllegalArgumentException if the slot is out of its range */
     public JobNode {

@@ -3,15 +3,15 @@ package org.cloister.protocol.handover;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** What members of a project are called on its machines, and which numbers they have: none of the system's. */
+/** Rules for the logins and Unix ids of a project's members on its machines: none may be the system's. */
 public final class LoginRules {
     public static final Pattern FORM = Pattern.compile("[a-z][a-z0-9_-]{0,30}");
-    /** Below are the system's own; root above all. */
+    /** Lowest id of a member; the system's own ids, and root, are below. */
     public static final int LEAST_ID = 1000;
-    /** systemd gives those from here on away, and nobody is 65534. */
+    /** Highest id of a member; systemd allocates the ids above, and 65534 is nobody. */
     public static final int MOST_ID = 60_000;
 
-    /** That daemons here or hereafter run as. */
+    /** Accounts that daemons run as, now or in later releases. */
     private static final Set<String> SYSTEM = Set.of(
             "root",
             "nobody",

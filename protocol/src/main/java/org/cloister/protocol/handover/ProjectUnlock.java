@@ -15,21 +15,21 @@ import org.cloister.protocol.ticket.ProjectTrustBundle;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * All that a controlling VM gets of the opener's agentctl. Certificates, documents and policy are each verified by the
- * VM itself, against the project of its assignment.
+ * Everything that a controlling VM receives from the opener's agentctl. The VM itself verifies certificates, documents
+ * and policy, against the project of its assignment.
  *
  * @param target the opening's, slot 0
  * @param authorities in DER: the VM's own for its boot key, and the one above it if an owner did not sign that
  * @param documents of the project, genesis and successors in order, envelopes
  * @param policy the owners', an envelope
- * @param siteKeys of the site's CA, as the opener believes them: a VM knows no site, and relays sign what it is
- *     allocated
+ * @param siteKeys keys of the site's CA that the opener trusts: a VM knows no site, and relays sign the VM's
+ *     allocations
  * @param epoch of the drive, the opening's
  * @param driveKey sealed with {@link #sealingContext}
- * @param create whether the drive is new and is to be formatted; a drive that is not empty is refused then
+ * @param create whether the drive is new and must be formatted; a drive that is not empty is then refused
  * @param station the network's first address is the VM's
- * @param members the project's, as the file that agent-vm reads; empty: those that the drive has
- * @param settings of its queue, as the file that agent-vm reads; empty: those that the drive has
+ * @param members the project's members file, which agent-vm reads; if empty, the drive's file applies
+ * @param settings the settings file of its queue, which agent-vm reads; if empty, the drive's file applies
  */
 public record ProjectUnlock(
         HandoverTarget target,
@@ -45,18 +45,18 @@ public record ProjectUnlock(
         Optional<ByteString> members,
         Optional<ByteString> settings)
         implements VerifierMessage {
-    /** Of {@link #members}: 2,000 with the longest logins have 160,000. */
+    /** Limit of {@link #members} in bytes: 2,000 members with the longest logins have 160,000. */
     public static final int MAX_MEMBERS = 256 << 10;
-    /** Of {@link #settings}. */
+    /** Limit of {@link #settings} in bytes. */
     public static final int MAX_SETTINGS = 64 << 10;
 
     static final int MAX_POLICY = 1536 * 1024;
-    /** Two while one takes over from the other, and room. */
+    /** Two during a change of the key, and two to spare. */
     static final int MAX_SITE_KEYS = 4;
 
     private static final int MAX_AUTHORITIES = 2;
 
-    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    /** @throws IllegalArgumentException if a value is out of its range, or two values are inconsistent */
     public ProjectUnlock {
         authorities = List.copyOf(authorities);
         documents = List.copyOf(documents);
@@ -86,7 +86,7 @@ public record ProjectUnlock(
     }
 
     /**
-     * HPKE's {@code info} for {@link #driveKey}; the additional data is empty.
+     * Returns HPKE's {@code info} for {@link #driveKey}; the additional data is empty.
      *
      * @param project the assignment's
      */

@@ -9,8 +9,9 @@ import org.cloister.base.encoding.Digest;
 import org.cloister.protocol.identity.CertificateName;
 
 /**
- * What a worker that has resumed gets in the place of what it has: a certificate for another day, and of a controlling
- * VM that was opened anew that one's authority and munge key. All else of its {@link HandoverDocument} stays.
+ * Everything that a readmitted worker receives to replace what it has: a certificate for another day and, from a
+ * controlling VM that was opened again, the new authority and munge key. The rest of its {@link HandoverDocument} stays
+ * valid.
  *
  * @param target its nonce is the fresh value of the {@link VmMessage.Resume} that this answers
  * @param certificates the worker's chain in DER, the leaf first, for the same name and key
@@ -25,7 +26,7 @@ public record ReadmissionGrant(
         Duration lease,
         Digest policy)
         implements VerifierMessage {
-    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    /** @throws IllegalArgumentException if a value is out of its range, or two values are inconsistent */
     public ReadmissionGrant {
         certificates = List.copyOf(certificates);
         HandoverChecks.time(time);
@@ -34,12 +35,12 @@ public record ReadmissionGrant(
         HandoverChecks.policy(policy);
     }
 
-    /** The worker's, as its certificate has it. */
+    /** Returns the worker's name, as its certificate has it. */
     public CertificateName name() {
         return HandoverChecks.worker(certificates, target);
     }
 
-    /** HPKE's {@code info} for {@link #mungeKey}; the additional data is empty. */
+    /** Returns HPKE's {@code info} for {@link #mungeKey}; the additional data is empty. */
     public byte[] sealingContext() {
         return SealingContext.readmission(name().project(), target);
     }

@@ -7,8 +7,8 @@ import org.cloister.base.encoding.BinaryText;
 import org.cloister.protocol.evidence.Nonce;
 
 /**
- * HPKE's {@code info} for what is sealed to a VM that boots: what was sealed for one VM, question and use opens for no other.
- * Each field behind its length in two bytes; docs/protocol.md, section 11.
+ * HPKE's {@code info} for secrets sealed to a booting VM: a secret sealed for one VM, nonce and use opens for no other.
+ * Each field follows its length in two bytes; docs/protocol.md, section 11.
  */
 public final class SealingContext {
     public static final String HAND_OVER = "cloister hand-over v1";
@@ -19,12 +19,12 @@ public final class SealingContext {
 
     private SealingContext() {}
 
-    /** Of the munge key in a {@link HandoverDocument}. */
+    /** Returns the context of the munge key in a {@link HandoverDocument}. */
     public static byte[] handOver(String project, HandoverTarget place) {
         return munge(HAND_OVER, project, place);
     }
 
-    /** Of the munge key in a {@link ReadmissionGrant}. */
+    /** Returns the context of the munge key in a {@link ReadmissionGrant}. */
     public static byte[] readmission(String project, HandoverTarget place) {
         return munge(READMISSION, project, place);
     }
@@ -40,7 +40,7 @@ public final class SealingContext {
                 .bytes();
     }
 
-    /** Of the drive's key in an {@link ProjectUnlock}. */
+    /** Returns the context of the drive's key in a {@link ProjectUnlock}. */
     public static byte[] unlock(String project, HandoverTarget place, long epoch) {
         return new SealingContext()
                 .text(UNLOCK)

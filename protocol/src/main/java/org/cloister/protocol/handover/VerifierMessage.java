@@ -9,8 +9,8 @@ import org.cloister.protocol.handover.wire.FromVerifier;
 import org.cloister.protocol.link.CriticalFields;
 
 /**
- * What the verifier says to a VM that boots: the controlling VM to a worker, an opener's agentctl to a controlling VM;
- * docs/protocol.md, section 11.
+ * Messages of the verifier to a booting VM: of the controlling VM to a worker, of an opener's agentctl to a controlling
+ * VM; docs/protocol.md, section 11.
  */
 public sealed interface VerifierMessage
         permits VerifierMessage.Question,
@@ -21,13 +21,13 @@ public sealed interface VerifierMessage
                 VerifierMessage.Release,
                 VerifierMessage.LeaseRenewal,
                 VerifierMessage.UnknownMessage {
-    /** Who are you? Once and first on a circuit with a VM that boots. */
+    /** Requests the VM's evidence; once and first on a circuit with a booting VM. */
     record Question(Nonce nonce) implements VerifierMessage {}
 
     /**
-     * Nothing is handed over; the circuit ends.
+     * Refuses the hand-over; the circuit ends.
      *
-     * @param clauses ids of those of section 11 that deny, each once
+     * @param clauses ids of the clauses of section 11 that deny, each once
      * @param text for people
      */
     record Denied(List<String> clauses, String text) implements VerifierMessage {
@@ -52,13 +52,13 @@ public sealed interface VerifierMessage
         }
     }
 
-    /** To a worker: end well. */
+    /** Requests a worker's orderly shutdown. */
     record Release() implements VerifierMessage {}
 
-    /** To a worker: its lease begins anew. */
+    /** Renews a worker's lease. */
     record LeaseRenewal() implements VerifierMessage {}
 
-    /** Of a later version, to be skipped. */
+    /** Message of a later version, which the reader skips. */
     record UnknownMessage() implements VerifierMessage {}
 
     static VerifierMessage read(byte[] bytes) throws MalformedException {

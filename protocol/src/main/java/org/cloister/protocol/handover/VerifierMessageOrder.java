@@ -3,7 +3,7 @@ package org.cloister.protocol.handover;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.identity.CertificateRole;
 
-/** What a verifier may say now, at its VM: the order of a boot conversation. Not for several threads. */
+/** Order of a verifier's messages in a boot conversation, as the VM enforces it. Not thread-safe. */
 public final class VerifierMessageOrder {
     private enum State {
         NEW,
@@ -22,22 +22,33 @@ public final class VerifierMessageOrder {
         this.readmits = readmits;
     }
 
-    /** @param own the VM's, of its assignment: it takes what is for that role alone */
+    /**
+     * Returns the order for a booting VM.
+     *
+     * @param own the VM's role, from its assignment: only messages for that role are accepted
+     */
     public static VerifierMessageOrder forBoot(CertificateRole own) {
         return new VerifierMessageOrder(own, State.NEW, false);
     }
 
-    /** Of a later circuit, which this worker opened with the certificate that it was given. */
+    /** Returns the order for a later circuit, which this worker opened with the certificate that it received. */
     public static VerifierMessageOrder forResume() {
         return new VerifierMessageOrder(CertificateRole.WORKER, State.GIVEN, true);
     }
 
-    /** Of a later circuit with a controlling VM's opener, who hears what became of the drive and says nothing. */
+    /**
+     * Returns the order for a later circuit with a controlling VM's opener, who receives the drive's state and sends
+     * nothing.
+     */
     public static VerifierMessageOrder forUnlocked() {
         return new VerifierMessageOrder(CertificateRole.CONTROLLER, State.GIVEN, false);
     }
 
-    /** @throws MalformedException if it does not belong here: the circuit ends */
+    /**
+     * Checks that the message may be sent now, and records it.
+     *
+     * @throws MalformedException if the message is out of order: the circuit ends
+     */
     public void accept(VerifierMessage message) throws MalformedException {
         boolean worker = own == CertificateRole.WORKER;
         if (message instanceof VerifierMessage.UnknownMessage) {

@@ -8,12 +8,13 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
 
 /**
- * What a VM is, as its host says: the host may lie about all of it but the project, whose documents verify and whose id is
- * their digest. Of whom the VM takes keys, these documents decide, and with {@link #requester} which one of them.
+ * Assignment of a VM as its host states it. The host may lie about everything but the project, whose documents are
+ * verified and whose id is their digest. These documents and {@link #requester} determine from whom the VM accepts
+ * keys.
  *
  * @param name the VM's own
- * @param ticket of a controlling VM the opening's id
- * @param requester of a worker the controlling VM, of that the opener
+ * @param ticket for a controlling VM the opening's id
+ * @param requester for a worker the controlling VM, for a controlling VM the opener
  * @param project as far as the host has it: there may be later documents
  */
 public record VmAssignment(
@@ -24,9 +25,11 @@ public record VmAssignment(
         CertificateName requester,
         ProjectHistory project) {
     /**
-     * @param told by the host
-     * @throws MalformedException if the documents are no project's, or another's
-     * @throws org.cloister.protocol.identity.IdentityRefusedException if they are not signed by those who must
+     * Verifies the project's documents in a host's message.
+     *
+     * @param told the host's message
+     * @throws MalformedException if the documents are not a project's, or are another project's
+     * @throws org.cloister.protocol.identity.IdentityRefusedException if the required owners did not sign them
      */
     public static VmAssignment of(AssignmentMessage.Assigned told) throws IOException {
         ProjectHistory project = ProjectHistory.of(

@@ -7,13 +7,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.cloister.protocol.ticket.ProjectAddress;
 
-/** The hardware address of a VM's interface: one station's, not the network's. */
+/** Hardware address of a VM's interface: an individual address, not a group address. */
 public record VmMacAddress(ByteString bytes) {
     private static final int LENGTH = 6;
-    /** What QEMU's own begin with. */
+    /** Prefix of QEMU's own addresses. */
     private static final short QEMU = 0x5254;
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if it is not an individual address */
     public VmMacAddress {
         HandoverChecks.that(bytes.size() == LENGTH, "MAC", LENGTH + " bytes", bytes.size());
         HandoverChecks.that(
@@ -23,7 +23,7 @@ public record VmMacAddress(ByteString bytes) {
                 "a group's or none");
     }
 
-    /** Of the station with this address: each VM's follows from it, so that who knows the one knows the other. */
+    /** Returns the hardware address for an IPv4 address, so that each VM's follows from its IPv4 address. */
     public static VmMacAddress of(ProjectAddress address) {
         return new VmMacAddress(ByteString.copyFrom(ByteBuffer.allocate(LENGTH)
                 .putShort(QEMU)

@@ -13,50 +13,50 @@ import org.cloister.protocol.handover.wire.FromVm;
 import org.cloister.protocol.link.CriticalFields;
 import org.cloister.protocol.ticket.Ticket;
 
-/** What a VM that boots, and a worker after that, says to its verifier; docs/protocol.md, section 11. */
+/** Messages of a booting VM, and later of a worker, to its verifier; docs/protocol.md, section 11. */
 public sealed interface VmMessage {
-    /** Of a worker's part of a receipt. */
+    /** Limit of a worker's part of a receipt, in bytes. */
     int MAX_PART = 8192;
 
     /**
-     * The answer to the question.
+     * Answers the verifier's question with evidence.
      *
      * @param statement the host's, an envelope
      * @param clock the VM's
      */
     record Evidence(ByteString statement, Instant clock) implements VmMessage {
-        /** @throws IllegalArgumentException if it is no envelope, or the time of no era */
+        /** @throws IllegalArgumentException if the statement is no envelope, or the time is out of range */
         public Evidence {
             requireEnvelope("statement", statement, EvidenceMessage.MAX_ENVELOPE);
             HandoverChecks.time(clock);
         }
     }
 
-    /** The other answer: the host does not vouch. */
+    /** Answers the verifier's question without evidence: the host refused to sign any. */
     record NoStatement(EvidenceMessage.RefusalReason reason) implements VmMessage {}
 
-    /** A phase is over. */
+    /** Reports that a phase is completed. */
     record PhaseCompleted(BootPhase phase, Duration took) implements VmMessage {
         private static final Duration MOST = Duration.ofDays(7);
 
-        /** @throws IllegalArgumentException if it took longer than a lease */
+        /** @throws IllegalArgumentException if the phase took longer than a lease */
         public PhaseCompleted {
             HandoverChecks.within("milliseconds of a phase", took.toMillis(), 0, MOST.toMillis());
         }
     }
 
-    /** Of a worker: its slurmd runs. */
+    /** Reports that a worker's slurmd runs. */
     record Ready() implements VmMessage {}
 
     /**
-     * It goes no further; the VM ends.
+     * Reports that a phase failed; the VM shuts down.
      *
-     * @param code a word for operators, without anything of users
+     * @param code a word for operators, without any of the users' data
      */
     record Failure(BootPhase phase, String code) implements VmMessage {
         private static final Pattern CODE = Pattern.compile("[a-z-]{1,40}");
 
-        /** @throws IllegalArgumentException if the code is another text */
+        /** @throws IllegalArgumentException if the code is malformed */
         public Failure {
             HandoverChecks.that(
                     CODE.matcher(code).matches(),
@@ -69,33 +69,33 @@ public sealed interface VmMessage {
     record Heartbeat() implements VmMessage {}
 
     /**
-     * Of a worker, the last that it says.
+     * Sends a worker's part of the receipt, as its last message.
      *
      * @param statement its part of the receipt, an envelope
      */
     record FinalStatement(ByteString statement) implements VmMessage {
-        /** @throws IllegalArgumentException if it is no envelope */
+        /** @throws IllegalArgumentException if the statement is no envelope */
         public FinalStatement {
             requireEnvelope("part", statement, MAX_PART);
         }
     }
 
     /**
-     * Of a controlling VM: its drive is open, and has the epoch of the {@link ProjectUnlock} from now on.
+     * Reports that a controlling VM's drive is open and from now on has the epoch of the {@link ProjectUnlock}.
      *
-     * @param epoch that the drive had before; 0 of one that was made
+     * @param epoch that the drive had before; 0 if it was created
      */
     record Opened(long epoch, boolean made) implements VmMessage {
-        /** @throws IllegalArgumentException if a drive that was made had an epoch before, or one that was found none */
+        /** @throws IllegalArgumentException if a created drive had an epoch before, or an existing drive had none */
         public Opened {
             HandoverChecks.within("epoch", epoch, made ? 0 : 1, made ? 0 : Ticket.MAX_COUNT);
         }
     }
 
     /**
-     * Of a worker, first on a circuit that it opens with the certificate that it was given.
+     * Resumes a worker's session, first on a circuit that the worker opens with the certificate that it received.
      *
-     * @param fresh new for each circuit: what is sealed on it is sealed for that
+     * @param fresh new for each circuit: secrets sealed on the circuit are sealed for this value
      */
     record Resume(String ticket, int slot, String vm, Nonce fresh) implements VmMessage {
         /** @throws IllegalArgumentException if a value is out of its range */
@@ -106,10 +106,10 @@ public sealed interface VmMessage {
         }
     }
 
-    /** Of a worker: it works with what it was given anew. */
+    /** Reports that a worker uses what its readmission granted. */
     record Readmitted(Nonce fresh) implements VmMessage {}
 
-    /** Of a later version, to be skipped. */
+    /** Message of a later version, which the reader skips. */
     record UnknownMessage() implements VmMessage {}
 
     private static void requireEnvelope(String what, ByteString envelope, int most) {

@@ -7,8 +7,8 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a VM may say now, at its verifier: the order of a boot conversation, and how much of it. No clock: time is an argument,
- * in nanoseconds. Not for several threads.
+ * Order and rate of a VM's messages in a boot conversation, as the verifier enforces them. It has no clock: time is an
+ * argument, in nanoseconds. Not thread-safe.
  */
 public final class VmMessageOrder {
     private static final Duration WITHIN = Duration.ofSeconds(10);
@@ -35,25 +35,27 @@ public final class VmMessageOrder {
         this.sinceNs = nowNs;
     }
 
-    /** Of a circuit on which a VM showed a boot certificate, once it was asked. */
+    /** Returns the order for a circuit on which a VM showed a boot certificate, after the verifier's question. */
     public static VmMessageOrder forBoot(CertificateRole vm, long nowNs) {
         return new VmMessageOrder(vm, State.ASKED, nowNs);
     }
 
-    /** Of a later circuit, which a worker opens with the certificate that it was given. */
+    /** Returns the order for a later circuit, which a worker opens with the certificate that it received. */
     public static VmMessageOrder resuming(long nowNs) {
         return new VmMessageOrder(CertificateRole.WORKER, State.RESUMING, nowNs);
     }
 
-    /** Of a later circuit with a controlling VM, which shows on it the chain that it was unlocked with. */
+    /**
+     * Returns the order for a later circuit with a controlling VM, which shows the chain with which it was unlocked.
+     */
     public static VmMessageOrder forUnlocked(long nowNs) {
         return new VmMessageOrder(CertificateRole.CONTROLLER, State.GIVEN, nowNs);
     }
 
     /**
-     * Keys and all are on their way: from now on the VM tells how it goes.
+     * Records that the hand-over was sent: from now on the VM may report its progress.
      *
-     * @throws IllegalStateException if it has shown nothing, or they were given before
+     * @throws IllegalStateException if the VM has not shown its evidence, or the hand-over was recorded before
      */
     public void recordHandover() {
         if (state != State.SHOWN) {
@@ -64,9 +66,9 @@ public final class VmMessageOrder {
     }
 
     /**
-     * What a worker has is on its way anew: it may say once that it works with it.
+     * Records that a readmission was sent: the worker may confirm it once.
      *
-     * @throws IllegalStateException if it has not resumed here, or was readmitted before
+     * @throws IllegalStateException if the worker has not resumed on this circuit, or was readmitted before
      */
     public void recordReadmission() {
         if (state != State.GIVEN || !resumed) {
@@ -76,7 +78,11 @@ public final class VmMessageOrder {
         readmitting = true;
     }
 
-    /** @throws MalformedException if it does not belong here, or is one too many: the circuit ends */
+    /**
+     * Checks that the message may be sent now, and records it.
+     *
+     * @throws MalformedException if the message is out of order, or above the rate: the circuit ends
+     */
     public void accept(VmMessage message, long nowNs) throws MalformedException {
         count(nowNs);
         if (message instanceof VmMessage.UnknownMessage) {
@@ -101,11 +107,15 @@ public final class VmMessageOrder {
         }
     }
 
-    /** @return null if it does not belong here */
+    /**
+     * Determines the next state.
+     *
+     * @return the next state; null if the message is out of order
+     */
     private @Nullable State next(VmMessage message) {
         return switch (state) {
             case ASKED -> first(message);
-            // It waits for what it gets, and may only give up.
+            // The VM waits for the hand-over, and may only report a failure.
             case SHOWN -> message instanceof VmMessage.Failure ? State.OVER : null;
             case GIVEN -> later(message);
             case RESUMING -> resuming(message);
@@ -130,7 +140,7 @@ public final class VmMessageOrder {
         if (message instanceof VmMessage.PhaseCompleted || (worker && message instanceof VmMessage.Heartbeat)) {
             return State.GIVEN;
         }
-        // What a worker did until it gave up, it still says in its part.
+        // A worker that failed still sends its part of the receipt.
         if (message instanceof VmMessage.Failure) {
             return worker ? State.GIVEN : State.OVER;
         }

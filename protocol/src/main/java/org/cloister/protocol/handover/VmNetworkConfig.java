@@ -4,9 +4,9 @@ import org.cloister.protocol.handover.wire.Network;
 import org.cloister.protocol.ticket.ProjectAddress;
 
 /**
- * How a VM joins its project's network.
+ * Network configuration of a VM in its project's network.
  *
- * @param address its own
+ * @param address the VM's own
  * @param mac of its interface
  */
 public record VmNetworkConfig(
@@ -14,7 +14,7 @@ public record VmNetworkConfig(
     private static final int LEAST_MTU = 576;
     private static final int MOST_MTU = 9216;
 
-    /** @throws IllegalArgumentException if the address is none of a VM in the network */
+    /** @throws IllegalArgumentException if the address is not one of a VM in the network */
     public VmNetworkConfig {
         HandoverChecks.that(
                 address.equals(network.controller()) || network.isForWorkers(address),

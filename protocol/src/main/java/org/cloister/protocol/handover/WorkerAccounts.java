@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Who may be on a worker.
+ * Accounts that may exist on a worker.
  *
  * @param projectGid of the group of all members
- * @param jobUid whose job it is for, one of the users
+ * @param jobUid the job's user, one of the users
  */
 public record WorkerAccounts(List<WorkerUser> users, int projectGid, int jobUid) {
     public static final int MAX_USERS = 2000;
 
-    /** @throws IllegalArgumentException if two share a name, number or home, or the job is nobody's */
+    /** @throws IllegalArgumentException if two users share a name, number or home, or no user has the job's uid */
     public WorkerAccounts {
         users = List.copyOf(users);
         HandoverChecks.within("users", users.size(), 1, MAX_USERS);

@@ -9,17 +9,17 @@ import org.cloister.protocol.ticket.ProjectSubnet;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
- * What a worker is to be in the Local Slurm.
+ * Job of a worker in the Local Slurm, with the job's nodes.
  *
- * @param nodes all of its ticket that are there or to come, its own among them
- * @param cluster's name
- * @param port of slurmctld, at the controlling VM
+ * @param nodes all nodes of its ticket, present or expected, its own included
+ * @param cluster the cluster's name
+ * @param port of slurmctld in the controlling VM
  */
 public record WorkerJob(List<JobNode> nodes, String cluster, int port) {
     private static final Pattern CLUSTER = Pattern.compile("[a-z][a-z0-9_-]{0,39}");
     private static final int MOST_PORT = 65_535;
 
-    /** @throws IllegalArgumentException if a slot or an address is there twice, or a value out of its range */
+    /** @throws IllegalArgumentException if a slot or an address occurs twice, or a value is out of its range */
     public WorkerJob {
         nodes = List.copyOf(nodes);
         HandoverChecks.within("nodes", nodes.size(), 1, ResourceRequest.MAX_NODES);
@@ -46,7 +46,11 @@ public record WorkerJob(List<JobNode> nodes, String cluster, int port) {
         }
     }
 
-    /** @throws IllegalArgumentException if no node has it */
+    /**
+     * Returns the address of a slot's node.
+     *
+     * @throws IllegalArgumentException if no node has the slot
+     */
     ProjectAddress address(int slot) {
         return nodes.stream()
                 .filter(node -> node.slot() == slot)

@@ -3,15 +3,15 @@ package org.cloister.protocol.handover;
 import java.util.List;
 
 /**
- * A folder of the project's storage in a worker.
+ * Folder of the project's storage that a worker mounts.
  *
- * @param export its path at the controlling VM
- * @param point where it is in the worker
+ * @param export its path in the controlling VM
+ * @param point its path in the worker
  */
 public record WorkerMount(FolderPath export, FolderPath point, boolean readOnly) {
     static final int MAX = 16;
 
-    /** @throws IllegalArgumentException if the place is one of the worker's own */
+    /** @throws IllegalArgumentException if the mount point is a folder of the worker's image */
     public WorkerMount {
         point.requireInWorker("mount point");
     }
@@ -28,7 +28,7 @@ public record WorkerMount(FolderPath export, FolderPath point, boolean readOnly)
                 .build();
     }
 
-    /** None hides another, whatever the order in which they are mounted. */
+    /** Checks that no mount hides another, whatever the order in which they are mounted. */
     static void requireApart(List<WorkerMount> mounts) {
         HandoverChecks.within("mounts", mounts.size(), 0, MAX);
         for (int i = 0; i < mounts.size(); i++) {

@@ -1,12 +1,12 @@
 package org.cloister.protocol.handover;
 
 /**
- * A member as a worker knows it.
+ * Project member as a worker's account.
  *
- * @param home below one of the places that {@link FolderPath} allows
+ * @param home below one of the top folders that {@link FolderPath} allows
  */
 public record WorkerUser(String login, int uid, int gid, FolderPath home) {
-    /** @throws IllegalArgumentException if it is none that may run jobs */
+    /** @throws IllegalArgumentException if it is not an account that may run jobs */
     public WorkerUser {
         HandoverChecks.that(
                 LoginRules.FORM.matcher(login).matches(),

@@ -15,7 +15,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * An authority's certificate as its holder reads it, to issue within what it says. Others verify it:
+ * Certificate of an authority as its holder reads it, to issue within its constraints. Others verify it with
  * {@link CertificateChain}.
  */
 record AuthorityCertificate(X509CertificateHolder holder, CaConstraints terms, VerificationKey key) {
@@ -51,7 +51,7 @@ record AuthorityCertificate(X509CertificateHolder holder, CaConstraints terms, V
         } catch (MalformedException e) {
             throw e;
         } catch (IOException | RuntimeException e) {
-            // The reader of ASN.1 throws what it likes.
+            // The ASN.1 parser throws undocumented runtime exceptions.
             throw new MalformedException("authority's certificate: not one: " + e.getMessage(), e);
         }
     }

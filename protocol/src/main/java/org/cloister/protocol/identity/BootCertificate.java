@@ -12,9 +12,9 @@ import org.bouncycastle.cert.X509CertificateHolder;
 import org.cloister.protocol.dsse.SignatureCurve;
 
 /**
- * What a VM shows in its first circuit, before anybody has certified it: a leaf that it signed itself with its boot
- * key. It proves that the VM holds the key, and nothing else; docs/protocol.md, section 3. No {@link CertificateChain}
- * that holds has one.
+ * Self-signed leaf that a VM shows in its first circuit, before any authority has certified it, signed with its boot
+ * key. It proves that the VM holds the key, and nothing else; docs/protocol.md, section 3. No valid
+ * {@link CertificateChain} contains one.
  */
 public final class BootCertificate {
     private static final Set<CertificateRole> ROLES = Set.of(CertificateRole.WORKER, CertificateRole.CONTROLLER);
@@ -22,11 +22,13 @@ public final class BootCertificate {
     private BootCertificate() {}
 
     /**
+     * Creates a boot certificate.
+     *
      * @param name the VM's own
      * @param signer has the key
-     * @param now by the VM's clock; nobody holds the certificate against it
+     * @param now by the VM's clock; the verifier ignores the certificate's times
      * @return in DER
-     * @throws CertificationRefusedException if it is no worker's or controlling VM's name, or the key is another than
+     * @throws CertificationRefusedException if the name is not a worker's or controlling VM's, or the key is not on
      *     P-384
      */
     public static byte[] make(
@@ -56,16 +58,20 @@ public final class BootCertificate {
         return certificate.getEncoded();
     }
 
-    /** Whether this claims to be one, for a place where a VM may also come certified: those chains have two or three. */
+    /**
+     * Returns whether this claims to be a boot certificate, where a VM may also show a certified chain: those have two
+     * or three certificates.
+     */
     public static boolean isClaimed(List<X509Certificate> shown) {
         return shown.size() == 1;
     }
 
     /**
-     * Its times are not looked at: whoever made it chose them. That it is this boot's, the nonce in the evidence says.
+     * Verifies a boot certificate. Its times are not checked, because its maker chose them; the nonce in the evidence
+     * proves that it belongs to this boot.
      *
      * @param shown the peer's, from a handshake that has proven the key
-     * @param wanted the only name that is taken
+     * @param wanted the only name that is accepted
      */
     public static BootIdentity verify(List<X509Certificate> shown, CertificateName wanted)
             throws IdentityRefusedException {

@@ -3,10 +3,10 @@ package org.cloister.protocol.identity;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A VM that boots, as its {@link BootCertificate} says: it holds the key, and that is all that is known. Whether the name is
- * its own, its evidence and nothing else tells.
+ * Identity of a booting VM, from its {@link BootCertificate}: it holds the key, and nothing else is known. Only its
+ * evidence proves that the name is its own.
  *
- * @param name the one that was asked for
+ * @param name the expected one
  * @param role worker or controller
  */
 public record BootIdentity(CertificateName name, CertificateRole role, VerificationKey key) implements PeerIdentity {}

@@ -4,8 +4,8 @@ import java.security.cert.CertificateException;
 import java.util.Optional;
 
 /**
- * Who is taken at the other end of a circuit with a VM that boots; docs/protocol.md, sections 3 and 11. It is no
- * {@link CertifiedPeerVerifier}, and where one is asked for it cannot be given.
+ * Verifies the other end of a circuit with a booting VM; docs/protocol.md, sections 3 and 11. It is no
+ * {@link CertifiedPeerVerifier} and cannot be passed where one is required.
  */
 public final class BootPeerVerifier {
     private final Optional<CertifiedPeerVerifier> certified;
@@ -14,13 +14,13 @@ public final class BootPeerVerifier {
         this.certified = certified;
     }
 
-    /** A VM that boots, and nobody else. */
+    /** Accepts a booting VM only. */
     public static BootPeerVerifier forBootingVm() {
         return new BootPeerVerifier(Optional.empty());
     }
 
     /**
-     * A VM that boots, or that was certified since and comes back.
+     * Accepts a booting VM, or a VM that was certified since and reconnects.
      *
      * @param certified of its project
      */
@@ -28,7 +28,7 @@ public final class BootPeerVerifier {
         return new BootPeerVerifier(Optional.of(certified));
     }
 
-    /** The same, and nobody but {@code wanted}. */
+    /** Returns a verifier that accepts only {@code wanted}. */
     public PeerVerifier only(CertificateName wanted) {
         return chain -> {
             if (certified.isPresent() && !BootCertificate.isClaimed(chain)) {

@@ -9,16 +9,16 @@ import org.bouncycastle.asn1.x509.GeneralSubtree;
 import org.bouncycastle.asn1.x509.NameConstraints;
 
 /**
- * What an authority may certify, RFC 5280 section 4.2.1.10.
+ * Constraints on the names that an authority may certify; RFC 5280, section 4.2.1.10.
  *
  * @param project or {@link CertificateName#SITE}
- * @param suffixes of dNSNames, or whole ones
- * @param depth authorities that may be below it
+ * @param suffixes of dNSNames, or whole dNSNames
+ * @param depth number of authorities that may be below it
  */
 record CaConstraints(String project, List<String> suffixes, int depth) {
     /**
-     * Nobody's (RFC 2606). A kind with a permitted subtree is excluded otherwise; excluding the empty name would say the same,
-     * but Java's reader refuses it.
+     * Name that belongs to no one (RFC 2606). A permitted subtree with this name excludes all other names of its kind;
+     * excluding the empty name would do the same, but Java's reader refuses it.
      */
     private static final String NOBODY = "none.invalid";
 
@@ -33,17 +33,20 @@ record CaConstraints(String project, List<String> suffixes, int depth) {
         return suffixes.stream().anyMatch(each -> dnsName.equals(each) || dnsName.endsWith("." + each));
     }
 
-    /** Of one that certifies itself, or has no authority below it. */
+    /** Returns the constraints of an authority that certifies itself, or has no authority below it. */
     NameConstraints constraints(boolean selfSigned) {
         List<GeneralSubtree> permitted = names();
         permitted.add(new GeneralSubtree(new GeneralName(GeneralName.rfc822Name, NOBODY)));
         permitted.add(new GeneralSubtree(new GeneralName(GeneralName.uniformResourceIdentifier, NOBODY)));
-        // strongSwan 5.9 takes no certificate with a constraint on addresses; a delegated one is bound by the
-        // project's.
+        // strongSwan 5.9 rejects certificates with constraints on addresses; the project's authority constrains
+        // those of a delegated one.
         return new NameConstraints(permitted.toArray(new GeneralSubtree[0]), selfSigned ? addresses() : null);
     }
 
-    /** What strongSwan 5.9 understands: it takes no address, and lets no authority be below a constraint on URIs. */
+    /**
+     * Returns the constraints that strongSwan 5.9 accepts: it rejects constraints on addresses, and any authority below
+     * a constraint on URIs.
+     */
     NameConstraints constraintsForIke() {
         return new NameConstraints(names().toArray(new GeneralSubtree[0]), null);
     }
@@ -56,7 +59,7 @@ record CaConstraints(String project, List<String> suffixes, int depth) {
     }
 
     private static GeneralSubtree[] addresses() {
-        // Mask 0: every address.
+        // The mask 0 covers every address.
         return new GeneralSubtree[] {
             new GeneralSubtree(new GeneralName(GeneralName.iPAddress, new DEROctetString(new byte[IPV4_WITH_MASK]))),
             new GeneralSubtree(new GeneralName(GeneralName.iPAddress, new DEROctetString(new byte[IPV6_WITH_MASK]))),

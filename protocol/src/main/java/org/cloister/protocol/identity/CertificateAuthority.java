@@ -22,18 +22,18 @@ import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A small issuing authority of one project or site. What it may certify is in its own certificate, where others check it:
- * dNSNames below its suffixes and subjects of one project, every other kind of name excluded, and no deeper than its path
- * length. docs/protocol.md, section 3, has the profiles.
+ * Issues certificates for one project or site. The authority's own certificate contains the constraints of what it
+ * certifies, so that others verify them: dNSNames below its suffixes and subjects of one project, all other kinds of
+ * names excluded, and no deeper than its path length. The profiles are in docs/protocol.md, section 3.
  */
 public final class CertificateAuthority {
-    /** A leaf's longest life. */
+    /** Longest lifetime of a leaf. */
     public static final Duration LEAF = ValidityPeriod.LEAF;
-    /** A delegated authority's. */
+    /** Longest lifetime of a delegated authority. */
     public static final Duration DELEGATED = ValidityPeriod.DELEGATED;
-    /** The project's own, and the site's. */
+    /** Longest lifetime of a project's own authority, and of a site's. */
     public static final Duration ROOT = ValidityPeriod.ROOT;
-    /** A list of revoked certificates of a project; a site's lives no longer than a leaf. */
+    /** Longest lifetime of a project's revocation list; a site's is limited to that of a leaf. */
     public static final Duration PROJECT_LIST = ValidityPeriod.PROJECT_LIST;
 
     private static final int PROJECT_DEPTH = 2;
@@ -60,7 +60,7 @@ public final class CertificateAuthority {
         this.random = random;
     }
 
-    /** An owner's authority for a project: certifies any role, and authorities for parts of it. */
+    /** Creates an owner's authority for a project: certifies any role, and authorities for parts of the project. */
     public static CertificateAuthority ofProject(
             String project,
             SubjectPublicKey key,
@@ -78,7 +78,7 @@ public final class CertificateAuthority {
                 random);
     }
 
-    /** A site's authority: certifies hosts and relays, and no authority. */
+    /** Creates a site's authority: certifies hosts and relays, and no authority. */
     public static CertificateAuthority ofSite(
             SubjectPublicKey key, CertificateSigner signer, Instant now, Duration lifetime, SecureRandom random)
             throws CertificationRefusedException {
@@ -109,7 +109,7 @@ public final class CertificateAuthority {
     }
 
     /**
-     * An authority with the certificate that was issued to it, one of ours.
+     * Loads an authority with the certificate that was issued to it, which must be one of ours.
      *
      * @param signer has the certificate's key
      */
@@ -119,7 +119,9 @@ public final class CertificateAuthority {
         return new CertificateAuthority(read.holder(), read.holder(), read.terms(), read.key(), signer, random);
     }
 
-    /** An authority for one role, such as a controlling VM's for its workers, which can have none below it. */
+    /**
+     * Creates an authority for one role, such as a controlling VM's for its workers; it can have no authority below it.
+     */
     public CertificateAuthority delegate(
             String role, SubjectPublicKey key, CertificateSigner theirs, Instant now, Duration lifetime)
             throws CertificationRefusedException {
@@ -130,9 +132,10 @@ public final class CertificateAuthority {
     }
 
     /**
-     * A person's authority for the person's own names, in DER. An opener's may certify controlling VMs' authorities.
+     * Issues a person's authority for the person's own names, in DER. An opener's may certify controlling VMs'
+     * authorities.
      *
-     * @param roles that are given ({@link CertificateRole#isGiven}); the role of a device comes with them
+     * @param roles those that owners grant ({@link CertificateRole#isGiven}); the role of a device is added
      */
     public byte[] certifyPerson(
             String id, Set<CertificateRole> roles, SubjectPublicKey key, Instant now, Duration lifetime)
@@ -155,7 +158,7 @@ public final class CertificateAuthority {
                 .getEncoded();
     }
 
-    /** A controlling VM's authority for its own name and its workers', in DER. */
+    /** Issues a controlling VM's authority for its own name and its workers', in DER. */
     public byte[] certifyController(String id, SubjectPublicKey key, Instant now, Duration lifetime)
             throws IOException {
         List<String> names = List.of(
@@ -185,7 +188,11 @@ public final class CertificateAuthority {
                 .sign(signer, this.key.curve());
     }
 
-    /** @return a certificate in DER for IKE and TLS, at both ends of either */
+    /**
+     * Issues a leaf certificate.
+     *
+     * @return a certificate in DER for IKE and TLS, at both ends of either
+     */
     public byte[] issue(CertificateName name, SubjectPublicKey key, Instant now, Duration lifetime) throws IOException {
         requirePermitted("certificate for " + name, name.toString());
         Optional<CertificateRole> role = CertificateRole.of(name.role());
@@ -201,10 +208,10 @@ public final class CertificateAuthority {
     }
 
     /**
-     * A list of revoked certificates.
+     * Issues a revocation list.
      *
-     * @param number higher than that of each list before
-     * @param lifetime until the next one must be there
+     * @param number higher than that of each earlier list
+     * @param lifetime time until the next list must exist
      */
     public byte[] revoke(Collection<Revocation> revoked, BigInteger number, Instant now, Duration lifetime)
             throws IOException {
@@ -222,32 +229,32 @@ public final class CertificateAuthority {
                 .getEncoded();
     }
 
-    /** One that does not hold any more, though its time has not come. */
+    /** Certificate that is revoked before its expiry. */
     public record Revocation(BigInteger serial, Instant at) {}
 
-    /** What it may certify: whole dNSNames, or what is below them. */
+    /** Returns the names that it may certify: whole dNSNames, or suffixes of them. */
     public List<String> permitted() {
         return terms.suffixes();
     }
 
-    /** After this it certifies nothing. */
+    /** Returns the time after which it certifies nothing. */
     public Instant notAfter() {
         return own.getNotAfter().toInstant();
     }
 
-    /** Whose signatures are its. */
+    /** Returns the key that verifies its signatures. */
     public VerificationKey key() {
         return key;
     }
 
-    /** Its own certificate in DER. */
+    /** Returns its own certificate in DER. */
     public byte[] certificate() {
         return encoded(own);
     }
 
     /**
-     * The same name and key in a certificate that strongSwan 5.9 can check, with constraints on dNSNames and subjects alone:
-     * for charon, which believes dNSNames alone, and nobody else.
+     * Returns a certificate of the same name and key that strongSwan 5.9 can verify, with constraints on dNSNames and
+     * subjects alone. It is for charon only, which identifies peers by dNSNames alone.
      */
     public byte[] certificateForIke() {
         return encoded(ownForIke);
@@ -298,12 +305,15 @@ public final class CertificateAuthority {
         return validity;
     }
 
-    /** For people; who somebody is only the dNSName says. */
+    /** Returns a subject for people; only the dNSName identifies the holder. */
     static X500Name leafSubject(CertificateName name) {
         return new X500Name("O=" + name.project() + ",CN=" + name.id());
     }
 
-    /** Java takes a common name for a dNSName where there is no other, and an authority has none. */
+    /**
+     * Returns an authority's subject without a common name: Java interprets a common name as a dNSName where there is
+     * no other, and an authority has none.
+     */
     static X500Name subject(String project, String name) {
         return new X500Name("O=" + project + ",OU=" + name);
     }

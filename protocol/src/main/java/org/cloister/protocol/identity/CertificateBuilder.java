@@ -29,11 +29,11 @@ import org.bouncycastle.operator.ContentSigner;
 import org.bouncycastle.operator.RuntimeOperatorException;
 import org.cloister.protocol.dsse.SignatureCurve;
 
-/** A certificate before it is signed, in one of the two profiles of docs/protocol.md, section 3. */
+/** Builds a certificate and has it signed, in one of the two profiles of docs/protocol.md, section 3. */
 final class CertificateBuilder {
     static final X509ExtensionUtils IDENTIFIERS = new BcX509ExtensionUtils();
 
-    /** RFC 5280 allows 20 octets; 128 random bits are never twice the same. */
+    /** RFC 5280 allows 20 octets; 128 random bits never repeat. */
     private static final int SERIAL_BITS = 128;
 
     private static final KeyPurposeId IKE = KeyPurposeId.getInstance(new ASN1ObjectIdentifier("1.3.6.1.5.5.7.3.17"));
@@ -103,7 +103,7 @@ final class CertificateBuilder {
         return serial;
     }
 
-    /** Hands what is to be signed to the signer. */
+    /** Passes the bytes to be signed to the signer. */
     static final class Content implements ContentSigner {
         private final ByteArrayOutputStream content = new ByteArrayOutputStream();
         private final CertificateSigner signer;

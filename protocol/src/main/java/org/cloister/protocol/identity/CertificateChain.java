@@ -23,11 +23,11 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A leaf and the authorities above it, without the self-signed one; docs/protocol.md, section 3. An object that exists is
- * well-formed and nothing more. Needs the runtime's own classes alone.
+ * Leaf certificate and the authorities above it, without the self-signed one; docs/protocol.md, section 3. An existing
+ * object is well-formed, but not yet verified. Uses the runtime's own classes alone.
  */
 public final class CertificateChain {
-    /** Bytes of a certificate. */
+    /** Limit of a certificate in bytes. */
     public static final int MAX_CERTIFICATE = 4096;
 
     public static final int MAX_CERTIFICATES = 3;
@@ -42,7 +42,11 @@ public final class CertificateChain {
         this.role = role;
     }
 
-    /** @param certificates in DER, the leaf first, from whoever claims them */
+    /**
+     * Parses a chain without verifying it.
+     *
+     * @param certificates in DER, the leaf first; they may come from anyone
+     */
     public static CertificateChain parse(List<byte[]> certificates) throws IdentityRefusedException {
         requireLength(certificates.size());
         List<X509Certificate> parsed = new ArrayList<>();
@@ -52,7 +56,7 @@ public final class CertificateChain {
         return of(parsed);
     }
 
-    /** As a TLS engine has them, the leaf first. */
+    /** Creates a chain from a TLS engine's certificates, the leaf first. */
     public static CertificateChain of(List<X509Certificate> certificates) throws IdentityRefusedException {
         requireLength(certificates.size());
         CertificateName name = name(certificates.get(0));
@@ -82,12 +86,12 @@ public final class CertificateChain {
         return new CertificateChain(List.copyOf(checked), name, role);
     }
 
-    /** Whom it claims; not yet verified. */
+    /** Returns the name that the chain claims; it is not verified yet. */
     public CertificateName claimed() {
         return name;
     }
 
-    /** The first moment at which it can hold. */
+    /** Returns the earliest time at which the chain can be valid. */
     public Instant from() {
         return certificates.stream()
                 .map(ParsedCertificate::notBefore)
@@ -96,9 +100,9 @@ public final class CertificateChain {
     }
 
     /**
-     * Whether the chain ends in an anchor, holds now and is not revoked.
+     * Verifies that the chain ends at an anchor, is valid now and is not revoked.
      *
-     * @param roles those that may be here
+     * @param roles the accepted roles
      */
     public CertifiedIdentity verify(
             Collection<CertificateRole> roles, TrustAnchors anchors, RevocationLists lists, Instant now)
@@ -108,7 +112,10 @@ public final class CertificateChain {
         return identity;
     }
 
-    /** The same without a list: the caller believes nothing of it before {@link RevocationLists#require} has been asked. */
+    /**
+     * Verifies the chain without a revocation list: the caller must not trust the result before
+     * {@link RevocationLists#require} accepts it.
+     */
     public CertifiedIdentity verifyUnlisted(Collection<CertificateRole> roles, TrustAnchors anchors, Instant now)
             throws IdentityRefusedException {
         String subject = "certificate of " + name;
@@ -146,7 +153,7 @@ public final class CertificateChain {
         return new CertifiedIdentity(name, role, certificates.get(0).key(), until, anchor, last.serial());
     }
 
-    /** RFC 5280 section 6: signatures, path lengths and name constraints. */
+    /** Verifies signatures, path lengths and name constraints by RFC 5280, section 6. */
     private void requirePath(String subject, VerificationKey anchor, Instant now) throws IdentityRefusedException {
         List<X509Certificate> path =
                 certificates.stream().map(ParsedCertificate::x509).toList();
@@ -202,7 +209,7 @@ public final class CertificateChain {
                     "send one in DER");
         }
         try {
-            // The reader takes PEM too, which begins otherwise.
+            // The parser also accepts PEM, which begins with another byte.
             if (der.length > 0 && der[0] == 0x30) {
                 X509Certificate certificate = (X509Certificate)
                         CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));

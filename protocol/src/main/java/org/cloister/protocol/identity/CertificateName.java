@@ -5,13 +5,13 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * Who somebody is in a certificate: the dNSName {@code ID.ROLE.PROJECT.cloister.internal}, where PROJECT is {@link #SITE}
- * for hosts and relays. Addresses are no names.
+ * Name of a certificate's holder: the dNSName {@code ID.ROLE.PROJECT.cloister.internal}, where PROJECT is {@link #SITE}
+ * for hosts and relays. Addresses are not names.
  *
  * @param role such as {@code worker} or {@code controller}
  */
 public record CertificateName(String id, String role, String project) {
-    /** In the project's place; no project's id is as short. */
+    /** Replaces the project's id; every project's id is longer. */
     public static final String SITE = "site";
 
     private static final String DOMAIN = ".cloister.internal";
@@ -24,7 +24,11 @@ public record CertificateName(String id, String role, String project) {
         requireLabel(project);
     }
 
-    /** @param dnsName from whoever asks */
+    /**
+     * Parses a name.
+     *
+     * @param dnsName may come from anyone
+     */
     public static CertificateName parse(String dnsName) throws MalformedException {
         if (dnsName.length() <= MAX_LENGTH && dnsName.endsWith(DOMAIN)) {
             String[] labels =
@@ -39,7 +43,7 @@ public record CertificateName(String id, String role, String project) {
     /**
      * Parses a name that a peer sent.
      *
-     * @param field for the error's text, which has nothing of what the peer sent, since it is logged
+     * @param field name of the field, for the error's text, which is logged and contains nothing of what the peer sent
      */
     public static CertificateName parseReceived(String field, String text) throws MalformedException {
         try {
@@ -55,12 +59,12 @@ public record CertificateName(String id, String role, String project) {
         return LABEL.matcher(label).matches();
     }
 
-    /** All names of a project are below it. */
+    /** Returns the suffix of all names of a project. */
     public static String ofProject(String project) {
         return requireLabel(project) + DOMAIN;
     }
 
-    /** All names of a role in a project are below it. */
+    /** Returns the suffix of all names of a role in a project. */
     public static String ofRole(String role, String project) {
         return requireLabel(role) + "." + ofProject(project);
     }

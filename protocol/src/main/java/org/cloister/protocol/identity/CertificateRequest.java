@@ -23,8 +23,8 @@ import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A PKCS#10 request (RFC 2986) for one name, signed by the key it is for; docs/protocol.md, section 6. An object that exists
- * was signed by its key, and the key's curve is the one of the name's role.
+ * PKCS#10 request (RFC 2986) for one name, signed by the key that it is for; docs/protocol.md, section 6. An existing
+ * object was signed by its key, and the key's curve is that of the name's role.
  */
 public final class CertificateRequest {
     public static final int MAX_BYTES = 2048;
@@ -41,7 +41,11 @@ public final class CertificateRequest {
         this.key = key;
     }
 
-    /** @param der from whoever asks */
+    /**
+     * Parses a request and verifies its signature.
+     *
+     * @param der may come from anyone
+     */
     public static CertificateRequest parse(byte[] der) throws MalformedException {
         if (der.length > MAX_BYTES) {
             throw malformed("at most " + MAX_BYTES + " bytes", der.length + " bytes");
@@ -64,13 +68,17 @@ public final class CertificateRequest {
         } catch (MalformedException e) {
             throw e;
         } catch (IOException | RuntimeException e) {
-            // The reader of ASN.1 throws what it likes.
+            // The ASN.1 parser throws undocumented runtime exceptions.
             throw new MalformedException(
                     SUBJECT + ": not PKCS#10: " + StrictJson.quoted(String.valueOf(e.getMessage())), e);
         }
     }
 
-    /** @param key of the curve that the name's role wants */
+    /**
+     * Creates a signed request.
+     *
+     * @param key of the curve that the name's role requires
+     */
     public static CertificateRequest make(CertificateName name, SigningKey key) throws IOException {
         ExtensionsGenerator extensions = new ExtensionsGenerator();
         extensions.addExtension(
@@ -86,7 +94,7 @@ public final class CertificateRequest {
         return parse(request.getEncoded());
     }
 
-    /** Whom it is for. */
+    /** Returns the name for which the request is. */
     public CertificateName name() {
         return name;
     }
@@ -95,7 +103,7 @@ public final class CertificateRequest {
         return key;
     }
 
-    /** In DER. */
+    /** Returns the request in DER. */
     public byte[] bytes() {
         return bytes.clone();
     }

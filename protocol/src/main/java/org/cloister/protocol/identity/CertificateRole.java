@@ -5,11 +5,11 @@ import java.util.Locale;
 import java.util.Optional;
 import org.cloister.protocol.dsse.SignatureCurve;
 
-/** What a name says its holder is, with the curve of its key; docs/protocol.md, section 3. */
+/** Role of a certificate's holder, with the curve of its key; docs/protocol.md, section 3. */
 public enum CertificateRole {
     HOST(SignatureCurve.P256),
     RELAY(SignatureCurve.P256),
-    /** Where the site's CA answers renewals. */
+    /** The site's registration authority, which answers renewals. */
     DESK(SignatureCurve.P256),
     /** A person's device, on its link to the relay. */
     DEVICE(SignatureCurve.P256),
@@ -30,22 +30,22 @@ public enum CertificateRole {
         return curve;
     }
 
-    /** The site certifies it, not a project. */
+    /** Returns whether the site certifies the role, not a project. */
     public boolean isSite() {
         return this == HOST || this == RELAY || this == DESK;
     }
 
-    /** A machine is enrolled for it with a token. */
+    /** Returns whether a machine is enrolled for the role with a token. */
     public boolean isEnrolled() {
         return this == HOST || this == RELAY;
     }
 
-    /** An owner gives it to a person by certifying the person's key. */
+    /** Returns whether an owner grants the role to a person by certifying the person's key. */
     public boolean isGiven() {
         return this == OPENER || this == MEMBER || this == EXPORTER;
     }
 
-    /** The label in names. */
+    /** Returns the role's label in names. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -4,13 +4,17 @@ import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.Signature;
 
-/** Signs with an authority's private key, ECDSA P-384 with SHA-384, wherever that key is kept. */
+/** Signs with an authority's private key, ECDSA P-384 with SHA-384, wherever that key is stored. */
 @FunctionalInterface
 public interface CertificateSigner {
-    /** @return the signature in DER (RFC 3279 section 2.2.3) */
+    /**
+     * Signs a message.
+     *
+     * @return the signature in DER (RFC 3279 section 2.2.3)
+     */
     byte[] sign(byte[] message) throws GeneralSecurityException;
 
-    /** With the runtime's own cryptography; the key is then in its heap. */
+    /** Returns a signer that uses the runtime's own cryptography; the key is then in its heap. */
     static CertificateSigner of(PrivateKey key) {
         return message -> {
             Signature signature = Signature.getInstance("SHA384withECDSA");

@@ -3,7 +3,7 @@ package org.cloister.protocol.identity;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** An authority does not certify what it was asked to. The text says what, both values and the remedy. */
+/** Refusal of an authority to certify a request. The text has the subject, both values and the remedy. */
 public final class CertificationRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -5,13 +5,13 @@ import java.time.Instant;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * Who the other side is, as {@link CertificateChain#verify} found it.
+ * Certified identity of the other side, as {@link CertificateChain#verify} verified it.
  *
  * @param role the name's
  * @param key the leaf's
- * @param notAfter when the first of the chain's certificates expires
+ * @param notAfter earliest expiry of the chain's certificates
  * @param anchor the key that issued the chain's last certificate
- * @param serial of that certificate, by which the anchor's list revokes
+ * @param serial of that certificate, by which the anchor's list revokes it
  */
 public record CertifiedIdentity(
         CertificateName name,

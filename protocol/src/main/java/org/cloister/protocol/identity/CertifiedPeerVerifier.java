@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Decides whose chain of certificates this is: somebody's who was certified. */
+/** Verifies that a chain of certificates belongs to a certified peer. */
 @FunctionalInterface
 public interface CertifiedPeerVerifier extends PeerVerifier {
     @Override
     CertifiedIdentity verify(List<X509Certificate> chain) throws CertificateException;
 
-    /** Whoever is believed and has one of these roles. */
+    /** Accepts trusted peers with one of these roles. */
     static CertifiedPeerVerifier forRoles(TrustStore beliefs, Set<CertificateRole> roles) {
         return chain -> {
             try {
@@ -23,7 +23,10 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
         };
     }
 
-    /** Relays. They bring the list with them that could deny them, so it is asked after the handshake: {@code AgentLink}. */
+    /**
+     * Accepts relays. The relay itself sends the list that could revoke it, so {@code AgentLink} checks the list after
+     * the handshake.
+     */
     static CertifiedPeerVerifier forRelays(TrustStore beliefs) {
         return chain -> {
             try {
@@ -35,8 +38,8 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
     }
 
     /**
-     * Who dials a relay. The site's desk comes without a list being asked, for it brings the site's: without it a relay
-     * whose list has ended could never have another one.
+     * Accepts agents that dial a relay. The registration authority is accepted without a revocation list, because it
+     * delivers the site's: otherwise a relay whose list has expired could never receive another.
      */
     static CertifiedPeerVerifier forAgents(TrustStore beliefs) {
         return chain -> {
@@ -51,7 +54,7 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
         };
     }
 
-    /** The parties of circuits. */
+    /** Accepts the ends of circuits. */
     static CertifiedPeerVerifier forCircuitEnds(TrustStore beliefs) {
         return forRoles(
                 beliefs,
@@ -64,12 +67,12 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
                         CertificateRole.WORKER));
     }
 
-    /** The same, and nobody but {@code wanted}. */
+    /** Returns a verifier that accepts only {@code wanted}. */
     default CertifiedPeerVerifier only(CertificateName wanted) {
         return among(Set.of(wanted));
     }
 
-    /** The same, and nobody but these. */
+    /** Returns a verifier that accepts only these names. */
     default CertifiedPeerVerifier among(Set<CertificateName> wanted) {
         return chain -> {
             CertifiedIdentity found = verify(chain);

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 
-/** One value of DER (X.690), as far as the extensions that the runtime does not read for us need it. */
+/** Parsed DER value (X.690), as far as the extensions that the runtime does not parse require it. */
 final class DerValue {
     static final int INTEGER = 0x02;
     static final int OCTET_STRING = 0x04;
@@ -30,7 +30,7 @@ final class DerValue {
         return content;
     }
 
-    /** The only value in the bytes, of that tag. */
+    /** Reads the only value in the bytes, which must have that tag. */
     static DerValue read(byte[] der, int tag) throws MalformedException {
         List<DerValue> values = readAll(der);
         if (values.size() != 1 || values.get(0).tag != tag) {

@@ -8,12 +8,12 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** What a machine that wants a certificate of its site sends, by way of anybody; docs/protocol.md, section 6. */
+/** Request for a site's certificate that a machine sends, by any path; docs/protocol.md, section 6. */
 public final class EnrolmentRequest {
     public static final int MAX_BYTES = 8 * 1024;
 
     static final String FORMAT = "cloister-enrolment-v1";
-    /** An ECDSA-Sig-Value of P-256 in DER has at most 72. */
+    /** Limit in bytes: an ECDSA-Sig-Value of P-256 in DER has at most 72. */
     private static final int MAX_PROOF = 80;
 
     private final CertificateRequest request;
@@ -25,7 +25,7 @@ public final class EnrolmentRequest {
         this.proof = proof;
     }
 
-    /** The first one of a machine, or a retry. */
+    /** Creates a machine's first request, or a retry of it. */
     public static EnrolmentRequest first(CertificateRequest request, EnrolmentToken token) throws MalformedException {
         return new EnrolmentRequest(request, token.proof(request.bytes()));
     }

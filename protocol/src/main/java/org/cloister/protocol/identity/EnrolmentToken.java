@@ -14,9 +14,9 @@ import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A secret by which one machine is enrolled once: a private key of P-256, of which the CA's machine keeps the public half;
- * docs/protocol.md, section 6. It lies in the heap from its making to {@link #close}; copies that the runtime's cryptography
- * made of it stay until the collector overwrites them, so use it in a program that ends soon.
+ * Secret with which one machine enrols once: a private key of P-256, of which the CA's machine stores the public half;
+ * docs/protocol.md, section 6. It is in the heap from its creation to {@link #close}; copies that the runtime's
+ * cryptography made stay until the collector overwrites them, so use it in a program that ends soon.
  */
 public final class EnrolmentToken implements AutoCloseable {
     private static final byte[] PREFIX = "cloister-token-1:".getBytes(StandardCharsets.US_ASCII);
@@ -25,9 +25,9 @@ public final class EnrolmentToken implements AutoCloseable {
     private static final SignatureCurve CURVE = SignatureCurve.P256;
     private static final String SIGNATURE = "SHA256withECDSA";
     private static final int LENGTH = 32;
-    /** Bytes of its text. */
+    /** Length of its text in bytes. */
     private static final int TEXT = PREFIX.length + 2 * LENGTH;
-    /** And of a file with it, which may end in a line end. */
+    /** Limit in bytes of a file with a token, which may end with a line feed. */
     public static final int MAX_TEXT = TEXT + 1;
 
     private final byte[] secret;
@@ -36,7 +36,7 @@ public final class EnrolmentToken implements AutoCloseable {
         this.secret = secret;
     }
 
-    /** A token and what the CA's machine keeps of it. */
+    /** Token, with the public half that the CA's machine stores. */
     public record NewToken(EnrolmentToken token, VerificationKey publicHalf) {}
 
     public static NewToken make(SecureRandom random) throws MalformedException {
@@ -51,7 +51,11 @@ public final class EnrolmentToken implements AutoCloseable {
         }
     }
 
-    /** @param text as {@link #text} writes it, perhaps with a line end; the caller zeroes it */
+    /**
+     * Parses a token.
+     *
+     * @param text as {@link #text} writes it, possibly with a line feed; the caller zeroes it
+     */
     public static EnrolmentToken parse(byte[] text) throws MalformedException {
         int end = text.length == MAX_TEXT && text[TEXT] == '\n' ? TEXT : text.length;
         boolean holds = end == TEXT && Arrays.equals(text, 0, PREFIX.length, PREFIX, 0, PREFIX.length);
@@ -64,14 +68,14 @@ public final class EnrolmentToken implements AutoCloseable {
         }
         if (!holds) {
             Arrays.fill(secret, (byte) 0);
-            // Not what was there: it may be a token with one wrong character.
+            // The text omits the input, which may be a token with one wrong character.
             throw new MalformedException("enrolment token: want " + new String(PREFIX, StandardCharsets.US_ASCII)
                     + " and " + 2 * LENGTH + " hex digits, have something else");
         }
         return new EnrolmentToken(secret);
     }
 
-    /** For a file that the machine's root alone reads; whoever has it zeroes it. */
+    /** Returns the token for a file that only the machine's root may read; the caller zeroes it. */
     public byte[] text() {
         byte[] text = Arrays.copyOf(PREFIX, TEXT);
         for (int i = 0; i < LENGTH; i++) {
@@ -81,7 +85,7 @@ public final class EnrolmentToken implements AutoCloseable {
         return text;
     }
 
-    /** That whoever has the token made the request, so that nobody on the way puts another in its place. */
+    /** Returns the proof that the token's holder made the request, so that no one on the path can replace it. */
     byte[] proof(byte[] request) throws MalformedException {
         try {
             Signature signer = Signature.getInstance(SIGNATURE);
@@ -89,7 +93,7 @@ public final class EnrolmentToken implements AutoCloseable {
             signer.update(proven(request));
             return signer.sign();
         } catch (GeneralSecurityException e) {
-            // Zero, or above the curve's order.
+            // The scalar is zero, or above the curve's order.
             throw new MalformedException(
                     "enrolment token: want a private key of " + CURVE.standardName() + ", have something else", e);
         }

@@ -9,19 +9,23 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For what was signed and stays, while owners come and go: a chain may end in an owner of any of the project's documents; and
- * since certificates live for a day it needs to have held at some time that the signed thing names. Nothing is said of
- * revocations.
+ * Verifies chains of signatures that outlast their signers' certificates, while owners change: a chain may end at an
+ * owner of any of the project's documents, and, since certificates live for a day, must have been valid at one of the
+ * times that the signed object names. Revocations are not checked.
  */
 public final class HistoricalTrustAnchors {
-    /** Of the newest document first. */
+    /** Anchors of each document, the newest document first. */
     private final List<TrustAnchors> anchors;
 
     private HistoricalTrustAnchors(List<TrustAnchors> anchors) {
         this.anchors = List.copyOf(anchors);
     }
 
-    /** @param site keys of the site's CA, of all times that matter */
+    /**
+     * Collects the anchors of all the project's documents.
+     *
+     * @param site keys of the site's CA, of all relevant times
+     */
     public static HistoricalTrustAnchors of(ProjectHistory project, Collection<VerificationKey> site)
             throws IOException {
         List<TrustAnchors> anchors = new ArrayList<>();
@@ -34,8 +38,10 @@ public final class HistoricalTrustAnchors {
     }
 
     /**
-     * @param times at one of which the whole chain must hold, one at least
-     * @throws IdentityRefusedException why it does not by the first document at the last time
+     * Verifies a chain.
+     *
+     * @param times the whole chain must be valid at one of them; at least one
+     * @throws IdentityRefusedException with the reason by the first document at the last time
      */
     public CertifiedIdentity verify(CertificateChain chain, CertificateRole role, List<Instant> times)
             throws IdentityRefusedException {

@@ -2,7 +2,7 @@ package org.cloister.protocol.identity;
 
 import java.util.Locale;
 
-/** The rules of docs/protocol.md, sections 3, 5 and 6, by which something is refused. */
+/** Rules of docs/protocol.md, sections 3, 5 and 6, by which an identity, document or request is refused. */
 public enum IdentityClause {
     CHAIN,
     CERTIFICATE,
@@ -17,21 +17,21 @@ public enum IdentityClause {
     CONSTRAINT,
     LIST,
     REVOKED,
-    /** Not signed by those who must. */
+    /** The required signers did not sign it. */
     SIGNATURES,
     PROJECT,
-    /** Not the next one. */
+    /** The number is not the next one. */
     NUMBER,
-    /** Another one with the same number was there first. */
+    /** An object with the same number and other content was accepted before. */
     FORK,
-    /** No token was made for the name. */
+    /** No token was created for the name. */
     UNKNOWN,
     PROOF,
     EXPIRED,
-    /** A token that two keys have used. */
+    /** Two keys used the same token. */
     COPIED;
 
-    /** As the document and messages write it. */
+    /** Returns the clause as the document and messages write it. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -2,7 +2,7 @@ package org.cloister.protocol.identity;
 
 import java.io.IOException;
 
-/** Somebody is not who they would have to be. The text has subject, clause, both values and the remedy. */
+/** Refusal of an identity, document or list by a rule. The text has subject, clause, both values and the remedy. */
 public final class IdentityRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -13,7 +13,7 @@ public final class IdentityRefusedException extends IOException {
         this.clause = clause;
     }
 
-    /** What to branch on. */
+    /** Returns the clause, for programs to branch on. */
     public IdentityClause clause() {
         return clause;
     }

@@ -17,11 +17,11 @@ import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 
 /**
- * Whom a VM's charon believes. strongSwan ends a chain at a certificate that certifies itself, and no owner's travels; and
- * strongSwan 5.9 wants a name to be below each of an authority's permitted names, not below one. So a VM that has verified a
- * controlling VM's chain itself makes, for its own charon, an authority that certifies itself, and signs with it a certificate
- * of the same subject, key and time. There is one such authority for all tunnels of a VM's life: strongSwan takes the first
- * certificate of an issuer's name and key that it has, and looks for no other. Not for several threads.
+ * Trust anchors for a VM's charon. strongSwan ends a chain at a self-signed certificate, and no owner's is transmitted;
+ * strongSwan 5.9 also requires a name to be below each of an authority's permitted names, not below one of them. So a
+ * VM that has verified a controlling VM's chain creates, for its own charon, a self-signed authority and issues with it
+ * a certificate of the same subject, key and time. All tunnels of a VM's life use one such authority: strongSwan takes
+ * the first certificate that it has of an issuer's name and key, and tries no other. Not thread-safe.
  */
 public final class IkeTrustAnchors {
     private final String project;
@@ -53,17 +53,17 @@ public final class IkeTrustAnchors {
                 .getEncoded();
     }
 
-    /** For as long as the tunnels are made; its key is in no other place. */
+    /** Creates the anchors for the lifetime of the tunnels; the key is stored in no other place. */
     public static IkeTrustAnchors create(String project, Instant now, SecureRandom random) throws IOException {
         return new IkeTrustAnchors(project, now, random);
     }
 
     /**
-     * The same certificate for the same authority each time.
+     * Returns certificates for charon, each time the same one for the same authority.
      *
-     * @param verified authorities that issue leaves, in DER, each with a chain that was found good
-     * @return certificates in DER, the one that certifies itself first, and one for each in their order
-     * @throws IOException if one is no authority of this project
+     * @param verified authorities that issue leaves, in DER, each with a chain that was verified
+     * @return certificates in DER, the self-signed one first, then one for each authority in their order
+     * @throws IOException if one is not an authority of this project
      */
     public List<byte[]> certificatesFor(List<byte[]> verified) throws IOException {
         List<byte[]> certificates = new ArrayList<>();

@@ -14,7 +14,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** A certificate that has the profile of docs/protocol.md, section 3; by whom it was signed is not yet known. */
+/** Certificate that matches the profile of docs/protocol.md, section 3; its signature is not yet verified. */
 record ParsedCertificate(X509Certificate x509, VerificationKey key, List<String> permitted, String subject) {
     /** The tag of RFC 5280, section 4.2.1.6. */
     static final int DNS_NAME = 2;
@@ -81,7 +81,7 @@ record ParsedCertificate(X509Certificate x509, VerificationKey key, List<String>
         return x509.getIssuerX500Principal().getName();
     }
 
-    /** Which of the keys signed it. */
+    /** Returns the key, of those given, that signed the certificate. */
     Optional<VerificationKey> issuer(Collection<VerificationKey> keys) {
         return keys.stream().filter(this::isSignedBy).findFirst();
     }

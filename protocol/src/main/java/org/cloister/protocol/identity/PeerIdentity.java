@@ -3,15 +3,15 @@ package org.cloister.protocol.identity;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * Who shows a chain in a handshake: somebody whom the site or a project has certified, or a VM that boots and has nobody's
- * word yet. They are different types, so that what is for the one is never given to the other.
+ * Identity of the peer that shows a chain in a handshake: certified by the site or a project, or a booting VM that no
+ * authority has certified yet. They are different types, so that code for the one never accepts the other.
  */
 public sealed interface PeerIdentity permits CertifiedIdentity, BootIdentity {
     CertificateName name();
 
-    /** The name's. */
+    /** Returns the name's role. */
     CertificateRole role();
 
-    /** The leaf's; who shows it holds the private half. */
+    /** Returns the leaf's key, whose private half the peer holds. */
     VerificationKey key();
 }

@@ -4,12 +4,14 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.List;
 
-/** Decides who shows a chain, or that nobody is taken who does. Called on TLS's threads, also at once. */
+/** Verifies the chain of a handshake's peer, or refuses it. TLS's threads call it, also concurrently. */
 @FunctionalInterface
 public interface PeerVerifier {
     /**
+     * Verifies the peer's chain and returns its identity.
+     *
      * @param chain the peer's own first, at least one
-     * @throws CertificateException it is nobody's; the text says which clause failed, for the log only
+     * @throws CertificateException if the peer is refused; the text names the failed clause, for the log only
      */
     PeerIdentity verify(List<X509Certificate> chain) throws CertificateException;
 }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 
-/** The dNSNames that name constraints (RFC 5280 section 4.2.1.10) permit. */
+/** Permitted dNSNames of name constraints (RFC 5280, section 4.2.1.10). */
 final class PermittedSubtrees {
     private static final int PERMITTED = 0xa0;
     private static final int DNS_NAME = 0x82;
@@ -13,7 +13,11 @@ final class PermittedSubtrees {
 
     private PermittedSubtrees() {}
 
-    /** @param extension as {@link java.security.cert.X509Extension#getExtensionValue} has it */
+    /**
+     * Reads the permitted dNSNames of an extension.
+     *
+     * @param extension as {@link java.security.cert.X509Extension#getExtensionValue} returns it
+     */
     static List<String> read(byte[] extension) throws MalformedException {
         byte[] constraints = DerValue.read(extension, DerValue.OCTET_STRING).content();
         List<String> names = new ArrayList<>();
@@ -21,7 +25,7 @@ final class PermittedSubtrees {
             if (trees.tag() == PERMITTED) {
                 for (DerValue tree : trees.values()) {
                     List<DerValue> parts = tree.values();
-                    // Behind the name there may be distances, which RFC 5280 forbids.
+                    // Distances may follow the name; RFC 5280 forbids them.
                     if (parts.size() != 1) {
                         throw new MalformedException("name constraints: want names alone, have distances");
                     }

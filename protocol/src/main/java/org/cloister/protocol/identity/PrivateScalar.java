@@ -8,7 +8,10 @@ import java.security.spec.ECPrivateKeySpec;
 import java.util.Arrays;
 import org.cloister.protocol.dsse.SignatureCurve;
 
-/** Private keys of curves as big-endian bytes of one length. A BigInteger cannot be zeroed: it stays in the heap for a while. */
+/**
+ * Converts private keys of curves to and from big-endian bytes of a fixed length. A BigInteger cannot be zeroed: it
+ * stays in the heap for a while.
+ */
 final class PrivateScalar {
     private PrivateScalar() {}
 
@@ -21,7 +24,11 @@ final class PrivateScalar {
         return bytes;
     }
 
-    /** @param scalar the caller zeroes it */
+    /**
+     * Creates a private key.
+     *
+     * @param scalar the caller zeroes it
+     */
     static PrivateKey privateKey(SignatureCurve curve, byte[] scalar) throws GeneralSecurityException {
         return KeyFactory.getInstance("EC")
                 .generatePrivate(new ECPrivateKeySpec(new BigInteger(1, scalar), curve.parameters()));

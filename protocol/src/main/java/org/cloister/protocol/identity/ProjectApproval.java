@@ -19,11 +19,11 @@ import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A site's word that it serves a project, for which account and how much of it; docs/protocol.md, section 6.
+ * Signed statement of a site that it serves a project, with the account and the quota; docs/protocol.md, section 6.
  *
- * @param number of two approvals of a project the higher one holds
+ * @param number of two approvals of a project the higher one applies
  * @param account charged by Global Slurm
- * @param features of Global Slurm's nodes, which tickets name by their place in this list
+ * @param features of Global Slurm's nodes, which tickets name by their position in this list
  */
 public record ProjectApproval(
         String project,
@@ -42,19 +42,19 @@ public record ProjectApproval(
     private static final long MAX_MEMORY_MIB = 1L << 40;
     private static final int MAX_CPUS = 1 << 24;
     private static final int MAX_COUNT = 0xffff;
-    /** Tickets in flight where an approval does not say. */
+    /** Limit of tickets in flight if an approval states none. */
     private static final int TICKETS = 64;
 
     private static final int MAX_FEATURES = 32;
     private static final Pattern FEATURE = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
 
     /**
-     * What the project may have at one time.
+     * Quota of the project at one time.
      *
      * @param tickets in flight: accepted and not ended
      */
     public record Quota(int nodes, int cpus, long memoryMiB, int vms, int circuits, int links, int tickets) {
-        /** With as many tickets in flight as where an approval does not say. */
+        /** Creates a quota with the default limit of tickets in flight. */
         public Quota(int nodes, int cpus, long memoryMiB, int vms, int circuits, int links) {
             this(nodes, cpus, memoryMiB, vms, circuits, links, TICKETS);
         }
@@ -95,12 +95,12 @@ public record ProjectApproval(
         }
     }
 
-    /** One that maps no features. */
+    /** Creates an approval that maps no features. */
     public ProjectApproval(String project, long number, String account, Instant from, Instant until, Quota quota) {
         this(project, number, account, from, until, quota, List.of());
     }
 
-    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    /** @throws IllegalArgumentException if a value is out of its range; the text names the value and the range */
     public ProjectApproval {
         if (!ProjectDocument.ID.matcher(project).matches()) {
             throw new IllegalArgumentException(
@@ -121,7 +121,7 @@ public record ProjectApproval(
         requireFeatures(features);
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
@@ -139,7 +139,11 @@ public record ProjectApproval(
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @throws IdentityRefusedException if none of the site's keys signed it */
+    /**
+     * Verifies and parses an approval.
+     *
+     * @throws IdentityRefusedException if none of the site's keys signed it
+     */
     public static ProjectApproval read(byte[] envelope, Collection<VerificationKey> site) throws IOException {
         try {
             return parse(DsseEnvelope.parse(envelope, MAX_BYTES).verify(TYPE, site, 1));

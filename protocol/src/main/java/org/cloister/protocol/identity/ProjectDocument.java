@@ -14,19 +14,19 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * What a genesis or a successor document says; docs/protocol.md, section 5. Who signed it is {@link ProjectHistory}'s matter.
+ * Content of a genesis or successor document; docs/protocol.md, section 5. {@link ProjectHistory} verifies its signers.
  *
  * @param project the id
  * @param number 0 is the genesis
- * @param previous the id of the payload before this one; of a genesis its own
+ * @param previous the id of the payload before this one; for a genesis its own
  */
 public record ProjectDocument(String project, int number, String previous, Instant created, ProjectOwners owners) {
     public static final String GENESIS = "application/vnd.cloister.genesis.v1+json";
     public static final String SUCCESSOR = "application/vnd.cloister.successor.v1+json";
-    /** Of the envelope too. */
+    /** Limit in bytes, also of the envelope. */
     public static final int MAX_BYTES = 64 * 1024;
 
-    /** SHA-256 in base32: 256 bits, and four of nothing. */
+    /** Pattern of SHA-256 in base32: 256 bits, and four bits of padding. */
     public static final Pattern ID = Pattern.compile("[a-z2-7]{51}[aq]");
 
     static final int MAX_NUMBER = 1_000;
@@ -35,7 +35,7 @@ public record ProjectDocument(String project, int number, String previous, Insta
     private static final String SUCCESSOR_FORMAT = "cloister-successor-v1";
     private static final int NONCE = 16;
 
-    /** The payload of a new project. */
+    /** Returns the payload of a new project. */
     public static byte[] genesis(ProjectOwners owners, Instant now, SecureRandom random) {
         byte[] nonce = new byte[NONCE];
         random.nextBytes(nonce);
@@ -48,7 +48,7 @@ public record ProjectDocument(String project, int number, String previous, Insta
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The payload of the next document. */
+    /** Returns the payload of the next document. */
     static byte[] successor(String project, int number, String previous, ProjectOwners owners, Instant now) {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
@@ -87,7 +87,7 @@ public record ProjectDocument(String project, int number, String previous, Insta
         return document;
     }
 
-    /** SHA-256 of a payload in base32; a genesis' is the project's id. */
+    /** Returns the SHA-256 of a payload in base32; a genesis' is the project's id. */
     static String idOf(byte[] payload) {
         try {
             return BinaryText.base32(MessageDigest.getInstance("SHA-256").digest(payload));

@@ -12,16 +12,16 @@ import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A project from its genesis to its newest document, each signed by those who must; docs/protocol.md, section 5. Immutable:
- * whoever keeps one replaces it by what {@link #with} gives, and so never goes back.
+ * Project's documents from its genesis to its newest successor, each signed by the required owners; docs/protocol.md,
+ * section 5. Immutable: a holder replaces it by the result of {@link #with}, and so never goes back to an older one.
  */
 public final class ProjectHistory {
-    /** A genesis and its successors. */
+    /** Limit of documents: a genesis and its successors. */
     public static final int MAX_DOCUMENTS = ProjectDocument.MAX_NUMBER + 1;
 
     private final List<byte[]> envelopes;
     private final ProjectDocument newest;
-    /** Of each envelope's payload. */
+    /** Digests of the envelopes' payloads. */
     private final List<String> ids;
 
     private ProjectHistory(List<byte[]> envelopes, ProjectDocument newest, List<String> ids) {
@@ -30,7 +30,11 @@ public final class ProjectHistory {
         this.ids = List.copyOf(ids);
     }
 
-    /** @param genesis an envelope, from anybody; it says itself who must have signed it */
+    /**
+     * Verifies a genesis.
+     *
+     * @param genesis an envelope, which may come from anyone; the genesis itself names its required signers
+     */
     public static ProjectHistory fromGenesis(byte[] genesis) throws IOException {
         ProjectDocument claimed = ProjectDocument.parseGenesis(claimedPayload(genesis));
         DsseEnvelope envelope = DsseEnvelope.parse(genesis, ProjectDocument.MAX_BYTES);
@@ -41,7 +45,11 @@ public final class ProjectHistory {
         return new ProjectHistory(List.of(genesis.clone()), document, List.of(document.project()));
     }
 
-    /** @param envelopes the genesis and its successors in order */
+    /**
+     * Verifies a sequence of documents.
+     *
+     * @param envelopes the genesis and its successors in order
+     */
     public static ProjectHistory of(List<byte[]> envelopes) throws IOException {
         if (envelopes.isEmpty()) {
             throw new MalformedException("project: want a genesis document, have none");
@@ -54,10 +62,10 @@ public final class ProjectHistory {
     }
 
     /**
-     * This and a successor, or this itself if it has it already.
+     * Returns this history with a successor, or this object if it already has the successor.
      *
-     * @throws IdentityRefusedException if it is another project's, not the next one, a fork, or not signed by those who
-     *     must
+     * @throws IdentityRefusedException if the document is another project's, not the next one, a fork, or not signed by
+     *     the required owners
      */
     public ProjectHistory with(byte[] successor) throws IOException {
         byte[] claim = claimedPayload(successor);
@@ -101,22 +109,22 @@ public final class ProjectHistory {
         return new ProjectHistory(all, claimed, allIds);
     }
 
-    /** Whose successor a document says it is; to look that project's history up, and for nothing else. */
+    /** Returns the project that a document claims to succeed, only to find that project's history. */
     public static String claimedProject(byte[] successor) throws MalformedException {
         return ProjectDocument.parseSuccessor(claimedPayload(successor)).project();
     }
 
-    /** The payload of the document after this, for the owners to sign. */
+    /** Returns the payload of the next document, for the owners to sign. */
     public byte[] successor(ProjectOwners owners, Instant now) {
         return ProjectDocument.successor(id(), number() + 1, newestId(), owners, now);
     }
 
-    /** The project's; the genesis' digest. */
+    /** Returns the project's id, the genesis' digest. */
     public String id() {
         return newest.project();
     }
 
-    /** Of the newest document; 0 is the genesis. */
+    /** Returns the number of the newest document; 0 is the genesis. */
     public int number() {
         return newest.number();
     }
@@ -130,7 +138,7 @@ public final class ProjectHistory {
     }
 
     /**
-     * By which the document after it names it.
+     * Returns the digest by which the next document names a document.
      *
      * @param number from 0 to {@link #number}
      */
@@ -142,7 +150,7 @@ public final class ProjectHistory {
         return ids.get(ids.size() - 1);
     }
 
-    /** The envelopes as they came, in order. */
+    /** Returns the envelopes as they were received, in order. */
     public List<byte[]> envelopes() {
         return envelopes.stream().map(byte[]::clone).toList();
     }
@@ -162,7 +170,7 @@ public final class ProjectHistory {
         }
     }
 
-    /** A genesis names its signers itself, so it is read once before anybody's signature was looked at. */
+    /** Returns a genesis' payload before its signatures are verified, because a genesis itself names its signers. */
     private static byte[] claimedPayload(byte[] envelope) throws MalformedException {
         return StrictJson.read(envelope, ProjectDocument.MAX_BYTES, ProjectDocument.MAX_BYTES)
                 .base64("payload", ProjectDocument.MAX_BYTES);

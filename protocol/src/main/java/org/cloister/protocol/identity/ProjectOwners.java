@@ -12,7 +12,7 @@ import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * Who owns a project, and how many of them change that.
+ * Owners of a project, and the number of them that must sign a change.
  *
  * @param threshold 1 to the number of owners
  */
@@ -22,10 +22,14 @@ public record ProjectOwners(int threshold, List<Owner> owners) {
 
     private static final int MAX_KEY = 256;
 
-    /** @param id a label, the owner's in names */
+    /**
+     * Owner with its key.
+     *
+     * @param id a label, the owner's in names
+     */
     public record Owner(String id, VerificationKey key) {}
 
-    /** @throws IllegalArgumentException if an id or a key is there twice, or a number is out of its range */
+    /** @throws IllegalArgumentException if an id or a key occurs twice, or a number is out of its range */
     public ProjectOwners {
         owners = List.copyOf(owners);
         if (owners.size() < MIN || owners.size() > MAX) {

@@ -9,8 +9,9 @@ import org.cloister.base.encoding.BinaryText;
 import org.cloister.protocol.dsse.SigningKey;
 
 /**
- * An enrolment request (docs/protocol.md, section 6) by which a host or relay asks for its next certificate. It is what
- * {@link EnrolmentRequest#renewal} makes, in the runtime's own classes alone: daemons carry no other library for it.
+ * Enrolment request (docs/protocol.md, section 6) with which a host or relay requests its next certificate. It equals
+ * the result of {@link EnrolmentRequest#renewal}, with the runtime's own classes alone, so that daemons need no other
+ * library.
  */
 public final class RenewalRequest {
     private static final int SEQUENCE = 0x30;
@@ -29,7 +30,11 @@ public final class RenewalRequest {
 
     private RenewalRequest() {}
 
-    /** @param key that was enrolled for the name */
+    /**
+     * Creates a signed request.
+     *
+     * @param key that was enrolled for the name
+     */
     public static byte[] make(CertificateName name, SigningKey key) throws GeneralSecurityException {
         return JsonNodeFactory.instance
                 .objectNode()
@@ -40,7 +45,7 @@ public final class RenewalRequest {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** RFC 2986, with one dNSName. */
+    /** Returns a request by RFC 2986 with one dNSName. */
     private static byte[] pkcs10(CertificateName name, SigningKey key) throws GeneralSecurityException {
         byte[] names = tlv(SEQUENCE, tlv(DNS_NAME, name.toString().getBytes(StandardCharsets.US_ASCII)));
         byte[] extension = tlv(SEQUENCE, SUBJECT_ALT_NAME, tlv(DerValue.OCTET_STRING, names));

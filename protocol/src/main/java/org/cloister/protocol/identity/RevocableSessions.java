@@ -9,7 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * What is open in whose name: links, circuits, sessions. Whoever keeps it asks each second what has to end. From any thread.
+ * Open links, circuits and sessions with the identities of their peers. The holder checks each second which of them
+ * must end. Thread-safe.
  *
  * @param <T> equal only to itself
  */
@@ -24,7 +25,7 @@ public final class RevocableSessions<T> {
         open.remove(what);
     }
 
-    /** What must end now, and why; it counts as closed. */
+    /** Session that must end now, with the reason; it no longer counts as open. */
     public record RevokedSession<T>(T what, CertifiedIdentity by, IdentityRefusedException refusal) {}
 
     public List<RevokedSession<T>> removeRevoked(TrustAnchors anchors, RevocationLists lists, Instant now) {
@@ -40,7 +41,7 @@ public final class RevocableSessions<T> {
         return ended;
     }
 
-    /** Whether what was believed once still is. */
+    /** Verifies that an identity that was accepted before is still trusted. */
     static void require(CertifiedIdentity identity, TrustAnchors anchors, RevocationLists lists, Instant now)
             throws IdentityRefusedException {
         Collection<VerificationKey> keys = anchors.of(identity.name().project());

@@ -19,11 +19,11 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A list that an anchor signed: certificates that hold no more though their time has not come. Immutable; needs the
- * runtime's own classes alone.
+ * Signed list of an anchor with certificates that are revoked before their expiry. Immutable; uses the runtime's own
+ * classes alone.
  */
 public final class RevocationList {
-    /** Bytes of a list. */
+    /** Limit of a list in bytes. */
     public static final int MAX_BYTES = 1 << 20;
 
     private static final String SUBJECT = "revocation list";
@@ -32,7 +32,9 @@ public final class RevocationList {
     private static final int MAX_NUMBER_BITS = 159;
 
     private static final int DIGEST_BITS = 256;
-    /** Of the digest in a key's number. The bit above them is set, so no serial number of 128 bits is one. */
+    /**
+     * Bits of the digest in a key's number. The bit above them is set, so it never equals a serial number of 128 bits.
+     */
     private static final int KEY_BITS = 158;
 
     private final VerificationKey anchor;
@@ -57,12 +59,12 @@ public final class RevocationList {
         this.bytes = bytes.clone();
     }
 
-    /** Who signed it. */
+    /** Returns the anchor that signed it. */
     public VerificationKey anchor() {
         return anchor;
     }
 
-    /** Of two lists of one anchor the higher one holds. */
+    /** Returns the number; of two lists of one anchor the higher one applies. */
     public BigInteger number() {
         return number;
     }
@@ -71,43 +73,48 @@ public final class RevocationList {
         return from;
     }
 
-    /** When there must be another one. */
+    /** Returns the time at which the next list must exist. */
     public Instant nextUpdate() {
         return until;
     }
 
-    /** Of what it revokes. */
+    /** Returns the serial numbers that it revokes. */
     public Set<BigInteger> serials() {
         return serials;
     }
 
-    /** How many of the serials are certificates', and no keys' numbers. */
+    /** Returns how many of the serials are certificates' rather than keys' numbers. */
     public long certificates() {
         return serials.stream().filter(serial -> !serial.testBit(KEY_BITS)).count();
     }
 
     /**
-     * Whether it takes back the key itself, whichever certificates it had: for whoever knows a host by its key and sees none
-     * of its certificates, which are others twice a day.
+     * Returns whether the list revokes the key itself, whichever certificates it had. This serves a caller that knows a
+     * host by its key and sees none of its certificates, which change twice a day.
      */
     public boolean revokes(VerificationKey key) {
         return serials.contains(numberOf(key));
     }
 
-    /** What a list names a key by, in the place of a serial number: docs/protocol.md, section 6. */
+    /**
+     * Returns the number that a list contains for a revoked key, in place of a serial number: docs/protocol.md, section
+     * 6.
+     */
     public static BigInteger numberOf(VerificationKey key) {
         BigInteger digest = new BigInteger(1, Digest.sha256(key.encoded()).bytes());
         return digest.shiftRight(DIGEST_BITS - KEY_BITS).setBit(KEY_BITS);
     }
 
-    /** Exactly as it came, to be passed on. */
+    /** Returns the list exactly as it was received, to be forwarded. */
     public byte[] bytes() {
         return bytes.clone();
     }
 
     /**
-     * @param der from whoever delivers it
-     * @throws MalformedException if it is no list of ours
+     * Verifies and parses a list.
+     *
+     * @param der may come from anyone
+     * @throws MalformedException if it is not a list of our profile
      * @throws IdentityRefusedException if none of the anchors signed it
      */
     public static RevocationList read(byte[] der, Collection<VerificationKey> anchors)
@@ -127,9 +134,9 @@ public final class RevocationList {
     }
 
     /**
-     * Whose it says it is: to tell one issuer's lists from another's where nobody's key is known, and for nothing else.
+     * Returns the claimed issuer, only to distinguish issuers' lists where no issuer's key is known.
      *
-     * @throws MalformedException if it is no list
+     * @throws MalformedException if it is not a list
      */
     public static String claimedIssuer(byte[] der) throws MalformedException {
         X509CRL crl = parse(der);

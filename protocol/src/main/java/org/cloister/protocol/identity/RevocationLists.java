@@ -6,7 +6,9 @@ import java.util.HashMap;
 import java.util.Map;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** The newest list of each anchor. Without one that holds, nothing that the anchor issued is believed. Immutable. */
+/**
+ * Newest revocation list of each anchor. Without a valid list, nothing that the anchor issued is trusted. Immutable.
+ */
 public final class RevocationLists {
     private static final RevocationLists NONE = new RevocationLists(Map.of());
 
@@ -25,17 +27,20 @@ public final class RevocationLists {
     }
 
     /**
-     * These with one more, or the same if it is here already.
+     * Returns these lists with one more, or this object if the list is already present.
      *
-     * @throws IdentityRefusedException if a newer one of its anchor is here, or another one of its number, or if it
-     *     does not hold now
+     * @throws IdentityRefusedException if a newer list of its anchor is present, or another one of its number, or if it
+     *     is not valid now
      */
     public RevocationLists with(RevocationList list, Instant now) throws IdentityRefusedException {
         requireTime(list, now);
         return kept(list);
     }
 
-    /** The same for a list that was taken once and kept: it may have ended, and its number still counts. */
+    /**
+     * Returns these lists with one that was accepted and stored before: it may have expired, and its number still
+     * counts.
+     */
     public RevocationLists kept(RevocationList list) throws IdentityRefusedException {
         RevocationList held = newest.get(list.anchor());
         if (held != null) {
@@ -57,7 +62,7 @@ public final class RevocationLists {
         return new RevocationLists(more);
     }
 
-    /** Whether the identity still holds: not expired, not revoked, and its anchor's list here and valid. */
+    /** Verifies that the identity has not expired, is not revoked, and has a valid list of its anchor. */
     public void require(CertifiedIdentity identity, Instant now) throws IdentityRefusedException {
         String subject = "certificate of " + identity.name();
         if (now.isAfter(identity.notAfter())) {
@@ -85,8 +90,8 @@ public final class RevocationLists {
     }
 
     /**
-     * Whether a host or relay that is known by its key alone still holds: no list takes the key back, and the list of each of the
-     * anchors is here and valid, for any of them may be the one that would name it. What an older list said stays said.
+     * Verifies that the key of a host or relay is not revoked: no list revokes the key, and a valid list of each of the
+     * anchors is present, because any of them could revoke it. A revocation in an expired list still applies.
      *
      * @param anchors the site's
      */

@@ -3,7 +3,7 @@ package org.cloister.protocol.identity;
 import java.util.List;
 import org.cloister.protocol.dsse.SignatureCurve;
 
-/** Signature algorithms by the names that {@link java.security.cert.X509Certificate#getSigAlgName} has for them. */
+/** Signature algorithms by the names that {@link java.security.cert.X509Certificate#getSigAlgName} returns. */
 final class SignatureAlgorithms {
     static final List<String> SIGNATURES = List.of(of(SignatureCurve.P384), of(SignatureCurve.P256));
 

@@ -23,15 +23,15 @@ import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A private signing key under a passphrase, as it lies in a file; docs/protocol.md, section 3.
+ * Private signing key in a file, encrypted with a passphrase; docs/protocol.md, section 3.
  *
- * <p>An opened key lies in the Java heap. What this class holds of it is zeroed; what the runtime's cryptography makes of it
- * (BigInteger, its own key object) cannot be, and the collector may have left copies. So open it in a program that ends
- * soon, such as agentctl, not in a daemon; or keep it on a token, which never lets it out.
+ * <p>An opened key is in the Java heap. This class zeroes its own copies; those of the runtime's cryptography
+ * (BigInteger, its own key object) cannot be zeroed, and the collector may have left copies. So open it in a program
+ * that ends soon, such as agentctl, not in a daemon; or keep the key on a token, which never exports it.
  */
 public final class SigningKeyFile {
     public static final int MAX_BYTES = 4096;
-    /** Characters of a passphrase. */
+    /** Minimum length of a passphrase, in characters. */
     public static final int MIN_PASSPHRASE = 12;
 
     public static final int MAX_PASSPHRASE = 1024;
@@ -51,7 +51,7 @@ public final class SigningKeyFile {
     private final byte[] sealed;
 
     /**
-     * What a guess costs. Bounded when it is read: a file from somebody else must not take the machine's memory.
+     * Cost of a guess. It is bounded when it is read: a file from someone else must not take the machine's memory.
      *
      * @param memory KiB
      */
@@ -70,7 +70,7 @@ public final class SigningKeyFile {
     }
 
     /**
-     * Under a new salt, so the same key and passphrase never make the same file twice.
+     * Encrypts a key under a new salt, so the same key and passphrase never make the same file twice.
      *
      * @param passphrase in UTF-8; the caller zeroes it
      */
@@ -132,8 +132,10 @@ public final class SigningKeyFile {
     }
 
     /**
+     * Decrypts the key.
+     *
      * @param passphrase in UTF-8; the caller zeroes it
-     * @throws CertificationRefusedException if it is another one, or the file was changed
+     * @throws CertificationRefusedException if the passphrase is wrong, or the file was changed
      */
     public SigningKey open(byte[] passphrase) throws CertificationRefusedException {
         try {
@@ -155,7 +157,7 @@ public final class SigningKeyFile {
         }
     }
 
-    /** What {@link #parse} reads. */
+    /** Returns the file's content, which {@link #parse} reads. */
     public byte[] json() {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
@@ -184,7 +186,7 @@ public final class SigningKeyFile {
                     .build());
             argon2.generateBytes(passphrase, wrap);
             Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
-            // A nonce of zeroes: the salt is new each time, so this key wraps once.
+            // The nonce is zero: the salt is new each time, so this key wraps only once.
             cipher.init(mode, new SecretKeySpec(wrap, "AES"), new GCMParameterSpec(8 * TAG, new byte[NONCE]));
             cipher.updateAAD(additionalData(publicKey, cost, salt));
             return cipher.doFinal(in);

@@ -5,7 +5,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** A public key that may be certified: a point of P-384 or P-256, said by the curve's name (RFC 5480). */
+/** Public key that may be certified: a point of P-384 or P-256, with the curve given by name (RFC 5480). */
 public final class SubjectPublicKey {
     private final VerificationKey key;
 
@@ -13,7 +13,12 @@ public final class SubjectPublicKey {
         this.key = key;
     }
 
-    /** @param spki SubjectPublicKeyInfo of P-384 in DER, as {@code PublicKey#getEncoded} has it; from whoever asks */
+    /**
+     * Parses a public key.
+     *
+     * @param spki SubjectPublicKeyInfo of P-384 in DER, as {@code PublicKey#getEncoded} returns it; may come from
+     *     anyone
+     */
     public static SubjectPublicKey parse(byte[] spki) throws CertificationRefusedException {
         try {
             VerificationKey key = VerificationKey.parse(spki);

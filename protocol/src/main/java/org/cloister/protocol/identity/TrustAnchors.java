@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** Whose keys are believed without a certificate: the site CA's, and each project's owners'. Immutable. */
+/** Keys that are trusted without a certificate: the site CA's, and each project's owners'. Immutable. */
 public final class TrustAnchors {
     private static final TrustAnchors NONE = new TrustAnchors(Map.of());
 
@@ -22,12 +22,16 @@ public final class TrustAnchors {
         return NONE;
     }
 
-    /** @param keys of the site's authority; two while one takes over from the other */
+    /**
+     * Returns anchors with the site's keys, which replace the earlier ones.
+     *
+     * @param keys of the site's authority; two while one replaces the other
+     */
     public TrustAnchors withSite(Collection<VerificationKey> keys) {
         return with(CertificateName.SITE, keys);
     }
 
-    /** The project's owners as its newest document names them, in the place of those before. */
+    /** Returns anchors with the project's owners from its newest document, which replace the earlier ones. */
     public TrustAnchors withProject(ProjectHistory project) {
         return with(project.id(), project.ownerKeys());
     }
@@ -38,7 +42,11 @@ public final class TrustAnchors {
         return new TrustAnchors(rest);
     }
 
-    /** @param scope a project's id or {@link CertificateName#SITE} */
+    /**
+     * Returns the trusted keys of a project or of the site.
+     *
+     * @param scope a project's id or {@link CertificateName#SITE}
+     */
     public Collection<VerificationKey> of(String scope) {
         return keys.getOrDefault(scope, Set.of());
     }

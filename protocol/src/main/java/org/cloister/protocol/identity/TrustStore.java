@@ -7,7 +7,7 @@ import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** Whose keys a party believes at this moment, and what their owners have taken back. From any thread. */
+/** Trust anchors and revocation lists that a program currently trusts. Thread-safe. */
 public final class TrustStore {
     private final InstantSource clock;
     private volatile Contents state;
@@ -31,61 +31,64 @@ public final class TrustStore {
         return state.lists;
     }
 
-    /** In the place of those before; lists stay, for a key may come back. */
+    /** Replaces the anchors; the lists stay, because a key may be restored. */
     public synchronized void replaceAnchors(TrustAnchors anchors) {
         state = new Contents(anchors, state.lists);
     }
 
     /**
-     * Takes a list from whoever delivers it.
+     * Adds a list, which may come from anyone.
      *
      * @return the list, in force
-     * @throws MalformedException if it is none
-     * @throws IdentityRefusedException if it is of nobody believed here, or not newer than the one in force, or has
-     *     ended
+     * @throws MalformedException if it is not a list
+     * @throws IdentityRefusedException if its issuer is not trusted here, if it is not newer than the one in force, or
+     *     if it has expired
      */
     public synchronized RevocationList addRevocationList(byte[] der)
             throws MalformedException, IdentityRefusedException {
         return addRevocationList(RevocationList.read(der, state.anchors.all()));
     }
 
-    /** The same for one that was read already. */
+    /** Adds a list that was already parsed. */
     public synchronized RevocationList addRevocationList(RevocationList list) throws IdentityRefusedException {
         state = new Contents(state.anchors, state.lists.with(list, now()));
         return list;
     }
 
-    /** Who shows this chain. */
+    /** Verifies a chain and returns the identity that it proves. */
     public CertifiedIdentity verify(CertificateChain chain, Collection<CertificateRole> roles)
             throws IdentityRefusedException {
         Contents current = state;
         return chain.verify(roles, current.anchors, current.lists, now());
     }
 
-    /** The same without a list, for who has not heard one yet; {@link #require} comes before anything is believed of it. */
+    /**
+     * Verifies a chain without a revocation list, for a caller that has not received one yet; {@link #require} must
+     * follow before the result is trusted.
+     */
     public CertifiedIdentity verifyUnlisted(CertificateChain chain, Collection<CertificateRole> roles)
             throws IdentityRefusedException {
         return chain.verifyUnlisted(roles, state.anchors, now());
     }
 
-    /** Whether who was believed once still is. */
+    /** Verifies that an identity that was accepted before is still trusted. */
     public void require(CertifiedIdentity identity) throws IdentityRefusedException {
         Contents current = state;
         RevocableSessions.require(identity, current.anchors, current.lists, now());
     }
 
     /**
-     * Whether a host or relay of the site that is known by its key alone is still believed.
+     * Verifies that a host or relay of the site that is known by its key alone is still trusted.
      *
-     * @throws IdentityRefusedException by {@link IdentityClause#REVOKED} if a list takes the key back, by
-     *     {@link IdentityClause#LIST} if a list of one of the site's anchors is missing or has ended
+     * @throws IdentityRefusedException by {@link IdentityClause#REVOKED} if a list revokes the key, by
+     *     {@link IdentityClause#LIST} if a list of one of the site's anchors is missing or has expired
      */
     public void requireKey(VerificationKey key) throws IdentityRefusedException {
         Contents current = state;
         current.lists.requireKey(key, current.anchors.of(CertificateName.SITE), now());
     }
 
-    /** What must end now of what is open, because whoever opened it is believed no more. */
+    /** Removes and returns the open sessions that must end because their peers are no longer trusted. */
     public <T> List<RevocableSessions.RevokedSession<T>> removeRevoked(RevocableSessions<T> open) {
         Contents current = state;
         return open.removeRevoked(current.anchors, current.lists, now());

@@ -5,22 +5,22 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * From when to when a certificate or a list holds, in whole seconds.
+ * Validity period of a certificate or a list, in whole seconds.
  *
  * @param notBefore earlier than now, for clocks that are behind
  */
 public record ValidityPeriod(Instant notBefore, Instant notAfter) {
-    /** Of a leaf. */
+    /** Longest period of a leaf. */
     static final Duration LEAF = Duration.ofHours(24);
-    /** Of an authority that another one certified. */
+    /** Longest period of an authority that another one certified. */
     static final Duration DELEGATED = Duration.ofDays(31);
-    /** Of one that certified itself. */
+    /** Longest period of a self-signed authority. */
     static final Duration ROOT = Duration.ofDays(3660);
-    /** Of a site's list of revoked certificates. */
+    /** Longest period of a site's revocation list. */
     static final Duration SITE_LIST = Duration.ofHours(24);
-    /** Of an owner's. */
+    /** Longest period of a project's revocation list, which an owner signs. */
     static final Duration PROJECT_LIST = Duration.ofDays(7);
-    /** Clocks further apart are refused before certificates are looked at. */
+    /** Largest difference of clocks; a larger one is refused before certificates are checked. */
     public static final Duration SKEW = Duration.ofMinutes(2);
 
     static ValidityPeriod of(Instant now, Duration lifetime, Duration longest) throws CertificationRefusedException {

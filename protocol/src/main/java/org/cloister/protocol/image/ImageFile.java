@@ -8,10 +8,10 @@ import java.util.regex.Pattern;
 import org.cloister.base.encoding.Digest;
 
 /**
- * A file of a guest image, as its manifest describes it.
+ * File of a guest image, as its manifest describes it.
  *
- * @param name beside the manifest, no folder in it
- * @param size bytes
+ * @param name relative to the manifest, without a folder
+ * @param size in bytes
  */
 public record ImageFile(String name, long size, Digest sha384) {
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]{0,63}");
@@ -22,7 +22,7 @@ public record ImageFile(String name, long size, Digest sha384) {
         }
     }
 
-    /** Reads the file in {@code folder} whole and says how it differs from the manifest, if it does. */
+    /** Reads the whole file in {@code folder} and describes how it differs from the manifest; empty if it does not. */
     public Optional<String> difference(Path folder) throws IOException {
         Path file = folder.resolve(name);
         if (!Files.isRegularFile(file)) {

@@ -16,8 +16,9 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * A guest image: what boots, and the identity by which owners accept it. {@code docs/image.md} defines the format. An
- * object that exists is consistent: its command line names exactly its layers, and its identity is that of its parts.
+ * Manifest of a guest image: the files that boot, and the identity by which owners accept the image.
+ * {@code docs/image.md} defines the format. An existing object is consistent: its command line names exactly its
+ * layers, and its identity is that of its parts.
  *
  * @param variant {@code production}, {@code lab} or a site's own name
  * @param kernelRelease as {@code uname -r} prints it in the guest
@@ -44,8 +45,8 @@ public record ImageManifest(
     private static final Pattern VARIANT = Pattern.compile("[a-z][a-z0-9-]{0,31}");
     private static final Pattern VERSION = Pattern.compile("[0-9A-Za-z][0-9A-Za-z.+~_-]{0,63}");
     /**
-     * The kernel takes any white space between words and hides it in quotes; we know one blank. x86 cuts a command line
-     * off after 2,047 bytes without a word, and with it a layer's root hash.
+     * The kernel accepts any white space between words, and protects it in quotes; this format accepts one blank. x86
+     * silently truncates a command line after 2,047 bytes, and with it a layer's root hash.
      */
     private static final Pattern COMMAND_LINE = Pattern.compile("[!#-~]+( [!#-~]+)*");
 
@@ -55,7 +56,11 @@ public record ImageManifest(
         layers = List.copyOf(layers);
     }
 
-    /** @param folder holds the manifest and, beside it, the image's files, which are not read here */
+    /**
+     * Reads the manifest in a folder.
+     *
+     * @param folder contains the manifest and the image's files, which are not read here
+     */
     public static ImageManifest load(Path folder) throws IOException {
         Path file = folder.resolve(FILE_NAME);
         try {
@@ -65,7 +70,9 @@ public record ImageManifest(
         }
     }
 
-    /** One byte more than is allowed shows that there is too much; the rest of it is not worth the memory. */
+    /**
+     * Reads one byte more than is allowed, which shows that the file is too large; reading the rest would waste memory.
+     */
     private static byte[] read(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             return in.readNBytes(MAX_BYTES + 1);
@@ -99,7 +106,7 @@ public record ImageManifest(
         return manifest;
     }
 
-    /** Reads every file whole; an empty list means that the image is the one its identity names. */
+    /** Reads every file completely; an empty list means that the image matches its identity. */
     public List<String> differences(Path folder) throws IOException {
         List<String> differences = new ArrayList<>();
         for (ImageFile file : files()) {
@@ -108,7 +115,7 @@ public record ImageManifest(
         return differences;
     }
 
-    /** Every file of the image, in the order in which they are used. */
+    /** Returns every file of the image, in the order in which they are used. */
     public List<ImageFile> files() {
         return Stream.concat(
                         Stream.of(firmware, kernel, initrd), layers.stream().map(ImageLayer::file))
@@ -116,8 +123,8 @@ public record ImageManifest(
     }
 
     /**
-     * SHA-384 over one line a part, so that {@code sha384sum} and {@code printf} recompute it. Layers count through their
-     * root hashes on the command line.
+     * Returns the SHA-384 over one line per part, so that {@code sha384sum} and {@code printf} can recompute it. Layers
+     * are included through their root hashes on the command line.
      */
     static Digest identityOf(Digest firmware, Digest kernel, Digest initrd, String commandLine) {
         return Digest.sha384(FORMAT + "\n"

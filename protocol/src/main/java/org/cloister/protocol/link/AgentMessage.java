@@ -9,9 +9,13 @@ import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.wire.FromAgent;
 
-/** What an agent says on its attach stream; docs/protocol.md, section 8. */
+/** Messages of an agent on its attach stream; docs/protocol.md, section 8. */
 public sealed interface AgentMessage {
-    /** @param software for the operator's eyes: printable ASCII, at most 64 characters */
+    /**
+     * Opens the attachment; the first message.
+     *
+     * @param software for the operator: printable ASCII, at most 64 characters
+     */
     record Attach(String software) implements AgentMessage {}
 
     /** Offers circuits to a name from now on. */
@@ -21,27 +25,35 @@ public sealed interface AgentMessage {
 
     record DialRefused(DialBackToken token, CloseReason reason) implements AgentMessage {}
 
-    /** @param list SHA-256 of it as it came */
+    /**
+     * Confirms that a revocation list is in force at the agent.
+     *
+     * @param list SHA-256 of the list as it was received
+     */
     record RevocationsKept(Digest list) implements AgentMessage {}
 
-    /** @param request an enrolment request without a proof, for the desk to read */
+    /**
+     * Requests the renewal of the agent's certificate.
+     *
+     * @param request an enrolment request without a proof, which only the registration authority reads
+     */
     record Renew(ByteString request) implements AgentMessage {}
 
     /**
-     * Of the desk.
+     * Answers a renewal request; from the registration authority only.
      *
-     * @param id of what it was asked
+     * @param id of the request
      */
     record RenewalAnswered(long id, RenewalResult outcome) implements AgentMessage {}
 
     /**
-     * Of the desk.
+     * Delivers a revocation list; from the registration authority only.
      *
-     * @param signed a revocation list, to be checked by who gets it
+     * @param signed a revocation list, which each recipient verifies
      */
     record DeliverRevocations(ByteString signed) implements AgentMessage {}
 
-    /** Of a later version, to be skipped. */
+    /** Message of a later version, which the reader skips. */
     record UnknownMessage() implements AgentMessage {}
 
     static AgentMessage read(byte[] bytes) throws MalformedException {

@@ -3,13 +3,15 @@ package org.cloister.protocol.link;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 
-/** A message's list of fields that its reader must know; docs/protocol.md, section 2. */
+/** Checks a message's list of fields that its reader must understand; docs/protocol.md, section 2. */
 public final class CriticalFields {
     private CriticalFields() {}
 
     /**
+     * Checks that all critical fields are known.
+     *
      * @param named the message's {@code critical}
-     * @param highest number of the message that this code knows; all below it are known
+     * @param highest highest number of the message's fields that this code knows; all lower ones are known
      */
     public static void require(List<Integer> named, int highest) throws MalformedException {
         for (int number : named) {

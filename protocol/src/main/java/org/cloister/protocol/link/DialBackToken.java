@@ -7,7 +7,10 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 
-/** Ties a dial-back to the circuit it is for. Known to the relay and to whom it sent the Dial; prints as four bytes. */
+/**
+ * Token that identifies the circuit of a dial-back. Only the relay and the recipient of the Dial know it; it prints as
+ * four bytes.
+ */
 public final class DialBackToken {
     public static final int BYTES = 32;
     private static final Pattern HEX = Pattern.compile("[0-9a-f]{64}");

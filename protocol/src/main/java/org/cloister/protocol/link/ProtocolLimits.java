@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The limits of docs/protocol.md, section 16, that are the same for everybody. The reason for each stands there. */
+/**
+ * Limits of docs/protocol.md, section 16, that are the same for all parties. That section gives the reason for each.
+ */
 public final class ProtocolLimits {
     public static final Duration TLS_HANDSHAKE = Duration.ofSeconds(10);
     public static final Duration FIRST_REQUEST = Duration.ofSeconds(10);
@@ -25,7 +27,9 @@ public final class ProtocolLimits {
     public static final Duration RESETS_WITHIN = Duration.ofSeconds(30);
     public static final int AGENT_MESSAGE_BYTES = 4096;
     public static final int RELAY_MESSAGE_BYTES = 1049600;
-    /** A relay takes longer messages from the site's desk, which delivers lists. */
+    /**
+     * Larger than other agents' limit, because the site's registration authority delivers revocation lists to a relay.
+     */
     public static final int AUTHORITY_MESSAGE_BYTES = RELAY_MESSAGE_BYTES;
 
     public static final int RENEWAL_REQUEST_BYTES = 3072;
@@ -75,7 +79,7 @@ public final class ProtocolLimits {
 
     private ProtocolLimits() {}
 
-    /** By their names in the document; times in seconds. */
+    /** Returns the limits by their names in the document; times are in seconds. */
     public static Map<String, Long> table() {
         Map<String, Long> table = new LinkedHashMap<>();
         table.put("tls-handshake", TLS_HANDSHAKE.toSeconds());

@@ -5,9 +5,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 
-/** The versions of the protocol that a program speaks: its own and the one before; docs/protocol.md, section 17. */
+/** Versions of the protocol that a program speaks: its own and the one before; docs/protocol.md, section 17. */
 public record ProtocolVersions(int lowest, int highest) {
-    /** What this code speaks. */
+    /** Versions that this code speaks. */
     public static final ProtocolVersions OURS = new ProtocolVersions(1, 1);
 
     private static final Pattern RANGE = Pattern.compile("([1-9][0-9]{0,4})-([1-9][0-9]{0,4})");
@@ -19,7 +19,11 @@ public record ProtocolVersions(int lowest, int highest) {
         }
     }
 
-    /** @param range such as {@code 1-2} */
+    /**
+     * Parses a range of versions.
+     *
+     * @param range such as {@code 1-2}
+     */
     public static ProtocolVersions parse(CharSequence range) throws MalformedException {
         Matcher matcher = RANGE.matcher(range);
         if (range.length() > 11 || !matcher.matches()) {
@@ -34,7 +38,7 @@ public record ProtocolVersions(int lowest, int highest) {
         return new ProtocolVersions(lowest, highest);
     }
 
-    /** The highest that both speak. */
+    /** Returns the highest version that both speak; empty if there is none. */
     public OptionalInt choose(ProtocolVersions other) {
         int chosen = Math.min(highest, other.highest);
         return chosen < Math.max(lowest, other.lowest) ? OptionalInt.empty() : OptionalInt.of(chosen);

@@ -2,13 +2,13 @@ package org.cloister.protocol.link;
 
 import java.time.Duration;
 
-/** How long a relay wants its agents to wait before they dial again: at least, and a random part of a spread. */
+/** Time that a relay requests its agents to wait before they dial again: a minimum plus a random part of a spread. */
 public record ReconnectDelay(Duration atLeast, Duration spread) {
-    /** What an agent believes at most of either: a relay cannot send its agents away for good. */
+    /** Limit that an agent applies to both values, so that a relay cannot send its agents away for good. */
     public static final Duration LONGEST = Duration.ofSeconds(60);
-    /** Before any relay has said one. */
+    /** Delay before any relay has sent one. */
     public static final ReconnectDelay DEFAULT = new ReconnectDelay(Duration.ofMillis(500), Duration.ofMillis(500));
-    /** Between a VM and its host; docs/protocol.md, section 10. */
+    /** Delay between a VM and its host; docs/protocol.md, section 10. */
     public static final ReconnectDelay ON_CHANNEL = new ReconnectDelay(Duration.ofSeconds(1), Duration.ZERO);
 
     public ReconnectDelay {
@@ -21,7 +21,7 @@ public record ReconnectDelay(Duration atLeast, Duration spread) {
         }
     }
 
-    /** From the wire: what is more than {@link #LONGEST} counts as that. */
+    /** Reads a delay from the wire; values above {@link #LONGEST} are reduced to it. */
     public static ReconnectDelay of(org.cloister.protocol.link.wire.Pace wire) {
         return new ReconnectDelay(believed(wire.getAtLeastMs()), believed(wire.getSpreadMs()));
     }

@@ -11,48 +11,58 @@ import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.wire.FromRelay;
 
-/** What the relay says on an attach stream; docs/protocol.md, section 8. */
+/** Messages of the relay on an attach stream; docs/protocol.md, section 8. */
 public sealed interface RelayMessage {
     /**
+     * Confirms the attachment; the first message.
+     *
      * @param relay the name of the process, for logs
-     * @param lists how many revocation lists follow at once
-     * @param head the newest of the relay's audit log, to be kept as a witness; empty if it has none
+     * @param lists number of revocation lists that follow at once
+     * @param head the newest of the relay's audit log, to be stored by the agent as a witness; empty if it has none
      */
     record Attached(String relay, ReconnectDelay pace, int lists, ByteString head) implements RelayMessage {
-        /** Of one that has no audit log. */
+        /** Creates the message of a relay or host that has no audit log. */
         public Attached(String relay, ReconnectDelay pace, int lists) {
             this(relay, pace, lists, ByteString.EMPTY);
         }
     }
 
-    /** @param refused why not, if not */
+    /**
+     * Reports whether the relay serves a name.
+     *
+     * @param refused the reason if the name is not served; empty if it is served
+     */
     record Served(CertificateName name, Optional<CloseReason> refused) implements RelayMessage {}
 
     record Dial(DialBackToken token, CertificateName from, CertificateName to, Digest policy) implements RelayMessage {}
 
-    /** @param signed as its issuer made it, to be checked by who gets it */
+    /**
+     * Forwards a revocation list.
+     *
+     * @param signed as its issuer signed it; each recipient verifies it
+     */
     record Revocations(ByteString signed) implements RelayMessage {}
 
     record Drain(ReconnectDelay pace) implements RelayMessage {}
 
-    /** The answer to {@link AgentMessage.Renew}. */
+    /** Answers {@link AgentMessage.Renew}. */
     record Renewed(RenewalResult outcome) implements RelayMessage {}
 
     /**
-     * To the desk: somebody wants a certificate renewed.
+     * Forwards a renewal request; to the registration authority only.
      *
      * @param id for the answer
-     * @param from on whose link it came, as the relay says
+     * @param from the name of the link on which it came, as the relay states it
      */
     record RenewalRequested(long id, CertificateName from, ByteString request) implements RelayMessage {}
 
     /**
-     * Of a host to its VM alone: it has to end.
+     * Requests a VM's shutdown; from a host to its VM only.
      *
-     * @param within after which its host ends it as it is; at most {@link ShutdownRequest#LONGEST}
+     * @param within time after which the host stops the VM forcibly; at most {@link ShutdownRequest#LONGEST}
      */
     record ShutdownRequest(Duration within) implements RelayMessage {
-        /** What a VM believes at most. */
+        /** Limit that a VM applies. */
         public static final Duration LONGEST = Duration.ofHours(1);
 
         public ShutdownRequest {
@@ -62,14 +72,14 @@ public sealed interface RelayMessage {
             }
         }
 
-        /** From the wire: what is more than {@link #LONGEST} counts as that. */
+        /** Reads a request from the wire; a time above {@link #LONGEST} is reduced to it. */
         private static ShutdownRequest of(int unsignedMs) {
             return new ShutdownRequest(
                     Duration.ofMillis(Math.min(Integer.toUnsignedLong(unsignedMs), LONGEST.toMillis())));
         }
     }
 
-    /** Of a later version, to be skipped. */
+    /** Message of a later version, which the reader skips. */
     record UnknownMessage() implements RelayMessage {}
 
     static RelayMessage read(byte[] bytes) throws MalformedException {
@@ -145,7 +155,7 @@ public sealed interface RelayMessage {
         return message.build();
     }
 
-    /** SHA-384 as it comes on the wire. */
+    /** Reads a SHA-384 from the wire. */
     static Digest policy(ByteString bytes) throws MalformedException {
         try {
             return new Digest(Digest.Algorithm.SHA384, HexFormat.of().formatHex(bytes.toByteArray()));

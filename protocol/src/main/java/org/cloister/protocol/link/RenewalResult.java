@@ -7,10 +7,10 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.identity.IdentityClause;
 
 /**
- * What became of a request for renewal; docs/protocol.md, section 8.
+ * Result of a renewal request: a certificate or a refusal; docs/protocol.md, section 8.
  *
- * @param certificate in DER, unread; empty where it was refused
- * @param refused a clause of the desk, or a word of the relay; empty where there is a certificate
+ * @param certificate in DER, not parsed; empty if the request was refused
+ * @param refused a clause of the registration authority, or a word of the relay; empty if there is a certificate
  */
 public record RenewalResult(ByteString certificate, String refused) {
     /** Words of the relay. */
@@ -19,14 +19,14 @@ public record RenewalResult(ByteString certificate, String refused) {
     public static final String NO_ANSWER = "no-answer";
     public static final String LIMIT = "limit";
     public static final String NOT_ALLOWED = "not-allowed";
-    /** Words of the desk where no clause fits. */
+    /** Words of the registration authority if no clause applies. */
     public static final String MALFORMED = "malformed";
 
     public static final String FAILED = "failed";
 
     private static final Pattern WORD = Pattern.compile("[a-z]([a-z-]{0,30}[a-z])?");
 
-    /** @throws IllegalArgumentException if it is neither or both */
+    /** @throws IllegalArgumentException if there is neither a certificate nor a refusal, or both */
     public RenewalResult {
         if (certificate.isEmpty() == refused.isEmpty()) {
             throw new IllegalArgumentException("renewal: want a certificate or a refusal, have both or none");
@@ -65,7 +65,7 @@ public record RenewalResult(ByteString certificate, String refused) {
         }
     }
 
-    /** What is asked with; only the desk reads it. */
+    /** Checks the size of a request, which only the registration authority reads. */
     static ByteString requireRequest(ByteString request) throws MalformedException {
         if (request.isEmpty() || request.size() > ProtocolLimits.RENEWAL_REQUEST_BYTES) {
             throw new MalformedException("renewal: want a request of 1 to " + ProtocolLimits.RENEWAL_REQUEST_BYTES

@@ -6,9 +6,9 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * A host that the owners accept.
+ * Host that the owners accept.
  *
- * @param name for people; the key decides
+ * @param name for people; the key identifies the host
  */
 public record AcceptedHost(String name, VerificationKey key) {
     public static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
@@ -26,7 +26,7 @@ public record AcceptedHost(String name, VerificationKey key) {
         return host;
     }
 
-    /** A public key under that name, as SubjectPublicKeyInfo in base64. */
+    /** Reads a public key, as SubjectPublicKeyInfo in base64, from the member of that name. */
     public static VerificationKey readKey(StrictJson json, String key) throws MalformedException {
         byte[] spki = json.base64(key, MAX_KEY);
         try {

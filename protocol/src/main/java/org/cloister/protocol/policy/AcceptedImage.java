@@ -7,10 +7,10 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * An image that the owners accept.
+ * Image that the owners accept.
  *
  * @param identity as its manifest has it
- * @param until when an image that is on its way out is refused; the current one has no such time
+ * @param until time from which an image that is being replaced is refused; empty for the current image
  */
 public record AcceptedImage(Digest identity, Optional<Instant> until) {
     static AcceptedImage read(StrictJson json) throws MalformedException {

@@ -1,8 +1,8 @@
 package org.cloister.protocol.policy;
 
-/** On whose word a VM is what it says. Higher ones hold against more. */
+/** Levels of what a VM's evidence rests on. Higher levels defend against more attackers. */
 public enum AssuranceLevel {
-    /** The host's signed word. */
+    /** The host's signature. */
     HOST_WORD(0, "the host's word"),
     /** A quote of the host's TPM. */
     HOST_TPM(1, "host TPM quote"),
@@ -18,8 +18,8 @@ public enum AssuranceLevel {
     }
 
     /**
-     * A job's level is that of its weakest part. Traffic between workers that is not encrypted, and a drive whose changes
-     * nobody notices, are in the hands of every host on the way: they count 0.
+     * Returns the level of a job, which is that of its weakest part. Every host on the path controls unencrypted
+     * traffic between workers, and a drive whose changes are not detected: both count as level 0.
      *
      * @param evidence as verified, not as offered
      */
@@ -27,7 +27,11 @@ public enum AssuranceLevel {
         return workerEncryption && driveIntegrity ? evidence : HOST_WORD;
     }
 
-    /** @throws IllegalArgumentException if there is none of that number */
+    /**
+     * Returns the level with that number.
+     *
+     * @throws IllegalArgumentException if no level has that number
+     */
     public static AssuranceLevel of(long number) {
         for (AssuranceLevel level : values()) {
             if (level.number == number) {

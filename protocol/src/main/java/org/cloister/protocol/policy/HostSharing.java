@@ -7,13 +7,13 @@ import java.util.stream.Collectors;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
-/** With whom a VM may share its host while it lives. */
+/** Projects with which a VM may share its host while it runs. */
 public enum HostSharing {
-    /** With no other VM. */
+    /** Shares with no other VM. */
     NONE,
-    /** With VMs of its own project. */
+    /** Shares with VMs of its own project. */
     PROJECT,
-    /** With everybody. */
+    /** Shares with VMs of any project. */
     ANY;
 
     private static final Pattern WORDS =
@@ -23,7 +23,7 @@ public enum HostSharing {
         return valueOf(json.text(key, WORDS).toUpperCase(Locale.ROOT));
     }
 
-    /** Whether who accepts {@code limit} accepts this. */
+    /** Returns whether a party that accepts {@code limit} also accepts this. */
     public boolean within(HostSharing limit) {
         return compareTo(limit) <= 0;
     }

@@ -8,23 +8,23 @@ import java.util.stream.Collectors;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
-/** What a policy asks for and a successor may ask less of, but not silently. */
+/** Requirements of a policy that a successor may lower only by naming them. */
 public enum PolicyRequirement {
-    /** A lower assurance level. */
+    /** Lowered by a lower assurance level. */
     LEVEL("level") {
         @Override
         boolean isLess(ProjectPolicy before, ProjectPolicy after) {
             return after.level().compareTo(before.level()) < 0;
         }
     },
-    /** Hosts shared with more. */
+    /** Lowered by hosts that are shared with more projects. */
     SHARING("sharing") {
         @Override
         boolean isLess(ProjectPolicy before, ProjectPolicy after) {
             return !after.sharing().within(before.sharing());
         }
     },
-    /** Traffic between workers that need not be encrypted. */
+    /** Lowered by permitting unencrypted traffic between workers. */
     WORKER_ENCRYPTION("workerEncryption") {
         @Override
         boolean isLess(ProjectPolicy before, ProjectPolicy after) {
@@ -43,7 +43,7 @@ public enum PolicyRequirement {
 
     abstract boolean isLess(ProjectPolicy before, ProjectPolicy after);
 
-    /** All of which {@code after} asks less. */
+    /** Returns all requirements that {@code after} lowers. */
     static Set<PolicyRequirement> lessened(ProjectPolicy before, ProjectPolicy after) {
         EnumSet<PolicyRequirement> less = EnumSet.noneOf(PolicyRequirement.class);
         for (PolicyRequirement demand : values()) {
@@ -66,7 +66,7 @@ public enum PolicyRequirement {
         return named;
     }
 
-    /** Its member's name in the policy. */
+    /** Returns the name of the requirement's member in the policy. */
     @Override
     public String toString() {
         return member;

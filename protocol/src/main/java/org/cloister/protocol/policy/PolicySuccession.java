@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Whether a policy that enough owners signed takes the place of the one that holds. */
+/** Decides whether a policy that enough owners signed replaces the current one. */
 public final class PolicySuccession {
     private PolicySuccession() {}
 
     /**
-     * Everything that speaks against it, each with remedy; nothing if it takes over now. The same policy again is no
-     * successor: who compares hashes first need not ask.
+     * Returns all problems of the successor, each with its remedy; empty if it takes effect now. The current policy is
+     * no successor of itself: a caller that compares hashes first need not call this.
      *
-     * @param current the policy with the highest serial that was ever accepted, valid or not; none for a new project
-     * @param project whose successor it is to be
+     * @param current the policy with the highest serial that was ever accepted, valid or not; empty for a new project
+     * @param project to which the successor must belong
      */
     public static List<String> problems(
             String project, Optional<ProjectPolicy> current, ProjectPolicy next, Instant now) {

@@ -22,13 +22,14 @@ import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.VerificationKey;
 
 /**
- * What the owners of a project accept, docs/protocol.md section 12. An object that exists is consistent.
+ * Policy of a project's owners: the hosts, images and VMs that they accept; docs/protocol.md, section 12. An existing
+ * object is consistent.
  *
- * @param serial higher than that of each policy before
+ * @param serial higher than that of each earlier policy
  * @param until exclusive
- * @param images one without an end; the others overlap with it
- * @param releases hand-overs that may be made under this policy
- * @param loosens where this policy asks for less than the one before it, said aloud
+ * @param images one has no end; the others overlap with it
+ * @param releases number of hand-overs that may be made under this policy
+ * @param loosens the requirements that this policy lowers, which it must name
  */
 public record ProjectPolicy(
         String project,
@@ -49,14 +50,14 @@ public record ProjectPolicy(
     public static final int MAX_BYTES = 1 << 20;
     public static final int MAX_HOSTS = 4096;
     public static final int MAX_IMAGES = 8;
-    /** A relay that withholds a successor keeps this one alive no longer. */
+    /** Limits how long a relay that withholds a successor can keep this policy in use. */
     public static final Duration MAX_VALIDITY = Duration.ofDays(366);
-    /** From the policy's begin until the last image before is refused. */
+    /** Limit of the time from the policy's start until the last earlier image is refused. */
     public static final Duration MAX_OVERLAP = Duration.ofDays(31);
 
     public static final long MAX_SERIAL = 1L << 53;
     public static final long MAX_RELEASES = 1_000_000;
-    /** A project's id: SHA-256 in base32. */
+    /** Pattern of a project's id: SHA-256 in base32. */
     public static final Pattern PROJECT = Pattern.compile("[a-z2-7]{51}[aq]");
 
     private static final Pattern REQUIRED_OR_OPTIONAL = Pattern.compile("required|optional");
@@ -68,17 +69,17 @@ public record ProjectPolicy(
     }
 
     /**
-     * Of an envelope that the owners signed.
+     * Returns the policy in an envelope that the owners signed.
      *
      * @throws IOException {@code EnvelopeRefusedException} if too few owners signed it or it is another document,
-     *     {@link MalformedException} if it is no policy
+     *     {@link MalformedException} if it is not a policy
      */
     public static ProjectPolicy open(DsseEnvelope envelope, Collection<VerificationKey> owners, int threshold)
             throws IOException {
         return parse(envelope.verify(TYPE, owners, threshold));
     }
 
-    /** For what is signed already, or about to be. */
+    /** Parses a payload that is signed already, or is about to be. */
     public static ProjectPolicy parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
@@ -111,7 +112,7 @@ public record ProjectPolicy(
         return policy;
     }
 
-    /** The payload to sign. What is verified is always the bytes that came, never these. */
+    /** Returns the payload to sign. Verification always uses the received bytes, never these. */
     public byte[] json() {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("format", FORMAT).put("project", project).put("serial", serial);
@@ -139,7 +140,7 @@ public record ProjectPolicy(
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Its own digest, by which circuits name it. */
+    /** Returns the policy's digest, by which circuits name it. */
     public static Digest hash(byte[] payload) {
         return Digest.sha384(payload);
     }

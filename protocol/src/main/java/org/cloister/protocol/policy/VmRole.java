@@ -5,11 +5,11 @@ import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
-/** What a VM is for. */
+/** Role of a VM. */
 public enum VmRole {
     /** Holds the project's keys and its Local Slurm. */
     CONTROLLER,
-    /** Runs one job's tasks of one node. */
+    /** Runs one job's tasks on one node. */
     WORKER;
 
     private static final Pattern WORDS = Pattern.compile(CONTROLLER + "|" + WORKER);

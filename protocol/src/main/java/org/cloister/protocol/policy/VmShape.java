@@ -5,10 +5,10 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * A VM's size.
+ * Size of a VM.
  *
- * @param memoryMib as QEMU is told
- * @param scratchMib of its empty disk; 0 is none
+ * @param memoryMib as passed to QEMU
+ * @param scratchMib size of its empty scratch disk; 0 for none
  */
 public record VmShape(long cpus, long memoryMib, long scratchMib) {
     private static final long MAX_CPUS = 4096;

@@ -12,10 +12,10 @@ import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.identity.CertificateChain;
 
 /**
- * That the controlling VM gave a worker what it needs.
+ * Record of a hand-over by the controlling VM to a worker.
  *
  * @param certificates the worker's chain, the leaf first
- * @param nonce SHA-256 of the one that was spent with it
+ * @param nonce SHA-256 of the nonce that was spent with it
  */
 public record HandoverRecord(Instant time, List<ReceiptBytes> certificates, Digest nonce) {
     static final int MAX_CERTIFICATES = 3;
@@ -25,7 +25,11 @@ public record HandoverRecord(Instant time, List<ReceiptBytes> certificates, Dige
         certificates = List.copyOf(certificates);
     }
 
-    /** @param chain in DER, the leaf first */
+    /**
+     * Creates the record of a hand-over.
+     *
+     * @param chain in DER, the leaf first
+     */
     public static HandoverRecord of(Instant time, List<byte[]> chain, Nonce nonce) {
         return new HandoverRecord(time, ReceiptBytes.all(chain), nonce.digest());
     }
@@ -43,12 +47,12 @@ public record HandoverRecord(Instant time, List<ReceiptBytes> certificates, Dige
         json.put("nonce", nonce.hex());
     }
 
-    /** Certificates in DER, the leaf first. */
+    /** Reads certificates in DER, the leaf first. */
     public static List<ReceiptBytes> readChain(StrictJson json, String key) throws MalformedException {
         return ReceiptBytes.readAll(json, key, MAX_CERTIFICATES, CertificateChain.MAX_CERTIFICATE);
     }
 
-    /** As {@link #readChain} reads it. */
+    /** Writes certificates as {@link #readChain} reads them. */
     public static void writeChain(ObjectNode json, String key, List<ReceiptBytes> chain) {
         ArrayNode list = json.putArray(key);
         chain.forEach(each -> list.add(each.base64()));

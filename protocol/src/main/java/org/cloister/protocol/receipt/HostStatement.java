@@ -19,16 +19,17 @@ import org.cloister.protocol.policy.VmShape;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * A host's word about the worker VM of one slot, from its ledger, when nothing of it is left; docs/protocol.md, section 15.
+ * Statement of a host about the worker VM of one slot, from its ledger, made when the VM and its resources are removed;
+ * docs/protocol.md, section 15.
  *
- * @param facts as its evidence has them
+ * @param facts as the VM's evidence has them
  * @param digest of the ticket's payload
  * @param globalJob of the caller's cgroup
- * @param started when the VM was resumed, by the host's clock as all times here
+ * @param started when the VM was resumed; all times are by the host's clock
  * @param ended when the VM's process was gone
- * @param end why
+ * @param end the reason of the end
  * @param scratch how its scratch disk was erased; empty if that is not known
- * @param removed when disk, port, flows and image overlay were verified to be gone; empty if they could not be
+ * @param removed when the removal of disk, port, flows and image overlay was verified; empty if it could not be
  */
 public record HostStatement(
         VmFacts facts,
@@ -41,7 +42,7 @@ public record HostStatement(
         Optional<Instant> removed) {
     public static final String TYPE = InTotoStatement.TYPE;
     public static final String PREDICATE = "urn:cloister:receipt-host:v1";
-    /** Of the payload, and of its envelope. */
+    /** Limit in bytes of the payload, and of its envelope. */
     public static final int MAX_BYTES = 8 * 1024;
 
     public HostStatement {
@@ -59,7 +60,11 @@ public record HostStatement(
         removed = removed.map(time -> time.truncatedTo(ChronoUnit.SECONDS));
     }
 
-    /** @param payload of an envelope that was verified */
+    /**
+     * Parses a statement.
+     *
+     * @param payload of an envelope that was verified
+     */
     public static HostStatement parse(byte[] payload) throws MalformedException {
         InTotoStatement frame = InTotoStatement.read(payload, PREDICATE, MAX_BYTES, MAX_BYTES);
         StrictJson json = frame.predicate();
@@ -88,7 +93,7 @@ public record HostStatement(
         }
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
@@ -107,7 +112,11 @@ public record HostStatement(
         return InTotoStatement.write(facts.ticket(), digest, PREDICATE, json);
     }
 
-    /** @param key the host's */
+    /**
+     * Signs the statement.
+     *
+     * @param key the host's
+     */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
     }

@@ -9,7 +9,7 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.ticket.Ticket;
 
 /**
- * The frame of an in-toto statement, version 1 (github.com/in-toto/attestation), whose one subject is a ticket.
+ * Frame of an in-toto statement, version 1 (github.com/in-toto/attestation), whose one subject is a ticket.
  *
  * @param ticket its id
  * @param digest of its payload
@@ -34,7 +34,7 @@ record InTotoStatement(String ticket, Digest digest, StrictJson statement, Stric
         return new InTotoStatement(ticket, digest, json, json.object("predicate"));
     }
 
-    /** After everything was asked for. */
+    /** Checks that no critical member is left; call it after all members were read. */
     void requireNothingCritical() throws MalformedException {
         predicate.requireNothingCritical();
         statement.requireNothingElse();

@@ -22,14 +22,14 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
 
 /**
- * What became of a ticket, with everybody's signed words in it; docs/protocol.md, section 15. One that exists is
- * well-formed and nothing more: {@link ReceiptVerifier} says what of it holds.
+ * Collection of signed statements about one ticket; docs/protocol.md, section 15. An existing object is well-formed and
+ * not verified: {@link ReceiptVerifier} verifies it.
  *
  * @param digest of the ticket's payload
  * @param request the ticket, as an envelope
- * @param requester the chain of who signed the ticket; empty if it was the receipt's own signer
+ * @param requester the chain of the ticket's signer; empty if the receipt's own signer signed it
  * @param controller the chain of the receipt's signer
- * @param relay the chain of who signed allocation and audit head
+ * @param relay the chain of the signer of allocation and audit head
  * @param globalJob empty if the ticket had none
  * @param allocation an envelope; empty if the ticket never had nodes
  * @param policy SHA-384 of the owners' policy in force, as {@link ProjectPolicy#hash}; empty if nothing was handed over
@@ -55,11 +55,11 @@ public record Receipt(
         List<ReceiptBytes> documents) {
     public static final String TYPE = InTotoStatement.TYPE;
     public static final String PREDICATE = "urn:cloister:receipt:v1";
-    /** Of the audit head's payload. */
+    /** Payload type of the audit head. */
     public static final String AUDIT_HEAD = "application/vnd.cloister.audit-head.v1+json";
-    /** Of the payload: 4,096 slots with about 11 KiB each, and an allocation. */
+    /** Limit of the payload in bytes: 4,096 slots with about 11 KiB each, and an allocation. */
     public static final int MAX_BYTES = 64 << 20;
-    /** The same in base64, and signatures. */
+    /** Limit of the envelope in bytes: the payload in base64, and signatures. */
     public static final int MAX_ENVELOPE = 96 << 20;
 
     public static final int MAX_DOCUMENTS = 16;
@@ -84,7 +84,11 @@ public record Receipt(
         }
     }
 
-    /** @param payload of an envelope that was verified, or is about to be */
+    /**
+     * Parses a receipt.
+     *
+     * @param payload of an envelope that was verified, or is about to be
+     */
     public static Receipt parse(byte[] payload) throws MalformedException {
         InTotoStatement frame = InTotoStatement.read(payload, PREDICATE, MAX_BYTES, MAX_STRING);
         StrictJson json = frame.predicate();
@@ -125,7 +129,7 @@ public record Receipt(
         }
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         ObjectNode json =
                 JsonNodeFactory.instance.objectNode().put("project", project).put("request", request.base64());
@@ -150,7 +154,11 @@ public record Receipt(
         return InTotoStatement.write(ticket, digest, PREDICATE, json);
     }
 
-    /** @param key the controlling VM's */
+    /**
+     * Signs the receipt.
+     *
+     * @param key the controlling VM's
+     */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
     }

@@ -8,7 +8,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * Somebody else's bytes as a receipt carries them: an envelope, a certificate.
+ * Bytes of another signer or issuer as a receipt carries them: an envelope or a certificate.
  *
  * @param base64 with padding
  */
@@ -20,12 +20,20 @@ public record ReceiptBytes(String base64) {
         return new ReceiptBytes(BinaryText.base64(bytes));
     }
 
-    /** @param max bytes */
+    /**
+     * Reads one value.
+     *
+     * @param max limit of the value in bytes
+     */
     public static ReceiptBytes read(StrictJson json, String key, int max) throws MalformedException {
         return of(json.base64(key, max));
     }
 
-    /** @param count at most so many, at least one */
+    /**
+     * Reads a list of values.
+     *
+     * @param count limit of the number of values; there must be at least one
+     */
     public static List<ReceiptBytes> readAll(StrictJson json, String key, int count, int max)
             throws MalformedException {
         List<ReceiptBytes> all = new ArrayList<>();

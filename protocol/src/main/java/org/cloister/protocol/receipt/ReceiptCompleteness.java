@@ -4,15 +4,18 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.cloister.protocol.ticket.TicketEnd;
 
-/** What a receipt must have, and must not, as its end says; docs/protocol.md, section 15. */
+/**
+ * Checks that a receipt has the parts that its end requires, and none that its end excludes; docs/protocol.md, section
+ * 15.
+ */
 final class ReceiptCompleteness {
-    /** Nodes were never there. */
+    /** Ends before the ticket had nodes. */
     private static final Set<TicketEnd> BEFORE_NODES = EnumSet.of(TicketEnd.REFUSED);
-    /** Nothing was handed over. */
+    /** Ends before any hand-over. */
     private static final Set<TicketEnd> BEFORE_HAND_OVER = EnumSet.of(TicketEnd.REFUSED, TicketEnd.NOT_STARTED);
-    /** Nodes were there. */
+    /** Ends after the ticket had nodes. */
     private static final Set<TicketEnd> WITH_NODES = EnumSet.of(TicketEnd.COMPLETED, TicketEnd.NODE_FAILED);
-    /** A host may be gone for good, with what it would say. */
+    /** Ends after which a host may be lost for good, and its statement with it. */
     private static final Set<TicketEnd> WITHOUT_HOST = EnumSet.of(TicketEnd.NODE_FAILED, TicketEnd.LOST);
 
     private final TicketEnd end;

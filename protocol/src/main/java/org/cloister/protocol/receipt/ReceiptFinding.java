@@ -3,18 +3,18 @@ package org.cloister.protocol.receipt;
 import java.util.Locale;
 
 /**
- * One thing that is true or not of a receipt.
+ * Finding of a receipt's verification.
  *
  * @param place such as {@code ticket} or {@code slot 3}
  */
 public record ReceiptFinding(Level level, String place, String text) {
-    /** How sure it is, the worst last. */
+    /** Certainty of the finding, the worst last. */
     public enum Level {
-        /** Signatures say it, and everything that says it agrees. */
+        /** Signatures confirm it, and all statements about it agree. */
         HOLDS,
-        /** One signer's word, which nothing here can check. */
+        /** A single signer states it, and nothing in the receipt can confirm it. */
         CLAIM,
-        /** It cannot be said without more than was given. */
+        /** The given data does not suffice to decide it. */
         UNKNOWN,
         WRONG;
 

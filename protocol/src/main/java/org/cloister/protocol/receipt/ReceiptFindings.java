@@ -8,11 +8,11 @@ import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
-/** What is found on the way through a receipt. */
+/** Collects the findings of a receipt's verification. */
 final class ReceiptFindings {
     private final List<ReceiptFinding> all = new ArrayList<>();
 
-    /** Reads the payload of an envelope whose signature holds. */
+    /** Parses the payload of an envelope whose signature was verified. */
     interface Reader<T> {
         T read(byte[] payload) throws MalformedException;
     }
@@ -21,7 +21,7 @@ final class ReceiptFindings {
         return List.copyOf(all);
     }
 
-    /** Unless something at the place is wrong. */
+    /** Adds a confirmation, unless the place has a finding that something is wrong. */
     void addConfirmed(String place, String text) {
         if (all.stream()
                 .noneMatch(each -> each.level() == ReceiptFinding.Level.WRONG
@@ -48,7 +48,10 @@ final class ReceiptFindings {
         }
     }
 
-    /** What the key signed, read; empty if it did not, or it is something else. */
+    /**
+     * Verifies an envelope and returns its parsed payload; empty, with a finding, if the key did not sign it or the
+     * payload is malformed or of another type.
+     */
     <T> Optional<T> signed(String place, byte[] bytes, String type, VerificationKey key, Reader<T> reader) {
         try {
             DsseEnvelope envelope = DsseEnvelope.parse(bytes, bytes.length);

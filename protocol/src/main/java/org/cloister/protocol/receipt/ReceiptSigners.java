@@ -13,7 +13,7 @@ import org.cloister.protocol.identity.HistoricalTrustAnchors;
 import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.identity.ProjectHistory;
 
-/** Who signed what is in a receipt, as its chains say. */
+/** Verifies the chains of a receipt's signers. */
 final class ReceiptSigners {
     private final HistoricalTrustAnchors anchors;
     private final ReceiptFindings findings;
@@ -28,7 +28,11 @@ final class ReceiptSigners {
         return new ReceiptSigners(HistoricalTrustAnchors.of(project, site), findings);
     }
 
-    /** @param times at one of which the whole chain must hold: those that its holder and the receipt's signer claim */
+    /**
+     * Verifies a signer's chain; empty, with a finding, if it is not valid.
+     *
+     * @param times the whole chain must be valid at one of them: those that its holder and the receipt's signer claim
+     */
     Optional<CertifiedIdentity> verify(
             String place, List<ReceiptBytes> chain, CertificateRole role, List<Instant> times) {
         try {

@@ -9,9 +9,9 @@ import org.cloister.protocol.evidence.EvidenceStatement;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
- * What there is of one slot; what never came to be is not there.
+ * Parts of a receipt about one slot; parts that never existed are missing.
  *
- * @param host the chain of who signed the host's part and the evidence; empty if neither is there
+ * @param host the chain of the signer of the host's part and the evidence; empty if both are missing
  * @param hostStatement an envelope with a {@link HostStatement}
  * @param evidence an envelope with a {@link EvidenceStatement}
  * @param workerStatement an envelope with a {@link WorkerStatement}
@@ -23,7 +23,7 @@ public record ReceiptSlot(
         Optional<ReceiptBytes> evidence,
         Optional<HandoverRecord> handOver,
         Optional<ReceiptBytes> workerStatement) {
-    /** Base64 makes 4 of 3; and there are signatures. */
+    /** Includes base64's overhead, four bytes for three, and the signatures. */
     private static final int MAX_EVIDENCE = 2 * EvidenceStatement.MAX_BYTES;
 
     public ReceiptSlot {
@@ -33,12 +33,16 @@ public record ReceiptSlot(
         }
     }
 
-    /** One of which nothing is known. */
+    /** Returns a slot of which nothing is known. */
     public static ReceiptSlot empty(int slot) {
         return new ReceiptSlot(slot, List.of(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
     }
 
-    /** @param chain in DER, the leaf first */
+    /**
+     * Returns the slot with the host's chain.
+     *
+     * @param chain in DER, the leaf first
+     */
     public ReceiptSlot withHost(List<byte[]> chain) {
         return new ReceiptSlot(slot, ReceiptBytes.all(chain), hostStatement, evidence, handOver, workerStatement);
     }
@@ -60,7 +64,7 @@ public record ReceiptSlot(
         return new ReceiptSlot(slot, host, hostStatement, evidence, handOver, Optional.of(ReceiptBytes.of(envelope)));
     }
 
-    /** As {@link #write} wrote it. */
+    /** Reads a slot as {@link #write} wrote it. */
     public static ReceiptSlot read(StrictJson json) throws MalformedException {
         ReceiptSlot slot = new ReceiptSlot(
                 (int) json.number("slot", 0, ResourceRequest.MAX_NODES - 1),
@@ -73,7 +77,7 @@ public record ReceiptSlot(
         return slot;
     }
 
-    /** Into an object of its own. */
+    /** Writes the slot into an object of its own. */
     public void write(ObjectNode json) {
         json.put("slot", slot);
         if (!host.isEmpty()) {

@@ -14,7 +14,7 @@ import org.cloister.protocol.policy.VmShape;
 import org.cloister.protocol.ticket.AllocatedSlot;
 import org.cloister.protocol.ticket.Allocation;
 
-/** Holds what there is of a slot against the allocation and against each other. */
+/** Verifies the parts about a slot against the allocation and against each other. */
 final class ReceiptSlotVerifier {
     private final Receipt receipt;
     private final Allocation allocation;

@@ -4,16 +4,16 @@ import java.util.List;
 import org.cloister.protocol.receipt.ReceiptFinding.Level;
 
 /**
- * What was found about a receipt.
+ * Result of a receipt's verification.
  *
- * @param receipt believed as far as the findings go
+ * @param receipt trustworthy only as far as the findings confirm
  */
 public record ReceiptVerification(Receipt receipt, List<ReceiptFinding> findings) {
     public ReceiptVerification {
         findings = List.copyOf(findings);
     }
 
-    /** The worst of all findings; a receipt is verified if it is {@link Level#CLAIM} or better. */
+    /** Returns the worst level of all findings; a receipt is verified if it is {@link Level#CLAIM} or better. */
     public Level worst() {
         return findings.stream()
                 .map(ReceiptFinding::level)

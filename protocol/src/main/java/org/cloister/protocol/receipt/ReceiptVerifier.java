@@ -20,8 +20,8 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketRefusedException;
 
 /**
- * Says what of a receipt holds, from the receipt and the keys that the asker believes, without a network or a clock. It looks
- * at everything that it can still look at, and says all of it.
+ * Verifies a receipt from the receipt and the keys that the caller trusts, without a network or a clock. It continues
+ * after a failure with all that it can still verify, and reports all findings.
  */
 public final class ReceiptVerifier {
     private final Receipt receipt;
@@ -37,10 +37,12 @@ public final class ReceiptVerifier {
     }
 
     /**
-     * @param project its documents; if empty, those that the receipt carries, which prove the project's id and nothing about
-     *     who has it
-     * @param site keys of the site's CA, of all times that matter; without one nothing of relay and hosts can be said
-     * @throws MalformedException if it is no receipt
+     * Verifies a receipt.
+     *
+     * @param project its documents; if empty, those that the receipt carries, which prove the project's id but not its
+     *     owners' identity
+     * @param site keys of the site's CA, of all relevant times; if empty, relay and hosts cannot be verified
+     * @throws MalformedException if it is not a receipt
      */
     public static ReceiptVerification verify(
             byte[] envelope, Optional<ProjectHistory> project, Collection<VerificationKey> site) throws IOException {
@@ -69,9 +71,9 @@ public final class ReceiptVerifier {
     }
 
     /**
-     * As it says itself, for people to look at; nothing of it is verified.
+     * Parses a receipt for display; nothing in it is verified.
      *
-     * @throws MalformedException if it is no receipt
+     * @throws MalformedException if it is not a receipt
      */
     public static Receipt read(byte[] envelope) throws MalformedException {
         return Receipt.parse(claimedPayload(envelope, Receipt.MAX_ENVELOPE));
@@ -202,7 +204,7 @@ public final class ReceiptVerifier {
         receipt.slots().forEach(slot -> new ReceiptSlotVerifier(receipt, allocation, slot, signers, findings).verify());
     }
 
-    /** To know for which time a chain must hold; nothing else of it is used. */
+    /** Returns the time of an unverified allocation, only to determine the time at which a chain must be valid. */
     private static Optional<Instant> claimedTime(byte[] allocation) {
         try {
             byte[] payload = claimedPayload(allocation, Allocation.MAX_ENVELOPE);
@@ -213,8 +215,8 @@ public final class ReceiptVerifier {
     }
 
     /**
-     * Of any envelope, though nobody's signature was looked at: a receipt names its signer itself, and people want to see
-     * what it says.
+     * Returns the payload of any envelope without verifying a signature: a receipt itself names its signer, and people
+     * want to read it.
      */
     public static byte[] claimedPayload(byte[] envelope, int max) throws MalformedException {
         return StrictJson.read(envelope, max, max).base64InEitherAlphabet("payload", max);

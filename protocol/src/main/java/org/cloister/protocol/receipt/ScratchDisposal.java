@@ -7,13 +7,13 @@ import java.util.stream.Collectors;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
-/** What a host did with a VM's scratch disk when it had ended. What lay on it was encrypted by the VM. */
+/** Treatment of a VM's scratch disk by its host after the VM ended. The VM had encrypted the disk's content. */
 public enum ScratchDisposal {
-    /** There was none. */
+    /** The VM had no scratch disk. */
     NONE,
-    /** Its blocks were given back to the file system. */
+    /** The disk's blocks were returned to the file system. */
     DISCARDED,
-    /** Zeros were written over it, and then its blocks given back. */
+    /** The disk was overwritten with zeros, and then its blocks were returned. */
     OVERWRITTEN;
 
     private static final Pattern WORDS = Pattern.compile(

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.Optional;
 import org.cloister.protocol.ticket.TicketVerifier;
 
-/** Whether times that several clocks claim are in order, give or take how far clocks may be apart. */
+/** Checks that times of several clocks are in order, within the tolerance between clocks. */
 final class TimeOrderCheck {
     private final ReceiptFindings findings;
     private final String place;
@@ -16,7 +16,7 @@ final class TimeOrderCheck {
         this.place = place;
     }
 
-    /** The next, not earlier than those before. */
+    /** Checks the next time, which must not be earlier than those before. */
     TimeOrderCheck then(String next, Instant time) {
         if (time.plus(TicketVerifier.TOLERANCE).isBefore(last)) {
             findings.wrong(place, next + ": want a time not before " + name + ", " + last + ", have " + time);

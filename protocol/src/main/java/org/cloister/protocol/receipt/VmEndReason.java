@@ -7,19 +7,19 @@ import java.util.stream.Collectors;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
-/** How a worker VM's process ended, as its host saw it. */
+/** Reason why a worker VM's process ended, as its host observed it. */
 public enum VmEndReason {
-    /** The VM switched itself off. */
+    /** The VM powered off. */
     POWERED_OFF,
-    /** The host ended it, because its Global job's step had. */
+    /** The host stopped it, because its Global job's step had ended. */
     STOPPED,
-    /** It did not register in time. */
+    /** The VM did not register in time. */
     UNREGISTERED,
     /** The process died. */
     DIED,
-    /** It was gone when the host looked again. */
+    /** The process was gone at the host's next check. */
     GONE,
-    /** The host ended it, because something of it or of the host had failed. */
+    /** The host stopped it, because a part of it or of the host had failed. */
     FAILED;
 
     private static final Pattern WORDS =

@@ -16,14 +16,14 @@ import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.ResourceRequest;
 
 /**
- * A worker VM's word about its own life, signed with its boot signing key as the last it does before it forgets the key;
+ * Statement of a worker VM about its own life, signed with its boot signing key, which it then erases;
  * docs/protocol.md, section 15.
  *
  * @param ticket its id
  * @param digest of the ticket's payload
- * @param registered when its slurmd did with the Local Slurm; empty if it never did
- * @param ended when it began to end
- * @param erased when its scratch volume's key was destroyed; empty if it had none or could not
+ * @param registered when its slurmd registered with the Local Slurm; empty if it never did
+ * @param ended when its shutdown began
+ * @param erased when its scratch volume's key was destroyed; empty if it had none or the erasure failed
  */
 public record WorkerStatement(
         String project,
@@ -36,7 +36,7 @@ public record WorkerStatement(
         Optional<Instant> erased) {
     public static final String TYPE = InTotoStatement.TYPE;
     public static final String PREDICATE = "urn:cloister:receipt-worker:v1";
-    /** Of the payload, and of its envelope. */
+    /** Limit in bytes of the payload, and of its envelope. */
     public static final int MAX_BYTES = 8 * 1024;
 
     public WorkerStatement {
@@ -45,7 +45,11 @@ public record WorkerStatement(
         erased = erased.map(time -> time.truncatedTo(ChronoUnit.SECONDS));
     }
 
-    /** @param payload of an envelope that was verified */
+    /**
+     * Parses a statement.
+     *
+     * @param payload of an envelope that was verified
+     */
     public static WorkerStatement parse(byte[] payload) throws MalformedException {
         InTotoStatement frame = InTotoStatement.read(payload, PREDICATE, MAX_BYTES, MAX_BYTES);
         StrictJson json = frame.predicate();
@@ -62,7 +66,7 @@ public record WorkerStatement(
         return part;
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
@@ -75,7 +79,11 @@ public record WorkerStatement(
         return InTotoStatement.write(ticket, digest, PREDICATE, json);
     }
 
-    /** @param key the VM's boot signing key */
+    /**
+     * Signs the statement.
+     *
+     * @param key the VM's boot signing key
+     */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
     }

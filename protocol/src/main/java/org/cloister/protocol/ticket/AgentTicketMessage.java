@@ -7,10 +7,10 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.link.CriticalFields;
 import org.cloister.protocol.ticket.wire.FromParty;
 
-/** What a controlling VM, a host or a device says on its stream of tickets; docs/protocol.md, section 13. */
+/** Messages of a controlling VM, a host or a device on its ticket stream; docs/protocol.md, section 13. */
 public sealed interface AgentTicketMessage {
     /**
-     * Of a controlling VM, once and first.
+     * Proves who sends the stream's messages; from a controlling VM, once and first.
      *
      * @param chain in DER, the leaf first
      * @param signed a {@link TicketStreamProof}
@@ -21,27 +21,39 @@ public sealed interface AgentTicketMessage {
         }
     }
 
-    /** @param ticket an envelope */
+    /**
+     * Submits a ticket.
+     *
+     * @param ticket an envelope
+     */
     record Submit(ByteString ticket) implements AgentTicketMessage {}
 
-    /** @param withdrawal an envelope */
+    /**
+     * Withdraws a ticket.
+     *
+     * @param withdrawal an envelope
+     */
     record Withdraw(ByteString withdrawal) implements AgentTicketMessage {}
 
-    /** What has become of a ticket, or, of a device, of an opening? */
+    /** Queries the state of a ticket; from a device, that of an opening. */
     record QueryTicket(String ticket) implements AgentTicketMessage {}
 
     /**
-     * Of a host, whose job step has called it.
+     * Claims a slot; from a host that was called by its job step.
      *
      * @param job of Global Slurm, as the caller's cgroup has it
      */
     record Claim(String ticket, long job) implements AgentTicketMessage {}
 
-    /** @param statement a host's part of the receipt, an envelope */
+    /**
+     * Delivers a host's part of the receipt.
+     *
+     * @param statement a host's part of the receipt, an envelope
+     */
     record Report(String ticket, int slot, ByteString statement) implements AgentTicketMessage {}
 
     /**
-     * Of a device.
+     * Submits an opening; from a device.
      *
      * @param chain the opener's, in DER, the leaf first
      * @param opening an envelope
@@ -53,7 +65,7 @@ public sealed interface AgentTicketMessage {
     }
 
     /**
-     * Of a device.
+     * Withdraws an opening; from a device.
      *
      * @param chain as of {@link Open}
      * @param withdrawal of an opening, an envelope
@@ -66,10 +78,10 @@ public sealed interface AgentTicketMessage {
 
     record QueryQuota() implements AgentTicketMessage {}
 
-    /** Of a device: how are its project's openings? */
+    /** Queries the states of the project's openings; from a device. */
     record QueryOpenings() implements AgentTicketMessage {}
 
-    /** Of a later version, to be skipped. */
+    /** Message of a later version, which the reader skips. */
     record UnknownMessage() implements AgentTicketMessage {}
 
     static AgentTicketMessage read(byte[] bytes) throws MalformedException {

@@ -12,14 +12,14 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.policy.AcceptedHost;
 
 /**
- * One node of an allocation and what the job has of it.
+ * Node of an allocation, with the resources that the job has on it.
  *
- * @param slot its place, from 0
+ * @param slot its position, from 0
  * @param node as Global Slurm names it
  * @param host as its certificate names it
- * @param key the host's, which decides
+ * @param key the host's, which identifies the host
  * @param address of the VM
- * @param cpus that Global Slurm gave; memory likewise
+ * @param cpus that Global Slurm allocated; memory likewise
  */
 public record AllocatedSlot(
         int slot,

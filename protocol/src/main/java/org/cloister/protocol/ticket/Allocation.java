@@ -24,8 +24,8 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
- * What a ticket or an opening was given, signed by the relay that submitted it; docs/protocol.md, section 13. Slots are there from 0 on,
- * in Global Slurm's order of nodes; no node, key or address is there twice.
+ * Resources allocated to a ticket or an opening, signed by the relay that submitted it; docs/protocol.md, section 13.
+ * Slots are numbered from 0, in Global Slurm's order of nodes; no node, key or address occurs twice.
  *
  * @param ticket its id, or the opening's
  * @param digest of its payload, SHA-256
@@ -43,9 +43,9 @@ public record Allocation(
         ProjectSubnet network,
         List<AllocatedSlot> slots) {
     public static final String TYPE = "application/vnd.cloister.allocation.v1+json";
-    /** Of the payload: as many slots as there may be, with the longest names. */
+    /** Limit of the payload in bytes: the maximum number of slots, with the longest names. */
     public static final int MAX_BYTES = 2 << 20;
-    /** The same in base64, and signatures. */
+    /** Limit of the envelope in bytes: the payload in base64, and signatures. */
     public static final int MAX_ENVELOPE = 3 << 20;
 
     private static final String FORMAT = "cloister-allocation-v1";
@@ -53,7 +53,7 @@ public record Allocation(
     private static final int DIGEST_BYTES = 32;
     private static final Pattern DIGEST = Pattern.compile("[a-z2-7]{51}[aq]");
 
-    /** @throws IllegalArgumentException if a value is out of its range, or something is there twice */
+    /** @throws IllegalArgumentException if a value is out of its range, or a node, key or address occurs twice */
     public Allocation {
         if (!relay.role().equals(CertificateRole.RELAY.toString())
                 || !relay.project().equals(CertificateName.SITE)) {
@@ -73,7 +73,11 @@ public record Allocation(
         requireSlots(slots, network);
     }
 
-    /** @param payload of an envelope that was verified */
+    /**
+     * Parses an allocation.
+     *
+     * @param payload of an envelope that was verified
+     */
     public static Allocation parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
@@ -99,7 +103,7 @@ public record Allocation(
         }
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
@@ -117,7 +121,11 @@ public record Allocation(
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param key the relay's */
+    /**
+     * Signs the allocation.
+     *
+     * @param key the relay's
+     */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
     }
@@ -126,7 +134,7 @@ public record Allocation(
         return slot >= 0 && slot < slots.size() ? Optional.of(slots.get((int) slot)) : Optional.empty();
     }
 
-    /** SHA-256 in base32, as payloads name other signed objects. */
+    /** Reads a SHA-256 in base32, by which payloads name other signed objects. */
     static Digest readDigest(StrictJson json, String key) throws MalformedException {
         return Digest.of(Digest.Algorithm.SHA256, BinaryText.fromBase32(json.text(key, DIGEST), DIGEST_BYTES));
     }

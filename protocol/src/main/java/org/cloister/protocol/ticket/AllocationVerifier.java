@@ -9,34 +9,37 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
 
 /**
- * What a host demands before it starts a VM for a ticket or an opening: the signatures of who asked and of the relay, and that
- * both mean this host and this Global job; docs/protocol.md, section 13.
+ * Verifies, before a host starts a VM for a ticket or an opening, the signatures of the requester and of the relay, and
+ * that both objects are for this host and this Global job; docs/protocol.md, section 13.
  */
 public final class AllocationVerifier {
-    /** From an allocation to the claims of its hosts: their job steps start at once. */
+    /** Longest time from an allocation to the claims of its hosts: their job steps start at once. */
     public static final Duration LONGEST = Duration.ofHours(1);
 
     /**
-     * Slurm gives whole cores, and no core has more threads. So a node has up to this, less one, more than was asked.
+     * Limit of threads per core. Slurm allocates whole cores, so a node has up to this number, less one, of CPUs more
+     * than were requested.
      */
     private static final int THREADS = 8;
 
     private AllocationVerifier() {}
 
     /**
-     * What the host knows itself.
+     * Values that the host knows itself.
      *
      * @param key the host's own
      * @param globalJob from the caller's cgroup, never from its arguments
-     * @param epoch the highest in any request of the project and of this kind that the host has started a VM for, 0 if
-     *     none: openings count their drive's, tickets the controlling VM's
+     * @param epoch the highest of all requests of the project and of this kind for which the host has started a VM, 0
+     *     if there is none: an opening's is its drive's, a ticket's the controlling VM's
      * @param used whether its ledger has the request
      */
     public record Claimant(VerificationKey key, long globalJob, long epoch, boolean used) {}
 
     /**
+     * Verifies an allocation against the signed request and the host's own values.
+     *
      * @param allocation an envelope, from the relay
-     * @param relay whom the link or the chain that came along names
+     * @param relay identity that the link, or the chain sent with the allocation, proves
      * @return the host's slot
      * @throws TicketRefusedException by the first clause that denies
      */
@@ -63,7 +66,11 @@ public final class AllocationVerifier {
                 "look which node the job runs on, and under which key the host is enrolled");
     }
 
-    /** @throws TicketRefusedException by {@code malformed}, {@code signature} or {@code project} */
+    /**
+     * Verifies the relay's signature and parses the allocation.
+     *
+     * @throws TicketRefusedException by {@code malformed}, {@code signature} or {@code project}
+     */
     public static Allocation read(byte[] allocation, CertifiedIdentity relay) throws TicketRefusedException {
         if (relay.role() != CertificateRole.RELAY) {
             throw new TicketRefusedException(
@@ -113,7 +120,10 @@ public final class AllocationVerifier {
         }
     }
 
-    /** A ticket may have waited in Global Slurm's queue for days; from its nodes on there is no reason to wait. */
+    /**
+     * Checks the allocation's time. A ticket may have waited in Global Slurm's queue for days; from the allocation of
+     * its nodes on there is no reason to wait.
+     */
     private static void requireTime(SignedRequest ticket, Allocation allocation, Instant now)
             throws TicketRefusedException {
         Instant issued = allocation.issued();
@@ -161,7 +171,7 @@ public final class AllocationVerifier {
         }
     }
 
-    /** Two VMs with the controlling VM's address would be taken for one another. */
+    /** Checks the addresses: two VMs with the controlling VM's address would be confused. */
     private static void requireAddresses(SignedRequest ticket, Allocation allocation) throws TicketRefusedException {
         ProjectSubnet network = allocation.network();
         for (AllocatedSlot slot : allocation.slots()) {
@@ -178,7 +188,9 @@ public final class AllocationVerifier {
         }
     }
 
-    /** Whole nodes are as large as they are; of shared ones a job has what it asked for. */
+    /**
+     * Checks the size of a slot: of an exclusive node the job has all that it has, of a shared node what was requested.
+     */
     private static void requireShape(ResourceRequest request, AllocatedSlot slot) throws TicketRefusedException {
         boolean whole = request.exclusive();
         long most = request.mostCpusOfNode() + THREADS - 1;

@@ -1,15 +1,19 @@
 package org.cloister.protocol.ticket;
 
 /**
- * The one formula of a VM's memory, both ways: from what a job asked to what Global Slurm is asked, and from what Global Slurm
- * gave to what the VM gets. All in MiB.
+ * Formula of a VM's memory in both directions: from a job's request to the request for Global Slurm, and from Global
+ * Slurm's allocation to the VM. All values are in MiB.
  *
- * @param real for Slurm in the VM, its RealMemory; at least what the job asked
- * @param vm real and the guest's reserve: as QEMU is told
- * @param global vm and QEMU's own: the step's limit
+ * @param real memory for Slurm in the VM, its RealMemory; at least what the job requested
+ * @param vm real and the guest's reserve: the size passed to QEMU
+ * @param global vm and QEMU's reserve: the step's limit
  */
 public record MemoryFormula(int real, int vm, int global) {
-    /** @throws IllegalArgumentException if Global Slurm cannot be asked for so much, or it is nothing */
+    /**
+     * Returns the sizes for a job's request.
+     *
+     * @throws IllegalArgumentException if the memory is less than 1 MiB, or more than can be requested of Global Slurm
+     */
     public static MemoryFormula forRequest(int real, MemoryReserves reserves) {
         long vm = reserves.guest().with(real);
         long global = reserves.qemu().with(vm);
@@ -21,10 +25,10 @@ public record MemoryFormula(int real, int vm, int global) {
     }
 
     /**
-     * The largest that a step's limit holds.
+     * Returns the largest VM that fits into a step's limit.
      *
      * @param least the ticket's
-     * @throws IllegalArgumentException if it is less than the ticket's
+     * @throws IllegalArgumentException if the step's limit is less than the ticket needs
      */
     public static MemoryFormula within(int global, int least, MemoryReserves reserves) {
         MemoryFormula asked = forRequest(Math.max(1, least), reserves);

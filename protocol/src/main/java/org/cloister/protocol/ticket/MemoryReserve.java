@@ -1,9 +1,9 @@
 package org.cloister.protocol.ticket;
 
 /**
- * Memory that something takes besides what it is for: some however large it is, and some that grows with it.
+ * Memory overhead: a fixed part and a part that grows with the size.
  *
- * @param oneIn of how many MiB one more is taken
+ * @param oneIn number of MiB for which one more MiB is added
  */
 public record MemoryReserve(int fixedMib, int oneIn) {
     /** @throws IllegalArgumentException if a value is out of its range */

@@ -1,26 +1,32 @@
 package org.cloister.protocol.ticket;
 
 /**
- * What a VM's memory is more than the job's.
+ * Memory that a VM needs in addition to its job's.
  *
- * @param guest the system in the VM
- * @param qemu its process besides the guest's memory, in the step's cgroup like it
+ * @param guest for the system in the VM
+ * @param qemu for QEMU's process beside the guest's memory, also in the step's cgroup
  */
 public record MemoryReserves(MemoryReserve guest, MemoryReserve qemu) {
     /** The kernel describes each page of 4 KiB in 64 bytes. */
     private static final int KERNEL_PAGES_ONE_IN = 64;
-    /** Page tables of the host for the guest's pages, once for the guest and once for QEMU: 8 bytes each. */
+    /** The host's page tables for the guest's pages, once for the guest and once for QEMU, need 8 bytes each. */
     private static final int PAGE_TABLES_ONE_IN = 256;
-    /** Measured in a controlling VM of 1,024 MiB under load: 52 the kernel at boot, 187 all programs. */
+    /** Measured in a controlling VM of 1,024 MiB under load: 52 for the kernel at boot, 187 for all programs. */
     private static final int GUEST_MIB = 256;
-    /** Measured: 141 resident besides the guest's memory and translated code, just booted, two CPUs, under emulation. */
+    /**
+     * Measured under emulation with two CPUs, just booted: 141 resident beside the guest's memory and translated code.
+     */
     private static final int QEMU_KVM_MIB = 192;
-    /** Translated code: as a domain says it; unsaid, QEMU 7.2 takes a quarter of the guest's memory, up to 1,024. */
+    /** Translated code, as a domain sets it; by default QEMU 7.2 uses a quarter of the guest's memory, up to 1,024. */
     public static final int TCG_CODE_MIB = 256;
 
     private static final int QEMU_TCG_MIB = QEMU_KVM_MIB + TCG_CODE_MIB;
 
-    /** @param emulated whether QEMU translates the guest's code */
+    /**
+     * Returns the measured reserves.
+     *
+     * @param emulated whether QEMU translates the guest's code
+     */
     public static MemoryReserves defaults(boolean emulated) {
         int qemu = emulated ? QEMU_TCG_MIB : QEMU_KVM_MIB;
         return new MemoryReserves(

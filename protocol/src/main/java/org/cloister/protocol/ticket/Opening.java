@@ -17,15 +17,15 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
- * A project's request for its controlling VM, signed by one of its openers; docs/protocol.md, section 13. Its digest is that
- * of the payload as it was signed.
+ * Project's request for its controlling VM, signed by one of its openers; docs/protocol.md, section 13. Its digest is
+ * that of the payload as it was signed.
  *
  * @param id also the Global job's name; no ticket has it
  * @param epoch the drive's: above that of every earlier opening
  * @param issued by the opener's clock
- * @param expires after which a relay takes it no more
- * @param drive the project's name for it, and its VM's
- * @param driveMib its size if it is to be made where there is none; 0 if it has to be there
+ * @param expires after which a relay no longer accepts it
+ * @param drive the project's name for the drive, and its VM's
+ * @param driveMib size of the drive if it is to be created where there is none; 0 if it must exist
  * @param minutes that the VM may run, without the site's allowances
  */
 public record Opening(
@@ -40,17 +40,17 @@ public record Opening(
         int memoryMib,
         int minutes) {
     public static final String TYPE = "application/vnd.cloister.opening.v1+json";
-    /** Of the payload, and of its envelope: as a ticket's. */
+    /** Limit in bytes of the payload, and of its envelope, as for a ticket. */
     public static final int MAX_BYTES = Ticket.MAX_BYTES;
 
-    /** A label that no program takes for a number: the VM's host name is the same. */
+    /** Pattern of a label that no program parses as a number, because it is also the VM's host name. */
     public static final Pattern DRIVE = Pattern.compile("[a-z]([a-z0-9-]{0,30}[a-z0-9])?");
 
     private static final String FORMAT = "cloister-opening-v1";
-    /** Every machine is that. */
+    /** Refused as a drive's name, because every machine has this name. */
     private static final String LOCALHOST = "localhost";
 
-    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    /** @throws IllegalArgumentException if a value is out of its range; the text names the value and the range */
     public Opening {
         Ticket.require("id", id, Ticket.ID);
         Ticket.require("project", project, ProjectPolicy.PROJECT);
@@ -68,7 +68,11 @@ public record Opening(
         require("minutes", minutes, 1, ResourceRequest.MAX_MINUTES);
     }
 
-    /** @param payload of an envelope that was verified */
+    /**
+     * Parses an opening.
+     *
+     * @param payload of an envelope that was verified
+     */
     public static Opening parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
@@ -91,28 +95,31 @@ public record Opening(
         }
     }
 
-    /** Whether a project may call a drive so. */
+    /** Returns whether a project may name a drive so. */
     public static boolean isDrive(String label) {
         return DRIVE.matcher(label).matches() && !label.equals(LOCALHOST);
     }
 
-    /** What the VM that has a drive is called: as the one before it, so that whoever knew that one finds this. */
+    /**
+     * Returns the name of the VM that has a drive: the same as that of the VM before it, so that clients of that one
+     * find this one.
+     */
     public static CertificateName controller(String drive, String project) {
         return new CertificateName(drive, CertificateRole.CONTROLLER.toString(), project);
     }
 
-    /** What its VM is called. */
+    /** Returns the name of its VM. */
     public CertificateName controller() {
         return controller(drive, project);
     }
 
-    /** One node with one task of all CPUs. */
+    /** Returns a request for one node with one task of all CPUs. */
     public ResourceRequest request() {
         return new ResourceRequest(
                 1, OptionalInt.of(1), cpus, OptionalInt.empty(), memoryMib, 0, false, minutes, List.of());
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         return JsonNodeFactory.instance
                 .objectNode()
@@ -131,7 +138,11 @@ public record Opening(
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param key the opener's */
+    /**
+     * Signs the opening.
+     *
+     * @param key the opener's
+     */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
     }

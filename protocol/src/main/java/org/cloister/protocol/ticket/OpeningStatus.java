@@ -8,17 +8,17 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * How an opening stands, as the relay sees it; docs/protocol.md, section 13.
+ * State of an opening, as the relay reports it; docs/protocol.md, section 13.
  *
- * @param opener name of who signed it
+ * @param opener name of the signer
  * @param end why it ended, if it has
  * @param text for people
  * @param job of Global Slurm; 0 while there is none
- * @param accepted when the relay took it
- * @param claimed when a host did; empty before
+ * @param accepted when the relay accepted it
+ * @param claimed when a host claimed it; empty before
  * @param host its name; empty before
  * @param reachable whether a circuit to the VM can be opened now
- * @param working whether the VM, opened, holds its stream of tickets now
+ * @param working whether the VM is opened and has an open ticket stream now
  */
 public record OpeningStatus(
         String id,
@@ -35,7 +35,7 @@ public record OpeningStatus(
         String host,
         boolean reachable,
         boolean working) {
-    /** In one answer. */
+    /** Limit of openings in one response. */
     public static final int MAX_OPENINGS = 16;
 
     static RelayTicketMessage.Openings readAll(org.cloister.protocol.ticket.wire.Openings openings)

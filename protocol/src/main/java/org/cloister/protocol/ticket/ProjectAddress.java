@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import org.cloister.base.json.StrictJson;
 
 /**
- * An IPv4 address in a project's network, in its one spelling.
+ * IPv4 address in a project's network, in its one spelling.
  *
  * @param bits as an unsigned number
  */
@@ -13,7 +13,11 @@ public record ProjectAddress(int bits) implements Comparable<ProjectAddress> {
     private static final String OCTET = "(0|[1-9][0-9]{0,2})";
     private static final Pattern TEXT = Pattern.compile(OCTET + "\\." + OCTET + "\\." + OCTET + "\\." + OCTET);
 
-    /** @throws IllegalArgumentException if it is none */
+    /**
+     * Parses an address.
+     *
+     * @throws IllegalArgumentException if the text is not an address
+     */
     public static ProjectAddress parse(String text) {
         Matcher matcher = TEXT.matcher(text);
         int bits = 0;

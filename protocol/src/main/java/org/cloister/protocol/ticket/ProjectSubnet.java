@@ -3,19 +3,19 @@ package org.cloister.protocol.ticket;
 import org.cloister.base.json.StrictJson;
 
 /**
- * The IPv4 network of one project's VMs, such as {@code 10.64.12.0/22}.
+ * IPv4 network of one project's VMs, such as {@code 10.64.12.0/22}.
  *
- * @param first its lowest address, with nothing behind the prefix
- * @param prefix bits that all its addresses share
+ * @param first its lowest address; the bits after the prefix are zero
+ * @param prefix number of bits that all its addresses share
  */
 public record ProjectSubnet(ProjectAddress first, int prefix) {
-    /** Room for a controlling VM and one worker. */
+    /** Longest prefix, with addresses for a controlling VM and one worker. */
     public static final int LONGEST = 30;
 
-    /** Not the whole of IPv4. */
+    /** Shortest prefix; all of IPv4 is not permitted. */
     public static final int SHORTEST = 8;
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if the values are not a network */
     public ProjectSubnet {
         if (prefix < SHORTEST || prefix > LONGEST) {
             throw new IllegalArgumentException(
@@ -26,7 +26,11 @@ public record ProjectSubnet(ProjectAddress first, int prefix) {
         }
     }
 
-    /** @throws IllegalArgumentException if it is none */
+    /**
+     * Parses a network.
+     *
+     * @throws IllegalArgumentException if the text is not a network
+     */
     public static ProjectSubnet parse(String text) {
         int slash = text.indexOf('/');
         if (slash < 0 || !text.substring(slash + 1).matches("[1-9][0-9]?")) {
@@ -36,12 +40,15 @@ public record ProjectSubnet(ProjectAddress first, int prefix) {
                 ProjectAddress.parse(text.substring(0, slash)), Integer.parseInt(text.substring(slash + 1)));
     }
 
-    /** The first that a VM may have: the controlling VM's. */
+    /** Returns the first address for VMs, which is the controlling VM's. */
     public ProjectAddress controller() {
         return new ProjectAddress(first.bits() + 1);
     }
 
-    /** Whether a worker may have it: not the network's own, the controlling VM's or the broadcast address. */
+    /**
+     * Returns whether a worker may have the address: not the network's own, the controlling VM's or the broadcast
+     * address.
+     */
     public boolean isForWorkers(ProjectAddress address) {
         int host = address.bits() & ~mask(prefix);
         return (address.bits() & mask(prefix)) == first.bits() && host > 1 && host < ~mask(prefix);

@@ -5,14 +5,14 @@ import java.util.List;
 import org.cloister.protocol.identity.ProjectApproval;
 
 /**
- * What a project has: the sum over its tickets that have not ended.
+ * Resources that a project uses: the sum over its tickets that have not ended.
  *
- * @param vms running or about to; a ticket has as many as nodes
+ * @param vms running or about to run; a ticket has as many as nodes
  */
 public record QuotaUsage(long tickets, long nodes, long cpus, long memoryMib, long vms) {
     public static final QuotaUsage NONE = new QuotaUsage(0, 0, 0, 0, 0);
 
-    /** This and one more. */
+    /** Returns the usage with one more request. */
     public QuotaUsage with(ResourceRequest request) {
         return new QuotaUsage(
                 tickets + 1,
@@ -22,7 +22,7 @@ public record QuotaUsage(long tickets, long nodes, long cpus, long memoryMib, lo
                 vms + request.nodes());
     }
 
-    /** What of this is above the quota, for people; empty if nothing is. */
+    /** Returns which values are above the quota, for people; empty if none is. */
     List<String> above(ProjectApproval.Quota quota, QuotaUsage before) {
         List<String> above = new ArrayList<>();
         require(above, "tickets", tickets, before.tickets, quota.tickets());

@@ -12,22 +12,25 @@ import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.link.CriticalFields;
 import org.cloister.protocol.ticket.wire.FromOffice;
 
-/** What the relay says on a stream of tickets; docs/protocol.md, section 13. Envelopes in it are unread. */
+/** Messages of the relay on a ticket stream; docs/protocol.md, section 13. Envelopes in them are not parsed. */
 public sealed interface RelayTicketMessage {
     /**
-     * To a controlling VM, first.
+     * Requests a {@link TicketStreamProof}; to a controlling VM, first.
      *
      * @param nonce 32 random bytes
-     * @param relay its name, to be held against who the VM means to reach
+     * @param relay its name, which the VM compares with the relay that it expects
      */
     record Challenge(ByteString nonce, String relay) implements RelayTicketMessage {}
 
     /**
+     * Accepts the stream.
+     *
      * @param head the newest of the relay's audit log
-     * @param chain the relay's own in DER, the leaf first: a controlling VM has no link with it. Empty to others
+     * @param chain the relay's own in DER, the leaf first, for a controlling VM, which has no link with it; empty for
+     *     others
      */
     record Welcome(ByteString head, List<ByteString> chain) implements RelayTicketMessage {
-        /** @throws IllegalArgumentException if it is longer than a chain may be */
+        /** @throws IllegalArgumentException if the chain is too long */
         public Welcome {
             chain = List.copyOf(chain);
             requireChain("welcome", chain);
@@ -35,7 +38,7 @@ public sealed interface RelayTicketMessage {
     }
 
     /**
-     * How a ticket stands.
+     * Reports the state of a ticket.
      *
      * @param end why it ended, if it has
      * @param text for people
@@ -51,7 +54,7 @@ public sealed interface RelayTicketMessage {
             ByteString allocation,
             ByteString head)
             implements RelayTicketMessage {
-        /** @throws IllegalArgumentException if it has ended for no reason, or has a reason and goes on */
+        /** @throws IllegalArgumentException if an ended ticket has no reason, or one that has not ended has a reason */
         public Update {
             if ((state == TicketState.ENDED) != end.isPresent()) {
                 throw new IllegalArgumentException("update: want an end with the state ended alone, have " + state);
@@ -60,12 +63,14 @@ public sealed interface RelayTicketMessage {
     }
 
     /**
+     * Refuses a request.
+     *
      * @param ticket empty if it could not be read
      * @param text for people
-     * @param newestEpoch the highest that the relay ever took, if an opening is refused for its epoch; otherwise 0
+     * @param newestEpoch the highest that the relay ever accepted, if an opening is refused for its epoch; otherwise 0
      */
     record Refused(String ticket, TicketClause clause, String text, long newestEpoch) implements RelayTicketMessage {
-        /** @throws IllegalArgumentException if the epoch is out of range, or goes with another clause */
+        /** @throws IllegalArgumentException if the epoch is out of range, or is given with another clause */
         public Refused {
             if (newestEpoch < 0 || newestEpoch > Ticket.MAX_COUNT) {
                 throw new IllegalArgumentException(
@@ -82,7 +87,7 @@ public sealed interface RelayTicketMessage {
         }
     }
 
-    /** What a host holds against what it knows itself. */
+    /** Answers a host's claim; the host verifies it against its own records. */
     record Claimed(
             ByteString ticket,
             List<ByteString> chain,
@@ -95,17 +100,17 @@ public sealed interface RelayTicketMessage {
         }
     }
 
-    /** A host's part of the receipt is on the relay's disk. */
+    /** Confirms that a host's part of the receipt is on the relay's disk. */
     record StatementStored(String ticket, int slot, ByteString head) implements RelayTicketMessage {}
 
     /**
-     * A host's part of the receipt, for the controlling VM.
+     * Forwards a host's part of the receipt to the controlling VM.
      *
-     * @param chain the host's in DER, the leaf first; empty of a part that came before relays kept it
+     * @param chain the host's in DER, the leaf first; empty if the part was received before relays stored the chain
      */
     record ForwardedStatement(String ticket, int slot, ByteString statement, List<ByteString> chain)
             implements RelayTicketMessage {
-        /** @throws IllegalArgumentException if it is longer than a chain may be */
+        /** @throws IllegalArgumentException if the chain is too long */
         public ForwardedStatement {
             chain = List.copyOf(chain);
             requireChain("part", chain);
@@ -113,9 +118,9 @@ public sealed interface RelayTicketMessage {
     }
 
     /**
-     * How a project's openings stand, the newest first.
+     * Reports the states of a project's openings, the newest first.
      *
-     * @param epoch the highest of any that the relay ever took; 0 if it took none
+     * @param epoch the highest of any that the relay ever accepted; 0 if it accepted none
      */
     record Openings(long epoch, List<OpeningStatus> openings) implements RelayTicketMessage {
         public Openings {
@@ -123,17 +128,21 @@ public sealed interface RelayTicketMessage {
         }
     }
 
-    /** What a project may have and has; shares in the order of the approval's quota. */
+    /** Reports a project's quota and usage; shares are in the order of the approval's quota. */
     record Quota(String account, Instant validUntil, List<Share> shares) implements RelayTicketMessage {
         public Quota {
             shares = List.copyOf(shares);
         }
     }
 
-    /** @param most at one time */
+    /**
+     * Usage and limit of one resource.
+     *
+     * @param most limit at one time
+     */
     record Share(String name, long used, long most) {}
 
-    /** Of a later version, to be skipped. */
+    /** Message of a later version, which the reader skips. */
     record UnknownMessage() implements RelayTicketMessage {}
 
     static RelayTicketMessage read(byte[] bytes) throws MalformedException {

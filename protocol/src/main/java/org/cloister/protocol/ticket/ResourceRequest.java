@@ -8,15 +8,15 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * What a job needs of Global Slurm, as numbers alone.
+ * Job's request for resources of Global Slurm, in numbers alone.
  *
- * @param tasks in all; empty if the job did not say
- * @param tasksPerNode empty if the job did not say
- * @param memoryMib of each node; 0 is all that a node has, of an exclusive one
- * @param scratchMib of each worker's empty disk, as the host makes it
- * @param exclusive whether nodes are asked for whole
+ * @param tasks in total; empty if the job did not state them
+ * @param tasksPerNode empty if the job did not state them
+ * @param memoryMib of each node; 0 requests all memory of an exclusive node
+ * @param scratchMib of each worker's empty disk, as the host creates it
+ * @param exclusive whether whole nodes are requested
  * @param minutes that the job may run, without the site's allowances
- * @param features places in the approval's list, ascending
+ * @param features positions in the approval's list, ascending
  */
 public record ResourceRequest(
         int nodes,
@@ -30,7 +30,7 @@ public record ResourceRequest(
         List<Integer> features) {
     public static final int MAX_NODES = 4096;
     public static final int MAX_TASKS = 1 << 20;
-    /** Of a node, and so of a task. */
+    /** Limit of CPUs of a node, and so of a task. */
     public static final int MAX_CPUS = 4096;
     /** 16 TiB. */
     public static final int MAX_MIB = 1 << 24;
@@ -39,7 +39,7 @@ public record ResourceRequest(
 
     public static final int MAX_FEATURES = 32;
 
-    /** @throws IllegalArgumentException if a value is out of its range, or two do not go together */
+    /** @throws IllegalArgumentException if a value is out of its range, or two values are inconsistent */
     public ResourceRequest {
         require("nodes", nodes, 1, MAX_NODES);
         tasks.ifPresent(have -> require("tasks", have, 1, MAX_TASKS));
@@ -57,18 +57,18 @@ public record ResourceRequest(
             require("features", each, least, MAX_FEATURES - 1);
             least = each + 1;
         }
-        // Slurm gives fewer nodes to a job with fewer tasks, and slots would be missing.
+        // Slurm allocates fewer nodes to a job with fewer tasks, and slots would be missing.
         tasks.ifPresent(have -> require("tasks", have, nodes, (long) nodes * tasksPerNode.orElse(MAX_CPUS)));
         require("CPUs of a node", cpusOfNode(nodes, tasks, cpusPerTask, tasksPerNode), 1, MAX_CPUS);
     }
 
-    /** The same of nodes with so much memory. */
+    /** Returns the request with this memory per node. */
     public ResourceRequest withMemory(int mib) {
         return new ResourceRequest(
                 nodes, tasks, cpusPerTask, tasksPerNode, mib, scratchMib, exclusive, minutes, features);
     }
 
-    /** The same of nodes with such disks. */
+    /** Returns the request with scratch disks of this size. */
     public ResourceRequest withScratch(int mib) {
         return new ResourceRequest(
                 nodes, tasks, cpusPerTask, tasksPerNode, memoryMib, mib, exclusive, minutes, features);
@@ -102,23 +102,29 @@ public record ResourceRequest(
         }
     }
 
-    /** Of one node, as asked: for an exclusive one the quota counts these too, whatever the node has. */
+    /**
+     * Returns the CPUs of one node as requested; the quota counts these also for an exclusive node, whatever the node
+     * has.
+     */
     public int cpusPerNode() {
         return (int) cpusOfNode(nodes, tasks, cpusPerTask, tasksPerNode);
     }
 
-    /** Slurm may give the tasks to nodes unevenly. */
+    /** Returns the most CPUs that one node may need, since Slurm may distribute the tasks unevenly. */
     long mostCpusOfNode() {
         int most = tasksPerNode.orElse(tasks.isPresent() ? tasks.getAsInt() - nodes + 1 : 1);
         return (long) most * cpusPerTask;
     }
 
-    /** What quota counts. */
+    /** Returns the number of CPUs that the quota counts. */
     public long cpusInAll() {
         return (long) nodes * cpusPerNode();
     }
 
-    /** What quota counts; 0 where all of each node's is asked for, which the quota's nodes bound. */
+    /**
+     * Returns the memory that the quota counts; 0 if all memory of each node is requested, which the quota's nodes
+     * limit.
+     */
     public long memoryMibInAll() {
         return (long) nodes * memoryMib;
     }

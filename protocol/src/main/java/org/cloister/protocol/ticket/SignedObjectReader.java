@@ -7,7 +7,7 @@ import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
 
-/** What reading tickets, openings, withdrawals and allocations has in common: who signed, as what, for which project. */
+/** Reads tickets, openings, withdrawals and allocations: verifies the signer, the type and the project. */
 final class SignedObjectReader {
     private SignedObjectReader() {}
 

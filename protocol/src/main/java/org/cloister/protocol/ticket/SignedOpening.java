@@ -8,15 +8,17 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
 
 /**
- * An opening that an opener of its project signed.
+ * Opening signed by an opener of its project.
  *
  * @param digest of the payload as it was signed
  * @param signer as its chain was verified
  */
 public record SignedOpening(Opening opening, Digest digest, CertifiedIdentity signer) implements SignedRequest {
     /**
-     * @param envelope from anybody
-     * @param opener whom the chain that came along names
+     * Verifies and parses an opening.
+     *
+     * @param envelope may come from anyone
+     * @param opener identity that the chain sent with it proves
      * @throws TicketRefusedException by {@code malformed}, {@code signature} or {@code project}
      */
     public static SignedOpening read(byte[] envelope, CertifiedIdentity opener) throws TicketRefusedException {
@@ -31,7 +33,7 @@ public record SignedOpening(Opening opening, Digest digest, CertifiedIdentity si
         }
     }
 
-    /** The same for a withdrawal of an opening. */
+    /** Reads a withdrawal of an opening; parameters and errors are those of {@link #read}. */
     public static Withdrawal readWithdrawal(byte[] envelope, CertifiedIdentity opener) throws TicketRefusedException {
         return SignedObjectReader.withdrawal(envelope, opener, CertificateRole.OPENER);
     }

@@ -7,13 +7,16 @@ import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
 
-/** A request for nodes, signed by who may ask: a controlling VM for workers, an opener for the controlling VM. */
+/**
+ * Request for nodes, signed by an authorised signer: by a controlling VM for workers, by an opener for the controlling
+ * VM.
+ */
 public sealed interface SignedRequest permits SignedTicket, SignedOpening {
     /**
-     * Which of both it is the envelope says, and who signs that one.
+     * Reads a ticket or an opening; the envelope's type decides which, and which role must have signed it.
      *
-     * @param envelope from anybody
-     * @param signer whom the chain that came along names
+     * @param envelope may come from anyone
+     * @param signer identity that the chain sent with it proves
      * @throws TicketRefusedException by {@code malformed}, {@code signature} or {@code project}
      */
     static SignedRequest read(byte[] envelope, CertifiedIdentity signer) throws TicketRefusedException {
@@ -41,7 +44,10 @@ public sealed interface SignedRequest permits SignedTicket, SignedOpening {
 
     String project();
 
-    /** Of the opening, or of the controlling VM whose word it is: a ticket may have been taken over by a later one. */
+    /**
+     * Returns the epoch of the opening, or of the controlling VM that signed the ticket last: a later one may have
+     * taken the ticket over.
+     */
     long epoch();
 
     Instant issued();
@@ -50,14 +56,14 @@ public sealed interface SignedRequest permits SignedTicket, SignedOpening {
 
     ResourceRequest request();
 
-    /** Of the payload as it was signed. */
+    /** Returns the digest of the payload as it was signed. */
     Digest digest();
 
     CertifiedIdentity signer();
 
-    /** What texts for people begin with. */
+    /** Returns the beginning of texts for people. */
     String subject();
 
-    /** Whether a slot of it may have this address: the network's first is the controlling VM's. */
+    /** Returns whether a slot may have this address: the network's first is the controlling VM's. */
     boolean allowsAddress(ProjectSubnet network, ProjectAddress address);
 }

@@ -8,18 +8,20 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
 
 /**
- * A ticket that the controlling VM of its project signed.
+ * Ticket signed by the controlling VM of its project.
  *
- * @param controllerEpoch epoch of the controlling VM whose word it is now: the ticket's own, or that of a later one
- *     that took it over
+ * @param controllerEpoch epoch of the controlling VM that signed it last: the ticket's own, or that of a later one that
+ *     took it over
  * @param digest of the payload as it was signed
  * @param signer as its chain was verified
  */
 public record SignedTicket(Ticket ticket, long controllerEpoch, Digest digest, CertifiedIdentity signer)
         implements SignedRequest {
     /**
-     * @param envelope from anybody
-     * @param controller whom the chain that came along names
+     * Verifies and parses a ticket.
+     *
+     * @param envelope may come from anyone
+     * @param controller identity that the chain sent with it proves
      * @throws TicketRefusedException by {@code malformed}, {@code signature} or {@code project}
      */
     public static SignedTicket read(byte[] envelope, CertifiedIdentity controller) throws TicketRefusedException {
@@ -35,7 +37,7 @@ public record SignedTicket(Ticket ticket, long controllerEpoch, Digest digest, C
         }
     }
 
-    /** The same for a withdrawal of a ticket. */
+    /** Reads a withdrawal of a ticket; parameters and errors are those of {@link #read}. */
     public static Withdrawal readWithdrawal(byte[] envelope, CertifiedIdentity controller)
             throws TicketRefusedException {
         return SignedObjectReader.withdrawal(envelope, controller, CertificateRole.CONTROLLER);

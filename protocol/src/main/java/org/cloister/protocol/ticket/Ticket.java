@@ -18,14 +18,15 @@ import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.policy.ProjectPolicy;
 
 /**
- * A project's request for nodes, signed by its controlling VM; docs/protocol.md, section 13. Its digest is that of the
- * payload as it was signed, {@link DsseEnvelope#payloadSha256}, not of what {@link #payload} would write again.
+ * Project's request for nodes, signed by its controlling VM; docs/protocol.md, section 13. Its digest is that of the
+ * payload as it was signed, {@link DsseEnvelope#payloadSha256}, not of the bytes that {@link #payload} would write
+ * again.
  *
  * @param id also the Global job's name
  * @param epoch the controlling VM's, one higher at each of its boots
- * @param sequence one higher at each ticket of an epoch
+ * @param sequence one higher for each ticket of an epoch
  * @param issued by the controlling VM's clock
- * @param expires after which a relay takes it no more
+ * @param expires after which a relay no longer accepts it
  */
 public record Ticket(
         String id,
@@ -36,22 +37,22 @@ public record Ticket(
         Instant expires,
         ResourceRequest request) {
     public static final String TYPE = "application/vnd.cloister.ticket.v1+json";
-    /** Of the payload, and of its envelope. */
+    /** Limit in bytes of the payload, and of its envelope. */
     public static final int MAX_BYTES = 4 * 1024;
 
     public static final Pattern ID = Pattern.compile("[a-z2-7]{26}");
-    /** The largest that every JSON reader holds exactly. */
+    /** Largest number that every JSON reader represents exactly. */
     public static final long MAX_COUNT = (1L << 53) - 1;
 
     public static final Duration LONGEST = Duration.ofHours(1);
 
     private static final String FORMAT = "cloister-ticket-v1";
-    /** Of an envelope that a later life of the controlling VM has made. */
+    /** Type of an envelope that a later life of the controlling VM signed. */
     private static final Pattern TAKEN_OVER = Pattern.compile(Pattern.quote(TYPE) + ";epoch=([1-9][0-9]{0,15})");
 
     private static final int ID_BYTES = 16;
 
-    /** @throws IllegalArgumentException if a value is out of its range; the text says which and the range */
+    /** @throws IllegalArgumentException if a value is out of its range; the text names the value and the range */
     public Ticket {
         require("id", id, ID);
         require("project", project, ProjectPolicy.PROJECT);
@@ -62,14 +63,18 @@ public record Ticket(
         requireTimes(issued, expires);
     }
 
-    /** 128 random bits. */
+    /** Returns an id of 128 random bits. */
     public static String newId(SecureRandom random) {
         byte[] bytes = new byte[ID_BYTES];
         random.nextBytes(bytes);
         return BinaryText.base32(bytes);
     }
 
-    /** @param payload of an envelope that was verified */
+    /**
+     * Parses a ticket.
+     *
+     * @param payload of an envelope that was verified
+     */
     public static Ticket parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
@@ -93,7 +98,7 @@ public record Ticket(
         return new TicketPosition(epoch, sequence);
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
@@ -108,16 +113,20 @@ public record Ticket(
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param key the controlling VM's */
+    /**
+     * Signs the ticket.
+     *
+     * @param key the controlling VM's
+     */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
     }
 
     /**
-     * The same by a later life of the controlling VM, which takes it over: the payload is what it was, and the type, which is
-     * signed too, says whose word it is now.
+     * Signs the ticket by a later life of the controlling VM, which takes it over: the payload is unchanged, and the
+     * type, which is signed too, states the later life's epoch.
      *
-     * @param life the epoch of the life that signs; the ticket's own makes what {@link #sign(SigningKey)} does
+     * @param life the epoch of the life that signs; the ticket's own gives the result of {@link #sign(SigningKey)}
      */
     public DsseEnvelope sign(SigningKey key, long life) throws GeneralSecurityException {
         requireCount("life", life);
@@ -127,16 +136,17 @@ public record Ticket(
         return DsseEnvelope.sign(life == epoch ? TYPE : TYPE + ";epoch=" + life, payload(), key);
     }
 
-    /** Whether an envelope of this type holds a ticket, by whichever life it was signed. */
+    /** Returns whether an envelope of this type holds a ticket, whichever life signed it. */
     public static boolean isType(String type) {
         return type.equals(TYPE) || TAKEN_OVER.matcher(type).matches();
     }
 
     /**
-     * Whose word an envelope of this ticket is, by epoch.
+     * Returns the epoch of the life that signed an envelope of this ticket.
      *
      * @param type the envelope's
-     * @throws MalformedException if it is none of a ticket, or says a life that the ticket itself is not older than
+     * @throws MalformedException if the type is not a ticket's, or states a life that is not later than the ticket's
+     *     own
      */
     public long controllerEpoch(String type) throws MalformedException {
         if (type.equals(TYPE)) {

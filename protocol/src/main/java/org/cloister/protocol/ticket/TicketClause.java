@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Why a ticket, or an allocation for one, is refused. A word stays what it is once it was in a release. */
+/** Reasons why a ticket, or an allocation for one, is refused. The word of a released clause never changes. */
 public enum TicketClause {
     MALFORMED("it is not what this version reads"),
     SIGNATURE("it is not signed by who must have signed it"),
@@ -27,7 +27,7 @@ public enum TicketClause {
         this.denies = denies;
     }
 
-    /** When it denies. */
+    /** Returns the condition under which the clause denies. */
     public String denies() {
         return denies;
     }
@@ -38,7 +38,7 @@ public enum TicketClause {
                 .findFirst();
     }
 
-    /** As messages and records write it. */
+    /** Returns the clause as messages and records write it. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

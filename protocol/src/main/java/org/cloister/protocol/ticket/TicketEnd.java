@@ -5,31 +5,31 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Why a ticket ended. */
+/** Reasons why a ticket ended. */
 public enum TicketEnd {
-    /** Its Global job ended by itself, without an error. */
+    /** The Global job ended by itself, without an error. */
     COMPLETED,
-    /** Its Global job ended with an error. */
+    /** The Global job ended with an error. */
     FAILED,
-    /** Who asked took it back: the controlling VM, or of an opening an opener. */
+    /** The requester withdrew it: the controlling VM, or for an opening an opener. */
     WITHDRAWN,
-    /** The site ended its Global job. */
+    /** The site cancelled the Global job. */
     CANCELLED,
     TIMEOUT,
     NODE_FAILED,
     PREEMPTED,
-    /** Global Slurm did not take its job. */
+    /** Global Slurm rejected the job. */
     REFUSED,
-    /** The project, or whoever signed it, is not believed any more. */
+    /** The project or the signer is no longer trusted. */
     REVOKED,
-    /** Global Slurm knows nothing of its job any more. */
+    /** Global Slurm no longer knows the job. */
     LOST,
-    /** It expired before its job had nodes, or its nodes' hosts did not come. */
+    /** The ticket expired before its job had nodes, or its nodes' hosts did not claim it. */
     NOT_STARTED,
-    /** Of an opening: one with a later epoch came. */
+    /** A later epoch replaced it; of an opening only. */
     SUPERSEDED;
 
-    /** A regular expression of all words. */
+    /** Regular expression of all words. */
     public static final String WORDS =
             Arrays.stream(values()).map(TicketEnd::toString).collect(Collectors.joining("|"));
 
@@ -39,7 +39,7 @@ public enum TicketEnd {
                 .findFirst();
     }
 
-    /** As messages and records write it. */
+    /** Returns the end as messages and records write it. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
-/** Values that messages of tickets share, as they come on the wire. */
+/** Checks values that ticket messages share, as they are received. */
 final class TicketFields {
     static final int MAX_TEXT = 512;
 
@@ -51,7 +51,10 @@ final class TicketFields {
         return text;
     }
 
-    /** What may be said to a party of a text that came from elsewhere. */
+    /**
+     * Replaces all but printable ASCII in a text of another origin, and shortens it, so that it may be sent to an
+     * agent.
+     */
     static String printable(String text) {
         String one = text.chars()
                 .limit(MAX_TEXT)

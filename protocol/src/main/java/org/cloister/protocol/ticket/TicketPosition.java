@@ -2,9 +2,9 @@ package org.cloister.protocol.ticket;
 
 import java.util.Comparator;
 
-/** Where a ticket stands among its project's: by the controlling VM's boot, then by count. */
+/** Position of a ticket among its project's tickets: by the controlling VM's boot, then by count. */
 public record TicketPosition(long epoch, long sequence) implements Comparable<TicketPosition> {
-    /** Before every ticket. */
+    /** Position before every ticket. */
     public static final TicketPosition NONE = new TicketPosition(0, 0);
 
     private static final Comparator<TicketPosition> ORDER =

@@ -2,7 +2,7 @@ package org.cloister.protocol.ticket;
 
 import java.io.IOException;
 
-/** A ticket, or what was allocated for one, is not taken. The text has subject, clause, both values and the remedy. */
+/** Refusal of a ticket, or of an allocation for one. The text has subject, clause, both values and the remedy. */
 public final class TicketRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -21,7 +21,7 @@ public final class TicketRefusedException extends IOException {
         this.newestEpoch = newestEpoch;
     }
 
-    /** An opening whose epoch was used, or is older than one that was. */
+    /** Returns the refusal of an opening whose epoch was used, or is older than a used one. */
     static TicketRefusedException usedEpoch(String subject, long newest, long had) {
         return new TicketRefusedException(
                 TicketClause.SEQUENCE,
@@ -31,17 +31,17 @@ public final class TicketRefusedException extends IOException {
                 newest);
     }
 
-    /** What to branch on. */
+    /** Returns the clause, for programs to branch on. */
     public TicketClause clause() {
         return clause;
     }
 
-    /** Both values and the remedy, for who knows subject and clause. */
+    /** Returns both values and the remedy, for readers who have subject and clause already. */
     public String detail() {
         return detail;
     }
 
-    /** The highest epoch of an opening that was taken, if an opening is refused for it; otherwise 0. */
+    /** Returns the highest epoch of an accepted opening, if an opening is refused for its epoch; otherwise 0. */
     public long newestEpoch() {
         return newestEpoch;
     }

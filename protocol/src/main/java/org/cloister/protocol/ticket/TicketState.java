@@ -4,13 +4,13 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** How far a ticket is, as the relay's record says. */
+/** State of a ticket, as the relay has recorded it. */
 public enum TicketState {
-    /** Recorded; whether Global Slurm has a job for it is not known. */
+    /** Recorded; it is not known whether Global Slurm has a job for it. */
     ACCEPTED,
-    /** Global Slurm has its job, without nodes. */
+    /** Global Slurm has the job, without nodes. */
     QUEUED,
-    /** It has nodes. */
+    /** The job has nodes. */
     RUNNING,
     ENDED;
 
@@ -20,7 +20,7 @@ public enum TicketState {
                 .findFirst();
     }
 
-    /** As messages and records write it. */
+    /** Returns the state as messages and records write it. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

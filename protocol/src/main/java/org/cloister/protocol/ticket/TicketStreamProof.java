@@ -11,16 +11,16 @@ import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
 
 /**
- * A controlling VM's answer to a relay's challenge, which says who asks for tickets on this stream; docs/protocol.md,
+ * Controlling VM's answer to a relay's challenge, which proves who requests tickets on this stream; docs/protocol.md,
  * section 13.
  *
- * @param relay the one that asked: an answer to one is of no use with another
+ * @param relay the one that sent the challenge, so that no other relay accepts the answer
  * @param nonce base64 of its 32 bytes
  */
 public record TicketStreamProof(String relay, String nonce) {
     public static final String TYPE = "application/vnd.cloister.ticket-stream.v1+json";
     public static final int NONCE_BYTES = 32;
-    /** Of the payload, and of its envelope. */
+    /** Limit in bytes of the payload, and of its envelope. */
     public static final int MAX_BYTES = 2 * 1024;
 
     private static final String FORMAT = "cloister-ticket-stream-v1";
@@ -30,7 +30,11 @@ public record TicketStreamProof(String relay, String nonce) {
         return new TicketStreamProof(relay, BinaryText.base64(nonce));
     }
 
-    /** @param payload of an envelope that was verified */
+    /**
+     * Parses a proof.
+     *
+     * @param payload of an envelope that was verified
+     */
     public static TicketStreamProof parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
@@ -39,7 +43,7 @@ public record TicketStreamProof(String relay, String nonce) {
         return proof;
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         return JsonNodeFactory.instance
                 .objectNode()
@@ -50,7 +54,11 @@ public record TicketStreamProof(String relay, String nonce) {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param key the controlling VM's */
+    /**
+     * Signs the proof.
+     *
+     * @param key the controlling VM's
+     */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
     }

@@ -6,19 +6,19 @@ import java.util.List;
 import org.cloister.protocol.identity.ProjectApproval;
 
 /**
- * What a relay demands of a ticket or an opening before it takes it; docs/protocol.md, section 13. One whose id the relay has
- * already with the same digest was taken, and is asked nothing again: it is what comes after a lost answer.
+ * Verifies a ticket or an opening before a relay accepts it; docs/protocol.md, section 13. A request whose id the relay
+ * already has with the same digest was accepted before and is not verified again: it is sent again after a lost answer.
  */
 public final class TicketVerifier {
-    /** How far apart clocks may be: as far as certificates allow. */
+    /** Permitted difference of clocks, the same as for certificates. */
     public static final Duration TOLERANCE = Duration.ofMinutes(2);
 
     private TicketVerifier() {}
 
     /**
-     * All of it, in the order in which a refusal helps most.
+     * Runs all checks, in the order in which a refusal helps most.
      *
-     * @param newest of the project's tickets that the relay has ever taken
+     * @param newest position among the project's tickets that the relay has ever accepted
      * @param usage of the project, in the same transaction in which the ticket is recorded
      */
     public static void require(
@@ -31,9 +31,9 @@ public final class TicketVerifier {
     }
 
     /**
-     * The same for an opening.
+     * Runs all checks of an opening.
      *
-     * @param newest epoch of the project's openings that the relay has ever taken; 0 if it took none
+     * @param newest highest epoch of the project's openings that the relay has ever accepted; 0 if it accepted none
      * @param usage of the project without the openings that this one ends
      */
     public static void require(
@@ -45,8 +45,8 @@ public final class TicketVerifier {
     }
 
     /**
-     * Keeps out what lay somewhere for long, and nothing else: the time in a ticket is the word of a guest's clock, and that
-     * is its host's. Against a second use there are ids and counts.
+     * Rejects requests that were delayed for long, and nothing else: the time in a ticket comes from a guest's clock,
+     * which its host controls. Ids and counts prevent a second use.
      */
     public static void requireTime(SignedRequest ticket, Instant now) throws TicketRefusedException {
         if (now.isBefore(ticket.issued().minus(TOLERANCE))) {
@@ -87,7 +87,7 @@ public final class TicketVerifier {
         }
     }
 
-    /** A drive's epoch is used once, whatever came of it. */
+    /** Checks that an opening's epoch is new: a drive's epoch is used once, even if the opening failed. */
     public static void requireNewer(SignedOpening signed, long newest) throws TicketRefusedException {
         if (signed.epoch() <= newest) {
             throw TicketRefusedException.usedEpoch(signed.subject(), newest, signed.epoch());

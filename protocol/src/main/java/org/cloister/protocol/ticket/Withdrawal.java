@@ -9,10 +9,13 @@ import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.policy.ProjectPolicy;
 
-/** A project takes a ticket, or an opening, back, at any phase; docs/protocol.md, section 13. Saying it twice does no more. */
+/**
+ * Withdraws a project's ticket or opening, in any phase; docs/protocol.md, section 13. Repeating it has no further
+ * effect.
+ */
 public record Withdrawal(String ticket, String project) {
     public static final String TYPE = "application/vnd.cloister.withdrawal.v1+json";
-    /** Of the payload, and of its envelope. */
+    /** Limit in bytes of the payload, and of its envelope. */
     public static final int MAX_BYTES = 2 * 1024;
 
     private static final String FORMAT = "cloister-withdrawal-v1";
@@ -22,7 +25,11 @@ public record Withdrawal(String ticket, String project) {
         Ticket.require("project", project, ProjectPolicy.PROJECT);
     }
 
-    /** @param payload of an envelope that was verified */
+    /**
+     * Parses a withdrawal.
+     *
+     * @param payload of an envelope that was verified
+     */
     public static Withdrawal parse(byte[] payload) throws MalformedException {
         StrictJson json = StrictJson.read(payload, MAX_BYTES);
         json.requireFormat(FORMAT);
@@ -32,7 +39,7 @@ public record Withdrawal(String ticket, String project) {
         return withdrawal;
     }
 
-    /** The payload to sign. */
+    /** Returns the payload to sign. */
     public byte[] payload() {
         return JsonNodeFactory.instance
                 .objectNode()
@@ -43,7 +50,11 @@ public record Withdrawal(String ticket, String project) {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param key the controlling VM's; the opener's for an opening */
+    /**
+     * Signs the withdrawal.
+     *
+     * @param key the controlling VM's; the opener's for an opening
+     */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
     }

@@ -12,14 +12,14 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamRequest;
 
-/** A VM asks its host what it is; docs/protocol.md, section 10. */
+/** Requests a VM's assignment from its host; docs/protocol.md, section 10. */
 public final class AssignmentQuery {
     private AssignmentQuery() {}
 
     /**
-     * The project's documents have been verified when the future succeeds. It fails with
-     * {@link AssignmentRefusedException} if the host does not say, and with another exception if it does not answer or
-     * what it says does not hold.
+     * Requests the assignment; the project's documents are verified when the future succeeds. It fails with
+     * {@link AssignmentRefusedException} if the host refuses, and with another exception if the host does not answer or
+     * its answer is invalid.
      *
      * @param channel to the VM's host
      */

@@ -19,8 +19,11 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.jspecify.annotations.Nullable;
 
-/** Exchanges marks on a port that was opened, and makes way for the session. The port is closed when none comes about. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+/**
+ * Exchanges session marks on an opened port, then replaces itself with the session's handlers. Closes the port if no
+ * session is established.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 final class ChannelHandshake extends ChannelInboundHandlerAdapter {
     private static final Duration AGAIN = Duration.ofSeconds(1);
 
@@ -31,8 +34,8 @@ final class ChannelHandshake extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> patience;
 
     /**
-     * @param session installs what speaks in the session
-     * @param promise kept when that is done; fails when the port is closed without a session
+     * @param session installs the session's handlers
+     * @param promise succeeds when they are installed; fails when the port is closed without a session
      */
     ChannelHandshake(SecureRandom random, Consumer<ChannelPipeline> session, Promise<Channel> promise) {
         byte[] mark = new byte[SessionMark.MARK_BYTES];

@@ -13,8 +13,11 @@ import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.link.StreamResponse;
 
-/** The first on each stream of a VM: reads the request and hands it on. Bytes that come before the response end the stream. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+/**
+ * First handler on each stream of a VM: reads the request and passes it on. Bytes that arrive before the response end
+ * the stream.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a stream is reported as its end
 final class ChannelRequestReader extends ChannelInboundHandlerAdapter {
     private final VmChannelSession session;
     private final VmForwarder forwarding;
@@ -76,7 +79,7 @@ final class ChannelRequestReader extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Gives a stream its response; on its event loop, once what reads it is in place. */
+    /** Sends a stream its response; on its event loop, after the stream's reader is installed. */
     static void accept(Channel stream, int version) {
         stream.pipeline().remove(ChannelRequestReader.class);
         StreamResponse.accept(stream, version);

@@ -19,10 +19,10 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A character device as a channel, such as a VM's end of a virtio-serial port: reads and writes block, on threads of its own
- * ({@link DeviceThreads}). Bytes wait there, at most {@code channel-unread}, until the event loop reads; then the device's
- * own buffer fills, and the other side waits. At most 64 KiB are with the writer; the rest counts against the channel's
- * water marks. An end of file is the end of the channel.
+ * Character device as a Netty channel, such as a VM's end of a virtio-serial port. Reads and writes block, on threads
+ * of their own ({@link DeviceThreads}). Those hold at most {@code channel-unread} bytes until the event loop reads;
+ * then the device's own buffer fills, and the other side waits. At most 64 KiB are with the writer; the rest counts
+ * against the channel's water marks. An end of file closes the channel.
  */
 final class DeviceChannel extends AbstractChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false);
@@ -55,7 +55,10 @@ final class DeviceChannel extends AbstractChannel {
         }
     }
 
-    /** Opens the device, which a virtio-serial port lets one process do; register the channel with a loop then. */
+    /**
+     * Opens the device, which only one process can open if it is a virtio-serial port; then register the channel with a
+     * loop.
+     */
     static DeviceChannel open(Path device) throws IOException {
         return new DeviceChannel(DeviceThreads.open(device), device);
     }
@@ -66,7 +69,7 @@ final class DeviceChannel extends AbstractChannel {
         promise.setSuccess();
     }
 
-    /** From the device's threads; a loop that has ended needs nothing any more. */
+    /** Runs a task of the device's threads on the event loop; a loop that has ended needs none. */
     private void onLoop(Runnable task) {
         try {
             eventLoop().execute(task);
@@ -126,7 +129,7 @@ final class DeviceChannel extends AbstractChannel {
             writing = true;
             threads.write();
         } else {
-            // Nothing but empty messages.
+            // All messages are empty.
             in.removeBytes(0);
         }
     }
@@ -136,7 +139,7 @@ final class DeviceChannel extends AbstractChannel {
         if (bytes < 0) {
             unsafe().close(voidPromise());
         } else if (buffer != null && isOpen()) {
-            // Who hears that it was written may write more at once: not what is still to be removed.
+            // Listeners may write more at once, so the written bytes must be removed before the next write.
             buffer.removeBytes(bytes);
             writing = false;
             if (!buffer.isEmpty()) {
@@ -214,7 +217,7 @@ final class DeviceChannel extends AbstractChannel {
             flush0();
         }
 
-        /** The last word, HTTP/2's GOAWAY, is with the writer when the channel is closed. */
+        /** Finishes the last write, HTTP/2's GOAWAY, which is with the writer when the channel is closed. */
         @Override
         protected Executor prepareToClose() {
             return close -> {

@@ -17,10 +17,10 @@ import java.util.function.IntConsumer;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.jspecify.annotations.Nullable;
 
-/** Two threads that read and write one device. Closing it ends both, also while they are blocked. */
+/** Two threads that read and write one device. Closing the device ends both, even while they are blocked. */
 final class DeviceThreads {
     static final int PIECE_BYTES = 65536;
-    /** What a blocked device keeps its closing waiting. */
+    /** Longest time for which a blocked device delays its closing. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
     private final RandomAccessFile file;
@@ -38,12 +38,16 @@ final class DeviceThreads {
     private DeviceThreads(RandomAccessFile file, String name) throws IOException {
         this.file = file;
         this.name = name;
-        // One opener at a time, so one descriptor; a channel each, for one lets nobody write while it reads.
+        // The device permits one open descriptor; a reading channel blocks writes, so each direction has its own.
         this.in = new FileInputStream(file.getFD()).getChannel();
         this.out = new FileOutputStream(file.getFD()).getChannel();
     }
 
-    /** @throws IOException it is not there, is no device, or another process has it */
+    /**
+     * Opens a device.
+     *
+     * @throws IOException if the device does not exist, is no character device, or another process has opened it
+     */
     static DeviceThreads open(Path device) throws IOException {
         if (!Files.readAttributes(device, BasicFileAttributes.class).isOther()) {
             throw new IOException(device + ": want a character device, have another kind of file");
@@ -52,15 +56,17 @@ final class DeviceThreads {
     }
 
     /**
+     * Starts both threads.
+     *
      * @param changed called when there is more to {@link #poll}, or no more will come
-     * @param written how many bytes of the batch; negative when the device takes no more
+     * @param written called with the number of written bytes of the batch; negative when the device accepts no more
      */
     void start(Runnable changed, IntConsumer written) {
         thread("reader", () -> readAll(changed));
         thread("writer", () -> writeAll(written));
     }
 
-    /** Blocks until its device is closed. */
+    /** Task that blocks until its device is closed. */
     @FunctionalInterface
     private interface Work {
         void run() throws InterruptedException;
@@ -71,7 +77,7 @@ final class DeviceThreads {
             try {
                 work.run();
             } catch (InterruptedException e) {
-                // Nobody here does that; it can only mean that all ends.
+                // No code here interrupts this thread, so the interrupt means that the program ends.
                 close();
             }
         };
@@ -90,7 +96,7 @@ final class DeviceThreads {
                 changed.run();
             }
         } catch (IOException e) {
-            // As good as an end of file: whoever opened it opens it again.
+            // An error counts as an end of file: the opener opens the device again.
         }
         end();
         changed.run();
@@ -112,7 +118,7 @@ final class DeviceThreads {
         ended = true;
     }
 
-    /** The next piece that was read, if one is there. */
+    /** Returns the next bytes that were read, or null if there are none. */
     synchronized byte @Nullable [] poll() {
         byte[] piece = unread.poll();
         if (piece != null) {
@@ -122,7 +128,7 @@ final class DeviceThreads {
         return piece;
     }
 
-    /** Nothing more comes behind what is there. */
+    /** Returns whether the device has ended and all bytes were polled. */
     synchronized boolean ended() {
         return ended && unread.isEmpty();
     }
@@ -131,7 +137,7 @@ final class DeviceThreads {
         return unreadBytes;
     }
 
-    /** To be filled between two writes. */
+    /** Returns the buffer for the next write, to be filled between two writes. */
     ByteBuffer batch() {
         return batch.clear();
     }
@@ -163,7 +169,7 @@ final class DeviceThreads {
         notifyAll();
     }
 
-    /** Closes it when what is being written is out, or {@link #LAST_WORDS} later; not on an event loop. */
+    /** Closes the device when the current write is done, or after {@link #LAST_WORDS}; not on an event loop. */
     void finish() {
         long endNs = System.nanoTime() + LAST_WORDS.toNanos();
         synchronized (this) {
@@ -200,7 +206,7 @@ final class DeviceThreads {
             notifyAll();
         }
         try {
-            // Closes both channels, which wakes who is blocked in one.
+            // Closes both channels, which wakes threads that are blocked in them.
             file.close();
         } catch (IOException e) {
             throw new IllegalStateException(name + ": closing", e);

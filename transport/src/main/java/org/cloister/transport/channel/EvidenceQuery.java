@@ -13,13 +13,13 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamRequest;
 
-/** A VM asks its host to vouch for it; docs/protocol.md, section 11. */
+/** Requests evidence about a VM from its host; docs/protocol.md, section 11. */
 public final class EvidenceQuery {
     private EvidenceQuery() {}
 
     /**
-     * The future fails with {@link EvidenceRefusedException} if the host refuses, and with another exception if it does
-     * not answer.
+     * Requests a signed statement. The future fails with {@link EvidenceRefusedException} if the host refuses, and with
+     * another exception if the host does not answer.
      *
      * @param channel to the VM's host
      */

@@ -3,7 +3,10 @@ package org.cloister.transport.channel;
 import java.time.Duration;
 import org.cloister.protocol.link.ProtocolLimits;
 
-/** Counts what costs the host something whether it is wanted or not. No clock: time is an argument, in nanoseconds. */
+/**
+ * Limits the rate of a VM's requests, messages and frames, which cost the host time even if they are unwanted. It has
+ * no clock: time is an argument, in nanoseconds.
+ */
 final class FloodGuard {
     private static final Duration WITHIN = Duration.ofSeconds(10);
 
@@ -14,7 +17,11 @@ final class FloodGuard {
         this.sinceNs = nowNs;
     }
 
-    /** @return false if it is one too many */
+    /**
+     * Counts one event.
+     *
+     * @return false if the limit is exceeded
+     */
     boolean tryAcquire(long nowNs) {
         if (nowNs - sinceNs >= WITHIN.toNanos()) {
             sinceNs = nowNs;

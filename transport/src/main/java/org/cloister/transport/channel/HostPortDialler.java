@@ -14,12 +14,12 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.LinkCodec;
 
 /**
- * A VM's way to its host: opens the port's device and begins a session. Use with
+ * Opens a VM's connection to its host: opens the port's device and starts a session. Use it with
  * {@code LinkReconnectPolicy.Settings.CHANNEL}.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 public final class HostPortDialler implements AgentLink.Dialler {
-    /** The name that the host gives the port. */
+    /** Name that the host gives to the port. */
     public static final String PORT = "org.cloister.agent.0";
 
     private static final Path PORTS = Path.of("/sys/class/virtio-ports");
@@ -35,8 +35,8 @@ public final class HostPortDialler implements AgentLink.Dialler {
     }
 
     /**
-     * The device of the port {@link #PORT}, by what the kernel says: {@code /dev/virtio-ports} is udev's, and an image may
-     * have none.
+     * Returns the device of the port {@link #PORT}, as the kernel names it: udev creates {@code /dev/virtio-ports}, and
+     * an image may have no udev.
      */
     public static Path device() throws IOException {
         try (DirectoryStream<Path> ports = Files.newDirectoryStream(PORTS)) {

@@ -7,8 +7,8 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.link.ProtocolLimits;
 
 /**
- * Finds the start of a session in a pipe that may still hold an earlier one; the rules are in docs/protocol.md, section 10.
- * No I/O and no clock: bytes go in, what to answer comes out.
+ * Finds the start of a session in a pipe that may still hold an earlier one; the rules are in docs/protocol.md, section
+ * 10. It has no I/O and no clock: it receives bytes and returns the answers to write.
  */
 public final class SessionMarkExchange {
     private static final byte[] NONE = new byte[SessionMark.MARK_BYTES];
@@ -28,7 +28,7 @@ public final class SessionMarkExchange {
         this.mine = mark.clone();
     }
 
-    /** Whether the greeting is to be written, now and again each second: nobody has been heard yet. */
+    /** Returns whether to write the greeting, now and again each second: no valid record has been received yet. */
     public boolean greets() {
         return !established && Arrays.equals(answered, NONE);
     }
@@ -42,10 +42,10 @@ public final class SessionMarkExchange {
     }
 
     /**
-     * Takes bytes until the session is there; what it leaves unread is the session's.
+     * Consumes bytes until the session is established; the remaining bytes are the session's.
      *
      * @return what to write now, if anything
-     * @throws MalformedException too much came that is no session
+     * @throws MalformedException if too many bytes were received without a session
      */
     public Optional<byte[]> read(ByteBuffer in) throws MalformedException {
         while (in.hasRemaining() && !established) {
@@ -69,13 +69,13 @@ public final class SessionMarkExchange {
         byte[] theirs = Arrays.copyOfRange(window, 8, 24);
         byte[] heard = Arrays.copyOfRange(window, 24, SessionMark.BYTES);
         if (Arrays.equals(theirs, NONE) || !(Arrays.equals(heard, NONE) || Arrays.equals(heard, mine))) {
-            // Of an earlier session, or torn; a good one may have begun inside.
+            // The record is of an earlier session, or incomplete; a valid one may start within it.
             drop();
             resync();
             return Optional.empty();
         }
         filled = 0;
-        // Of marks, too, there is an end: each costs an answer.
+        // Records count as dropped too, because each costs an answer.
         dropped += SessionMark.BYTES;
         boolean fresh = !Arrays.equals(theirs, answered);
         answered = theirs;
@@ -83,7 +83,7 @@ public final class SessionMarkExchange {
         return fresh ? Optional.of(SessionMark.bytes(mine, theirs)) : Optional.empty();
     }
 
-    /** Keeps the longest end of what came that may be the start of a record. */
+    /** Keeps the longest suffix of the received bytes that may be the start of a record. */
     private void resync() {
         while (!startsLikeRecord()) {
             drop();

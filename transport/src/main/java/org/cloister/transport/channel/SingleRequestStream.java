@@ -16,14 +16,16 @@ import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamBytes;
 import org.cloister.transport.link.StreamRequest;
 
-/** A VM's end of a question to its host: a stream with one message each way, the answer within {@code answer-time}. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+/**
+ * VM's end of a request to its host: a stream with one message in each direction, answered within {@code answer-time}.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a stream is reported as its end
 final class SingleRequestStream<T> extends ChannelInboundHandlerAdapter {
     private final String subject;
     private final ResponseReader<T> reading;
     private final Promise<T> answer;
 
-    /** What a host's answer means; fails if it is a refusal. */
+    /** Interprets a host's answer; fails if it is a refusal. */
     interface ResponseReader<T> {
         T of(Object answer) throws IOException;
     }
@@ -35,6 +37,8 @@ final class SingleRequestStream<T> extends ChannelInboundHandlerAdapter {
     }
 
     /**
+     * Sends a request and returns its answer.
+     *
      * @param channel to the VM's host
      * @param subject for messages
      * @param framing of the answer
@@ -67,7 +71,7 @@ final class SingleRequestStream<T> extends ChannelInboundHandlerAdapter {
         return answer;
     }
 
-    /** With the time for the answer its stream is over, too. */
+    /** Starts the timer for the answer, which also ends the stream. */
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         answer.addListener(done -> {

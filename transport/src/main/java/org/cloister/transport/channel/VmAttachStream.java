@@ -15,8 +15,8 @@ import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamBytes;
 import org.jspecify.annotations.Nullable;
 
-/** The host's end of a VM's attach stream: docs/protocol.md, sections 8 and 10. The session ends with it. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+/** Host's end of a VM's attach stream: docs/protocol.md, sections 8 and 10. The session ends with it. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a stream is reported as its end
 final class VmAttachStream extends ChannelInboundHandlerAdapter {
     private final VmChannelSession session;
     private final VmForwarder forwarding;
@@ -78,7 +78,7 @@ final class VmAttachStream extends ChannelInboundHandlerAdapter {
         } else if (message instanceof AgentMessage.DialRefused refused) {
             forwarding.refused(session, refused.token(), refused.reason());
         }
-        // RevocationsKept says what only the VM itself can know; the host answers the relay for itself.
+        // RevocationsKept is true of the VM only; the host answers the relay for itself.
     }
 
     @Override

@@ -24,8 +24,8 @@ import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamResponse;
 import org.jspecify.annotations.Nullable;
 
-/** One session with a VM, at its host. Its attach stream is written from any thread. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+/** Session with a VM, at its host. Any thread may write to its attach stream. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write is reported as the stream's end
 final class VmChannelSession {
     final VmPort port;
     final Set<CertificateName> served = ConcurrentHashMap.newKeySet();
@@ -43,7 +43,7 @@ final class VmChannelSession {
         this.connection = connection;
     }
 
-    /** On the connection's event loop, when the marks have been exchanged. */
+    /** Installs the session on the connection's event loop after the marks were exchanged. */
     static void install(ChannelPipeline pipeline, VmPort port, VmForwarder forwarding) {
         Channel channel = pipeline.channel();
         VmChannelSession session = new VmChannelSession(port, channel);
@@ -72,7 +72,11 @@ final class VmChannelSession {
         port.events().onSessionOpened();
     }
 
-    /** @return false if the VM says too much, which ends the session; on its event loop */
+    /**
+     * Counts a message or frame of the VM.
+     *
+     * @return false if the VM exceeds the rate limit, which ends the session; on its event loop
+     */
     boolean countMessage() {
         if (guard.tryAcquire(System.nanoTime())) {
             return true;
@@ -81,19 +85,19 @@ final class VmChannelSession {
         return false;
     }
 
-    /** Before it goes further. */
+    /** Refuses a stream before it is forwarded. */
     void refuse(Channel stream, CloseReason why) {
         port.events().onRequestRefused(why);
         StreamResponse.refuse(stream, CircuitClose.byRelay(why));
     }
 
-    /** Ends the session for what the VM does; on its event loop. */
+    /** Ends the session because of the VM's behaviour; on its event loop. */
     void cut(String why) {
         reportCut(why);
         close();
     }
 
-    /** Of a session whose end is under way. */
+    /** Reports the reason of a session that is already ending. */
     void reportCut(String why) {
         if (connection.isActive() && !cut) {
             cut = true;
@@ -101,7 +105,11 @@ final class VmChannelSession {
         }
     }
 
-    /** @return false for a stream too many, by whoever takes no notice of HTTP/2's own limit */
+    /**
+     * Counts a stream until it is closed.
+     *
+     * @return false if the stream exceeds the limit, which a peer that ignores HTTP/2's own limit can cause
+     */
     boolean acquireStream(Channel stream) {
         stream.closeFuture().addListener(closed -> streams.decrementAndGet());
         return streams.incrementAndGet() <= ProtocolLimits.STREAMS;
@@ -111,7 +119,11 @@ final class VmChannelSession {
         requested = true;
     }
 
-    /** @return true once: a session has one attach stream */
+    /**
+     * Claims the session's attach stream.
+     *
+     * @return true at the first call: a session has one attach stream
+     */
     boolean claimAttach() {
         return attachClaimed.compareAndSet(false, true);
     }
@@ -128,7 +140,7 @@ final class VmChannelSession {
         return connection.isActive();
     }
 
-    /** A VM that does not read what it is told is let go. */
+    /** Sends a message; ends the session of a VM that does not read its messages. */
     void send(RelayMessage message) {
         Channel stream = attachStream;
         if (stream == null) {
@@ -149,7 +161,10 @@ final class VmChannelSession {
         connection.close();
     }
 
-    /** What HTTP/2 leaves over. After an error or GOAWAY the session is over: QEMU does not say that the VM closed its port. */
+    /**
+     * Handles frames and errors of the connection itself. An error or GOAWAY ends the session: QEMU does not report
+     * that the VM closed its port.
+     */
     private static final class ConnectionFrames extends ChannelInboundHandlerAdapter {
         private final VmChannelSession session;
 

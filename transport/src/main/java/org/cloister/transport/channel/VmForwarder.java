@@ -36,13 +36,13 @@ import org.cloister.transport.link.UnreadStreamBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a host does for its VMs on its own link: their names are served there, their circuits go over it, and what the relay
- * says for them goes down to them; docs/protocol.md, section 10. It sees TLS inside of each circuit and nothing of what that
- * holds. Give it to the host's {@code AgentLink} as its events.
+ * Serves a host's VMs on the host's own link: serves their names there, forwards their circuits over it, and forwards
+ * the relay's messages to them; docs/protocol.md, section 10. It sees the TLS records of each circuit, not their
+ * content. Pass it to the host's {@code AgentLink} as its listener.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 public final class VmForwarder implements AgentLinkListener {
-    /** The relay decides when a circuit has been idle for too long. */
+    /** The relay alone limits how long a circuit may be idle. */
     private static final CircuitSplice.Limits LIMITS =
             new CircuitSplice.Limits(ProtocolLimits.TOTAL, ProtocolLimits.TOTAL);
 
@@ -52,15 +52,15 @@ public final class VmForwarder implements AgentLinkListener {
     private final Map<CertificateName, VmChannelSession> serving = new ConcurrentHashMap<>();
     private final Map<DialBackToken, Dialled> dials = new ConcurrentHashMap<>();
     private final Set<VmChannelSession> attached = ConcurrentHashMap.newKeySet();
-    /** The last list that came of each issuer, by what it says of itself. */
+    /** Last received list of each issuer, by the issuer that the list claims. */
     private final Map<String, RelayMessage.Revocations> lists = new ConcurrentHashMap<>();
 
     private volatile @Nullable AgentAttachStream up;
 
-    /** A Dial that went down to a VM. */
+    /** A Dial that was forwarded to a VM. */
     private record Dialled(VmChannelSession session, AgentAttachStream attachment, RelayMessage.Dial dial) {}
 
-    /** @param own hears what is not for a VM */
+    /** @param own receives the events that are not for a VM */
     public VmForwarder(CertificateName host, AgentLinkListener own) {
         this.host = host;
         this.own = own;
@@ -70,8 +70,8 @@ public final class VmForwarder implements AgentLinkListener {
      * Keeps a session with a VM from now on.
      *
      * @param socket QEMU's, of the VM's port
-     * @param names whom this VM may speak for, and nobody else meanwhile
-     * @param events hears of this port
+     * @param names for which this VM alone may act while the port is open
+     * @param events receives the events of this port
      */
     public VmPort open(EventLoop loop, Path socket, Set<CertificateName> names, VmPortListener events) {
         synchronized (assigned) {
@@ -139,7 +139,7 @@ public final class VmForwarder implements AgentLinkListener {
         take(session, token).ifPresent(each -> each.attachment.refuse(each.dial, reason));
     }
 
-    /** A VM opens a circuit: what it says it is counts only where it is what the host knows. */
+    /** Forwards a circuit that a VM opens, if the claimed name is one of the VM's port. */
     void open(VmChannelSession session, Channel stream, int version, StreamRequest.Circuit request) {
         AgentAttachStream link = up;
         if (!session.port.names().contains(request.from())) {
@@ -151,7 +151,7 @@ public final class VmForwarder implements AgentLinkListener {
         }
     }
 
-    /** A VM's stream of tickets: the relay asks the VM who it is, and believes the host nothing of it. */
+    /** Forwards a VM's ticket stream: the relay itself authenticates the VM and does not rely on the host for that. */
     void tickets(VmChannelSession session, Channel stream, int version, StreamRequest.Tickets request) {
         AgentAttachStream link = up;
         if (request.from().filter(session.port.names()::contains).isEmpty()) {
@@ -178,7 +178,11 @@ public final class VmForwarder implements AgentLinkListener {
         return its ? Optional.ofNullable(dialled) : Optional.empty();
     }
 
-    /** @param who the VM is in the circuit */
+    /**
+     * Opens a stream on the host's link and splices it with the VM's stream.
+     *
+     * @param who the VM's side in the circuit
+     */
     private static void forward(
             VmChannelSession session,
             Channel stream,
@@ -201,7 +205,7 @@ public final class VmForwarder implements AgentLinkListener {
                         CircuitClose close = opened.cause() instanceof CircuitException broken
                                 ? broken.close()
                                 : CircuitClose.byRelay(CloseReason.NO_ANSWER);
-                        // HTTP has no status for "lost": to the VM it is no answer.
+                        // HTTP has no status for "lost", so the VM receives "no answer".
                         StreamResponse.refuse(
                                 stream,
                                 close.reason().status() == 0 ? CircuitClose.byRelay(CloseReason.NO_ANSWER) : close);
@@ -209,13 +213,13 @@ public final class VmForwarder implements AgentLinkListener {
                 });
     }
 
-    /** On the upstream's event loop, when its response has come. */
+    /** Splices the streams on the upstream's event loop after its response. */
     private static void splice(CircuitSplice.End vm, int version, Channel upstream, StreamRequest request) {
         upstream.config().setAutoRead(false);
         UnreadStreamBuffer.last(upstream);
         upstream.pipeline().remove(StreamBytes.class);
         CircuitSplice.End relay = new CircuitSplice.End(upstream, CircuitClose.Side.RELAY);
-        // Of a circuit the opener speaks first, of a stream of tickets the relay: it asks who the VM is.
+        // The opener sends first on a circuit, the relay on a ticket stream: it challenges the VM.
         boolean opens = vm.who() == CircuitClose.Side.OPENER && !(request instanceof StreamRequest.Tickets);
         CircuitSplice splice =
                 new CircuitSplice(opens ? vm : relay, opens ? relay : vm, LIMITS, bytes -> {}, close -> {});
@@ -278,7 +282,7 @@ public final class VmForwarder implements AgentLinkListener {
         session.send(dial);
     }
 
-    /** VMs check a list themselves, and for projects that the host knows nothing of. */
+    /** Forwards a list to the VMs, which verify it themselves, also for projects that the host does not know. */
     @Override
     public boolean onRevocationList(byte[] signed) {
         RelayMessage.Revocations list = new RelayMessage.Revocations(ByteString.copyFrom(signed));

@@ -20,10 +20,10 @@ import org.cloister.protocol.link.RelayMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The host's end of one VM's port: keeps a session on the Unix socket that QEMU made for it. Whenever it ends, the socket is
- * opened again, until the port is closed.
+ * Host's end of one VM's port: keeps a session on the Unix socket that QEMU created for it. After each end of the
+ * session it opens the socket again, until the port is closed.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 public final class VmPort implements AutoCloseable {
     private final EventLoop loop;
     private final Path socket;
@@ -32,13 +32,13 @@ public final class VmPort implements AutoCloseable {
     private final VmPortListener events;
     private final SecureRandom random = new SecureRandom();
     private final AtomicInteger onLink = new AtomicInteger();
-    /** On the loop, as all below. */
+    /** Used on the loop only, as all fields below. */
     private @Nullable Channel current;
 
     private @Nullable VmChannelSession attached;
     private boolean closed;
     private boolean leaving;
-    /** When a VM that leaves is ended, as {@link System#nanoTime}. */
+    /** Time at which a VM that was requested to shut down is stopped, as {@link System#nanoTime}. */
     private long endNs;
 
     VmPort(EventLoop loop, Path socket, Set<CertificateName> names, VmForwarder forwarding, VmPortListener events) {
@@ -80,12 +80,16 @@ public final class VmPort implements AutoCloseable {
         return events;
     }
 
-    /** Whom the VM may speak for. */
+    /** Returns the names for which the VM may act. */
     Set<CertificateName> names() {
         return names;
     }
 
-    /** @return whether the VM may have one more stream on its host's link; {@link #requestShutdown} gives it back */
+    /**
+     * Acquires a stream on the host's link.
+     *
+     * @return whether the VM may have one more stream on its host's link; {@link #requestShutdown()} releases it
+     */
     boolean acquireStream() {
         if (onLink.incrementAndGet() > ProtocolLimits.VM_CIRCUITS) {
             onLink.decrementAndGet();
@@ -98,16 +102,19 @@ public final class VmPort implements AutoCloseable {
         onLink.decrementAndGet();
     }
 
-    /** Its agent has heard all that comes first in a session; on the loop. */
+    /**
+     * Records the attached session after its first messages were sent, and sends a pending shutdown request; on the
+     * loop.
+     */
     void attached(VmChannelSession session) {
         attached = session;
         sayLeave();
     }
 
     /**
-     * Tells the VM that it has to end, in the session that is open and in each that follows. Again is nothing. From any thread.
+     * Requests the VM's shutdown in the open session and in each later one. Further calls have no effect. Thread-safe.
      *
-     * @param within after which the host ends it as it is
+     * @param within time after which the host stops the VM forcibly
      */
     public void requestShutdown(Duration within) {
         long byNs = System.nanoTime() + within.toNanos();
@@ -127,7 +134,7 @@ public final class VmPort implements AutoCloseable {
         }
     }
 
-    /** Ends the session and all on it; the names are nobody's any more. */
+    /** Ends the session and all its streams, and releases the names. */
     @Override
     public void close() {
         forwarding.release(this);
@@ -139,7 +146,7 @@ public final class VmPort implements AutoCloseable {
         });
     }
 
-    /** The socket, for logs. */
+    /** Returns the socket's path, for logs. */
     @Override
     public String toString() {
         return socket.toString();

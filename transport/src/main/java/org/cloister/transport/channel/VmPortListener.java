@@ -6,39 +6,43 @@ import org.cloister.protocol.evidence.AttestationClaims;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.handover.AssignmentMessage;
 
-/** What a host hears of one VM's port; on the port's event loop, which it must not block. */
+/** Receives the events of one VM's port, on the port's event loop, which it must not block. */
 public interface VmPortListener {
-    /** A session began. */
+    /** A session was opened. */
     default void onSessionOpened() {}
 
-    /** @param why the port was opened and no session came about; it is opened again */
+    /**
+     * No session was established.
+     *
+     * @param why the reason why the opened port has no session; the port is opened again
+     */
     default void onSessionFailed(String why) {}
 
-    /** The VM's agent spoke, once a session. */
+    /** The VM's agent attached, once per session. */
     default void onAttached() {}
 
-    /** The session is over, for whatever reason; a next one is tried. */
+    /** The session ended, for any reason; another one is tried. */
     default void onSessionClosed() {}
 
-    /** The host ends the session for what the VM does. What is said here has nothing of the VM's own words in it. */
+    /** The host ended the session because of the VM's behaviour. The text contains nothing that the VM sent. */
     default void onSessionCut(String why) {}
 
-    /** A request of the VM was refused before it went further. */
+    /** A request of the VM was refused before it was forwarded. */
     default void onRequestRefused(CloseReason why) {}
 
     /**
-     * The VM asks for evidence.
+     * The VM requests evidence.
      *
-     * @param answer is called once, on any thread
+     * @param answer must be called once, on any thread
      */
     default void onEvidenceRequest(AttestationClaims claim, Consumer<EvidenceMessage.Response> answer) {
         answer.accept(new EvidenceMessage.Refused(EvidenceMessage.RefusalReason.FAILED));
     }
 
     /**
-     * The VM asks what it is.
+     * The VM requests its assignment.
      *
-     * @param answer is called once, on any thread
+     * @param answer must be called once, on any thread
      */
     default void onAssignmentRequest(Consumer<AssignmentMessage.Response> answer) {
         answer.accept(new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.UNKNOWN));

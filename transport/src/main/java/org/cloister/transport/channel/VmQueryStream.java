@@ -13,8 +13,8 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamBytes;
 
-/** The host's end of a question that it answers itself: one question, one answer, and the stream is over. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+/** Host's end of a request that it answers itself: one request and one answer, then the stream ends. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a stream is reported as its end
 final class VmQueryStream<Q> extends ChannelInboundHandlerAdapter {
     private final VmChannelSession session;
     private final String subject;
@@ -22,7 +22,7 @@ final class VmQueryStream<Q> extends ChannelInboundHandlerAdapter {
     private final Query<Q> events;
     private boolean asked;
 
-    /** Calls back once, on any thread. */
+    /** Request handler, which calls back once, on any thread. */
     private interface Query<Q> {
         void asked(Q question, Consumer<MessageLite> answer);
     }

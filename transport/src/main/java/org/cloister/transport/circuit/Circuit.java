@@ -30,10 +30,10 @@ import org.cloister.transport.tls.TlsCredential;
 import org.cloister.transport.tls.TlsProfile;
 
 /**
- * An open circuit, at one end: both ends are who they should be and have said the same terms. Its bytes go through the
- * channel's pipeline, on the channel's event loop; auto-read may be switched there to hold the other end back.
+ * Open circuit, at one end: both ends are authenticated and agreed on the same terms. Its bytes pass through the
+ * channel's pipeline, on the channel's event loop; switching auto-read off there holds back the other end.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 public final class Circuit {
     /** Adds the handlers for the bytes, on the channel's event loop, before the first byte. */
     @FunctionalInterface
@@ -42,7 +42,7 @@ public final class Circuit {
     }
 
     private final Channel channel;
-    /** Of the channel's pipeline, which has no handlers any more when the channel is closed. */
+    /** Saved from the channel's pipeline, which has no handlers after the channel is closed. */
     private final StreamBytes stream;
 
     private final SslHandler tls;
@@ -51,7 +51,7 @@ public final class Circuit {
     private final int version;
     private final PeerIdentity peer;
 
-    /** On the channel's event loop, while it is open. */
+    /** Creates the circuit on the channel's event loop, while the channel is open. */
     Circuit(Channel channel, CircuitTerms terms, CircuitClose.Side own, int version, PeerIdentity peer) {
         this.channel = channel;
         this.stream = channel.pipeline().get(StreamBytes.class);
@@ -63,10 +63,10 @@ public final class Circuit {
     }
 
     /**
-     * Opens a circuit to a name of one's own project. Fails with a {@code CircuitException}.
+     * Opens a circuit to a name of the caller's project. Fails with a {@code CircuitException}.
      *
      * @param own of the name {@code terms.from()}
-     * @param trust of the project; nobody but {@code terms.to()} is taken
+     * @param trust of the project; only {@code terms.to()} is accepted
      */
     public static Future<Circuit> open(
             ClientLink link,
@@ -77,7 +77,7 @@ public final class Circuit {
         return openTo(link, terms, own, trust.only(terms.to()), application);
     }
 
-    /** The same to a VM that boots; whom it found is {@link #peerIdentity}. */
+    /** Opens a circuit to a booting VM; {@link #peerIdentity} returns the peer. */
     public static Future<Circuit> open(
             ClientLink link, CircuitTerms terms, TlsCredential own, BootPeerVerifier trust, Application application) {
         return openTo(link, terms, own, trust.only(terms.to()), application);
@@ -94,10 +94,10 @@ public final class Circuit {
     }
 
     /**
-     * Answers a Dial on the link it came on. Fails with a {@code CircuitException}.
+     * Answers a Dial on the link on which it was received. Fails with a {@code CircuitException}.
      *
      * @param own of the name {@code dial.to()}
-     * @param trust of the project; nobody but {@code dial.from()} is taken
+     * @param trust of the project; only {@code dial.from()} is accepted
      */
     public static Future<Circuit> dialBack(
             ClientLink link,
@@ -108,7 +108,7 @@ public final class Circuit {
         return answer(link, dial, own, trust.only(dial.from()), application);
     }
 
-    /** The same to a VM that boots; whom it found is {@link #peerIdentity}. */
+    /** Answers a Dial of a booting VM; {@link #peerIdentity} returns the peer. */
     public static Future<Circuit> dialBack(
             ClientLink link,
             RelayMessage.Dial dial,
@@ -155,15 +155,15 @@ public final class Circuit {
         return terms;
     }
 
-    /** The one both ends speak. */
+    /** Returns the version that both ends speak. */
     public int version() {
         return version;
     }
 
     /**
-     * The other end, as it was found to be when the circuit opened.
+     * Returns the other end's identity, as verified when the circuit opened.
      *
-     * @throws IllegalStateException if it is a VM that boots, whom nobody has certified: see {@link #peerIdentity}
+     * @throws IllegalStateException if it is a booting VM, which no authority has certified: see {@link #peerIdentity}
      */
     public CertifiedIdentity peer() {
         if (peer instanceof CertifiedIdentity certified) {
@@ -173,12 +173,15 @@ public final class Circuit {
                 "circuit with " + peer.name() + ": want a peer who was certified, have one that boots");
     }
 
-    /** The same where a VM that boots may be at the other end; a circuit with one is for the boot conversation alone. */
+    /**
+     * Returns the other end's identity where it may be a booting VM; a circuit with one is for the boot conversation
+     * alone.
+     */
     public PeerIdentity peerIdentity() {
         return peer;
     }
 
-    /** The other end's certificates, its own first. */
+    /** Returns the other end's certificates, the leaf first. */
     public List<Certificate> peerCertificates() {
         try {
             return List.of(tls.engine().getSession().getPeerCertificates());
@@ -187,15 +190,15 @@ public final class Circuit {
         }
     }
 
-    /** Says that no more comes from here; the other direction goes on. Nothing is left to do if it is over. From any thread. */
+    /** Ends the output; the other direction stays open. Does nothing if the circuit has ended. Thread-safe. */
     public ChannelFuture shutdownOutput() {
         return unlessOver(done -> tls.closeOutbound().addListener(closed -> pass(stream.shutdownOutput(), done)));
     }
 
     /**
-     * Breaks both directions off at once and tells the other side why, as far as the relay passes it on. Without
-     * {@code close_notify}, so that nobody there takes what has come for the whole. Nothing is left to do if it is over. From any
-     * thread.
+     * Closes both directions at once and sends the reason to the other side, as far as the relay forwards it. No
+     * {@code close_notify} is sent, so that the other side does not treat the received bytes as complete. Does nothing
+     * if the circuit has ended. Thread-safe.
      */
     public ChannelFuture close(CloseReason why) {
         return unlessOver(done -> pass(stream.shutdownOutput(new CircuitClose(own, why)), done))
@@ -213,7 +216,7 @@ public final class Circuit {
                 }
             });
         } catch (RejectedExecutionException e) {
-            // Its loop has ended, and it with that.
+            // The event loop has ended, and the circuit with it.
             promise.trySuccess();
         }
         return promise;

@@ -26,11 +26,11 @@ import org.cloister.transport.link.UnreadStreamBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a circuit on its stream's channel: TLS, the two hellos, then bytes. The application's handlers come behind
- * it and get {@link ByteBuf}s, a {@link ChannelInputShutdownEvent} when the other end has said all, and a
- * {@link CircuitException} when the circuit broke.
+ * Own end of a circuit on its stream's channel: TLS, the two hellos, then bytes. The application's handlers follow it
+ * and receive {@link ByteBuf}s, a {@link ChannelInputShutdownEvent} when the other end has sent everything, and a
+ * {@link CircuitException} when the circuit failed.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
     private static final String FRAMING = "hello";
 
@@ -44,7 +44,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
     private boolean said;
     private boolean over;
 
-    /** Which end this is, and whom its handshake finds at the other. */
+    /** Own side of the circuit, with its TLS engine and the peer that its handshake verifies. */
     record Half(CircuitClose.Side own, SSLEngine engine, CircuitHandshakePeer peer) {}
 
     private CircuitEndpoint(
@@ -60,7 +60,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
         this.application = application;
     }
 
-    /** Call on the stream's event loop, at once when its response has come or was sent. */
+    /** Installs the end on the stream's event loop, immediately after the response was received or sent. */
     static void install(
             ChannelPipeline pipeline,
             Half half,
@@ -71,13 +71,13 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
         UnreadStreamBuffer.first(pipeline.channel());
         SslHandler tls = new SslHandler(half.engine);
         tls.setHandshakeTimeoutMillis(ProtocolLimits.TLS_HANDSHAKE.toMillis());
-        // The order matters: TLS begins its handshake when it is added.
+        // The order matters: TLS starts its handshake when it is added.
         pipeline.addLast(FRAMING, new MessageFraming(ProtocolLimits.HELLO_BYTES, CircuitTerms::readHello));
         pipeline.addLast(new CircuitEndpoint(terms, ours, half, promise, application));
         pipeline.addBefore(FRAMING, null, tls);
     }
 
-    /** Whoever holds the handshake or the hello back holds up this end no longer than this. */
+    /** Starts the timer that ends a handshake or hello which the other end delays. */
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         ctx.executor()
@@ -125,7 +125,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
                     ctx.channel(), terms, half.own, version, half.peer.found().orElseThrow());
             application.install(ctx.pipeline(), circuit);
             promise.trySuccess(circuit);
-            // What came behind the hello goes on to the application from here.
+            // From here on, bytes after the hello go to the application.
             ctx.pipeline().remove(FRAMING);
         } catch (CircuitException e) {
             fail(ctx, e);
@@ -145,7 +145,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
         fail(ctx, why(cause), cause);
     }
 
-    /** What the relay said, which may be false. */
+    /** Returns the reason that the relay sent, which may be false. */
     private CircuitClose cut() {
         return told != null ? told : CircuitClose.byRelay(CloseReason.LOST);
     }

@@ -8,7 +8,7 @@ import org.cloister.protocol.identity.PeerIdentity;
 import org.cloister.protocol.identity.PeerVerifier;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers whom a circuit's handshake found. */
+/** Records the peer that a circuit's handshake verified. */
 final class CircuitHandshakePeer implements PeerVerifier {
     private final PeerVerifier trust;
     private volatile @Nullable PeerIdentity found;
@@ -24,7 +24,7 @@ final class CircuitHandshakePeer implements PeerVerifier {
         return shown;
     }
 
-    /** Nobody, before the handshake has succeeded. */
+    /** Returns the peer; empty before the handshake has succeeded. */
     Optional<PeerIdentity> found() {
         return Optional.ofNullable(found);
     }

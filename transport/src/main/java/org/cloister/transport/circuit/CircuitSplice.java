@@ -22,28 +22,33 @@ import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.link.UnreadStreamBuffer;
 
 /**
- * Two streams made one circuit. Passes each DATA frame's buffer on as it came and reads from a side only while the other
- * one takes. Each stream may be on an event loop of its own, and its reading is switched on that loop alone.
+ * Splices the two streams of a circuit. It forwards each DATA frame's buffer unchanged and reads from a side only while
+ * the other one accepts bytes. Each stream may have its own event loop, and its reading is switched on that loop only.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 public final class CircuitSplice {
-    /** How long nothing may move, and how long a circuit may live at all. */
+    /** Longest time without progress, and longest lifetime of a circuit. */
     public record Limits(Duration idle, Duration total) {}
 
-    /** What is counted of a circuit; called on both streams' event loops. */
+    /** Counts the bytes of a circuit; called on both streams' event loops. */
     @FunctionalInterface
     public interface Meter {
         void onBytes(int bytes);
     }
 
     /**
-     * One of the two streams.
+     * Stream of one side.
      *
-     * @param who is behind it; a stream to a relay may end for any of the three, and its word about who is passed on
+     * @param who the side behind the stream; a stream to a relay may end because of any of the three sides, and the
+     *     relay's statement of which one is forwarded
      */
     public record End(Channel stream, CircuitClose.Side who) {}
 
-    /** @param ended whether END_STREAM is on its way to it: a second one would end the whole connection */
+    /**
+     * Side of the splice with its stream.
+     *
+     * @param ended whether END_STREAM was sent or is being sent: a second one would end the whole connection
+     */
     private record Side(Channel stream, CircuitClose.Side who, AtomicBoolean ended) {
         static Side of(End end) {
             return new Side(end.stream, end.who, new AtomicBoolean());
@@ -64,7 +69,7 @@ public final class CircuitSplice {
     private final long startNs = System.nanoTime();
     private final AtomicBoolean half = new AtomicBoolean();
 
-    /** @param ended called once, when the circuit is over */
+    /** @param ended called once, when the circuit has ended */
     public CircuitSplice(Channel opener, Channel target, Limits limits, Meter meter, Consumer<CircuitClose> ended) {
         this(
                 new End(opener, CircuitClose.Side.OPENER),
@@ -74,7 +79,7 @@ public final class CircuitSplice {
                 ended);
     }
 
-    /** The same where one of the two goes on to a relay. */
+    /** Creates a splice of which one side may lead to a relay. */
     public CircuitSplice(End opener, End target, Limits limits, Meter meter, Consumer<CircuitClose> ended) {
         this.opener = Side.of(opener);
         this.target = Side.of(target);
@@ -84,17 +89,17 @@ public final class CircuitSplice {
     }
 
     /**
-     * From any thread.
+     * Starts the splice. Thread-safe.
      *
-     * @param toOpener gives the opener its response, on its stream's event loop; from then on it may send
+     * @param toOpener sends the opener its response, on its stream's event loop; then the opener may send
      * @param toTarget the same for the target
      */
     public void start(Consumer<Channel> toOpener, Consumer<Channel> toTarget) {
-        // The opener speaks first (its TLS is the client), so the target's response has to be under way by then.
+        // The opener sends first (it is the TLS client), so the target's response must be sent before that.
         join(target, opener, toTarget, () -> join(opener, target, toOpener, this::watch));
     }
 
-    /** Ends it from the middle. From any thread. */
+    /** Ends the circuit at both sides. Thread-safe. */
     public void close(CircuitClose close) {
         if (over.compareAndSet(false, true)) {
             tell(opener, close);
@@ -103,7 +108,7 @@ public final class CircuitSplice {
         }
     }
 
-    /** In one step: what comes between a response and its reader would be lost. */
+    /** Sends the response and installs the reader in one step: bytes that arrive between the two would be lost. */
     private void join(Side end, Side other, Consumer<Channel> respond, Runnable next) {
         Channel side = end.stream;
         side.eventLoop().execute(() -> {
@@ -138,8 +143,9 @@ public final class CircuitSplice {
     }
 
     /**
-     * The trailers reach who still reads; a side that stalls learns it from the reset alone. A relay is not reset, for it
-     * lets no link go on that resets much, and other circuits are on it: what it still sends is dropped until it ends.
+     * Sends the reason to a side. A side that still reads receives the trailers; a stalled side receives only the
+     * reset. A relay's stream is not reset, because the relay ends a link with many resets, and with it other circuits:
+     * what it still sends is dropped until it ends.
      */
     private static void tell(Side end, CircuitClose close) {
         Channel side = end.stream;
@@ -165,7 +171,7 @@ public final class CircuitSplice {
         }
     }
 
-    /** Reads one side for the other. */
+    /** Reads one side and writes to the other. */
     private final class Half extends ChannelInboundHandlerAdapter {
         private final CircuitClose.Side who;
         private final Side otherSide;
@@ -211,7 +217,7 @@ public final class CircuitSplice {
                 done = true;
                 CircuitClose said =
                         StreamRequest.close(frame.headers()).orElse(new CircuitClose(who, CloseReason.DONE));
-                // WHO is the side it came from, whatever that side wrote; a relay speaks for others too.
+                // A side can end the circuit in its own name only; a relay also reports the ends of others.
                 CircuitClose close = who == CircuitClose.Side.RELAY ? said : new CircuitClose(who, said.reason());
                 if (otherSide.isComplete()) {
                     other.writeAndFlush(StreamBytes.trailers(close));
@@ -229,13 +235,13 @@ public final class CircuitSplice {
             resume(ctx);
         }
 
-        /** Both sides' event loops come here by way of this side's. */
+        /** Continues reading if the other side is writable; always called on this side's event loop. */
         private void resume(ChannelHandlerContext ctx) {
             waiting = !other.isWritable();
             if (!waiting) {
                 ctx.read();
             } else if (other.isWritable()) {
-                // It became so between the two looks, and its event may have come before this side waited.
+                // It became writable between the two checks, and its event may have preceded this wait.
                 ctx.executor().execute(() -> onOtherWritable(ctx));
             }
         }
@@ -285,7 +291,7 @@ public final class CircuitSplice {
             }
         }
 
-        /** Nothing that this side still says reaches anybody. */
+        /** Ends the circuit because the other side is gone and can receive nothing more. */
         private void onOtherGone() {
             if (!done) {
                 done = true;

@@ -7,15 +7,15 @@ import org.cloister.protocol.identity.RevocableSessions;
 import org.cloister.protocol.identity.TrustStore;
 import org.cloister.transport.link.PeriodicCheck;
 
-/** A party's open circuits: each ends within a second of its peer's being believed no more. From any thread. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+/** Open circuits of an agent: each is ended within a second after its peer is no longer trusted. Thread-safe. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 public final class OpenCircuits implements AutoCloseable {
     private final TrustStore beliefs;
     private final RevocableSessions<Circuit> open = new RevocableSessions<>();
     private final Consumer<RevocableSessions.RevokedSession<Circuit>> hearer;
     private final PeriodicCheck looking;
 
-    /** @param hearer told of each circuit that is ended, for the log, on {@code loop} */
+    /** @param hearer receives each circuit that was ended, for the log, on {@code loop} */
     public OpenCircuits(
             TrustStore beliefs, EventLoop loop, Consumer<RevocableSessions.RevokedSession<Circuit>> hearer) {
         this.beliefs = beliefs;
@@ -35,7 +35,7 @@ public final class OpenCircuits implements AutoCloseable {
         }
     }
 
-    /** Looks no more; the circuits stay. */
+    /** Stops the checks; the circuits stay open. */
     @Override
     public void close() {
         looking.close();

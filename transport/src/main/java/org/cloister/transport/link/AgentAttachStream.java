@@ -23,15 +23,15 @@ import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.RenewalResult;
 import org.jspecify.annotations.Nullable;
 
-/** An agent's attach stream on one link; docs/protocol.md, section 8. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+/** Agent's attach stream on one link; docs/protocol.md, section 8. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write is reported as the stream's end
 public final class AgentAttachStream {
     private final ClientLink link;
     private final Channel stream;
     private final Listener owner;
     private volatile ByteString head = ByteString.EMPTY;
 
-    /** Who keeps the link: hears of its life, in this order, on its event loop. */
+    /** Receives the events of the stream, in this order, on its event loop. */
     interface Listener {
         void onAttached(AgentAttachStream attachment, ReconnectDelay pace);
 
@@ -39,7 +39,11 @@ public final class AgentAttachStream {
 
         void onDial(AgentAttachStream attachment, RelayMessage.Dial dial);
 
-        /** @return whether it is in force here */
+        /**
+         * A revocation list was received.
+         *
+         * @return whether the list is in force here
+         */
         boolean onRevocationList(byte[] signed) throws MalformedException;
 
         void onRenewalResult(RenewalResult outcome);
@@ -48,10 +52,14 @@ public final class AgentAttachStream {
 
         void onDrain(AgentAttachStream attachment, ReconnectDelay pace);
 
-        /** @throws MalformedException if it is nobody's to say at the other side */
+        /**
+         * The other side requests a shutdown.
+         *
+         * @throws MalformedException if the other side is not permitted to request it
+         */
         void onShutdownRequest(Duration within) throws MalformedException;
 
-        /** At most once, and nothing after it. */
+        /** Called at most once, as the last event. */
         void onClosed(@Nullable AgentAttachStream attachment, String why);
     }
 
@@ -81,7 +89,10 @@ public final class AgentAttachStream {
         return link;
     }
 
-    /** The relay's newest audit head when it answered, an envelope to keep as a witness; empty if it has none. */
+    /**
+     * Returns the relay's newest audit head at the time of its answer, an envelope to be stored as a witness; empty if
+     * it has none.
+     */
     public ByteString head() {
         return head;
     }
@@ -98,17 +109,24 @@ public final class AgentAttachStream {
         say(new AgentMessage.DialRefused(dial.token(), reason));
     }
 
-    /** @param request of {@link RenewalClient#nextRequest} */
+    /**
+     * Requests the renewal of the own certificate.
+     *
+     * @param request of {@link RenewalClient#nextRequest}
+     */
     public void renew(ByteString request) {
         say(new AgentMessage.Renew(request));
     }
 
-    /** The site's desk answers. */
+    /** Answers a renewal request; for the registration authority only. */
     public void answer(RelayMessage.RenewalRequested asked, RenewalResult outcome) {
         say(new AgentMessage.RenewalAnswered(asked.id(), outcome));
     }
 
-    /** The site's desk delivers a signed revocation list; it comes back when the relay has taken it. */
+    /**
+     * Delivers a signed revocation list; for the registration authority only. The relay sends the list back after
+     * accepting it.
+     */
     public void deliver(byte[] list) {
         say(new AgentMessage.DeliverRevocations(ByteString.copyFrom(list)));
     }
@@ -155,7 +173,10 @@ public final class AgentAttachStream {
             }
         }
 
-        /** What is served or opened before the lists are here could be the revoked's. */
+        /**
+         * Reports the attachment after all announced lists were received: before that, a revoked peer could be served
+         * or dialled.
+         */
         private void begin(ReconnectDelay told) {
             if (listsToCome == 0) {
                 owner.onAttached(AgentAttachStream.this, told);

@@ -28,16 +28,17 @@ import org.cloister.transport.tls.TlsCredential;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps an agent attached to one of its relays, or a VM's to its host: carries out what {@link LinkReconnectPolicy}
- * decides, on one event loop. A connection that drains is left to its circuits while the next one is dialled.
+ * Keeps an agent attached to one of its relays, or a VM's agent to its host: performs the actions of
+ * {@link LinkReconnectPolicy} on one event loop. A draining connection stays open for its circuits while the next one
+ * is dialled.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
+@SuppressWarnings("FutureReturnValueIgnored") // results of the loop's own timer are not needed
 public final class AgentLink implements AutoCloseable {
     /**
-     * Whom an agent dials, and as whom.
+     * Relays that an agent dials, and the identity with which it dials them.
      *
-     * @param credential for each handshake; a {@link RenewalClient} is carried out besides, while the link is attached
-     * @param relay narrows whom of the site's relays it takes; the identity, if each of them will do
+     * @param credential for each handshake; a {@link RenewalClient} is also run, while the link is attached
+     * @param relay narrows which of the site's relays are accepted; the identity function accepts all
      */
     public record Settings(
             List<InetSocketAddress> relays,
@@ -55,14 +56,20 @@ public final class AgentLink implements AutoCloseable {
 
     private static final long LEAST_WAIT_MS = 100;
 
-    /** @param isVm whether the other side is a VM's host */
+    /**
+     * Own identity and settings of the agent.
+     *
+     * @param isVm whether the other side is a VM's host
+     */
     private record OwnCertificate(
             String software,
             TrustStore trustStore,
             @Nullable RenewalClient renewal,
             boolean isVm) {}
 
-    /** Makes a connection: to a relay, or over the channel to a VM's host. Cancelling gives it up. */
+    /**
+     * Opens a connection: to a relay, or over the channel to a VM's host. Cancelling the future abandons the attempt.
+     */
     @FunctionalInterface
     public interface Dialler {
         Future<ClientLink> dial();
@@ -82,7 +89,7 @@ public final class AgentLink implements AutoCloseable {
     private @Nullable ScheduledFuture<?> renewalTimer;
     private boolean closed;
 
-    /** Dials a relay at once. Connections are on {@code loops}, decisions and events on one loop of it. */
+    /** Dials a relay at once. Connections use {@code loops}; decisions and events use one loop of it. */
     public AgentLink(EventLoopGroup loops, Settings terms, AgentLinkListener events, RandomGenerator random) {
         this(
                 loops.next(),
@@ -98,9 +105,9 @@ public final class AgentLink implements AutoCloseable {
     }
 
     /**
-     * Dials a VM's host over its channel at once; decisions and events are on {@code loop}.
+     * Dials a VM's host over its channel at once; decisions and events use {@code loop}.
      *
-     * @param beliefs hear of the lists that come down; whoever is at the other side is believed nothing
+     * @param beliefs receives the revocation lists from the host; the host itself is not trusted
      */
     public AgentLink(
             EventLoop loop,
@@ -147,7 +154,7 @@ public final class AgentLink implements AutoCloseable {
         };
     }
 
-    /** Ends the link, and with it all circuits on it. */
+    /** Closes the link, and with it all its circuits. */
     @Override
     public void close() {
         loop.execute(() -> {
@@ -165,7 +172,7 @@ public final class AgentLink implements AutoCloseable {
         });
     }
 
-    /** A list may have come, or a time. */
+    /** Checks that the relay is still trusted, because a list may have arrived or a certificate expired. */
     private void look() {
         if (current != null) {
             current.requireBelieved();
@@ -207,7 +214,7 @@ public final class AgentLink implements AutoCloseable {
         attempt.dialling.addListener((Future<ClientLink> dialled) -> loop.execute(() -> attempt.onConnected(dialled)));
     }
 
-    /** Asks for the own certificate's renewal if it is time, and looks again when it will be. */
+    /** Requests the renewal of the own certificate if it is time, and schedules the next check. */
     private void renew() {
         if (renewalTimer != null) {
             renewalTimer.cancel(false);
@@ -241,7 +248,10 @@ public final class AgentLink implements AutoCloseable {
         schedule();
     }
 
-    /** One connection and its attach stream; what comes from an older one than {@code current} is late and ignored. */
+    /**
+     * Attempt to attach: a connection and its attach stream. Late events of an attempt other than {@code current} are
+     * ignored.
+     */
     private final class Attempt implements AgentAttachStream.Listener {
         private @Nullable Future<ClientLink> dialling;
         private @Nullable ClientLink link;
@@ -282,7 +292,7 @@ public final class AgentLink implements AutoCloseable {
             });
         }
 
-        /** The relay brought the list that could deny it. */
+        /** Verifies that the relay is trusted, after it sent the list that could revoke it. */
         private boolean requireBelieved() {
             if (link == null || !hasLists) {
                 return false;
@@ -323,7 +333,7 @@ public final class AgentLink implements AutoCloseable {
             });
         }
 
-        /** A relay that says it would have a host end all its VMs. */
+        /** Rejects the request from a relay, which could otherwise make a host stop all its VMs. */
         @Override
         public void onShutdownRequest(Duration within) throws MalformedException {
             if (!own.isVm) {
@@ -367,7 +377,7 @@ public final class AgentLink implements AutoCloseable {
                 own.trustStore.addRevocationList(signed);
                 taken = true;
             } catch (IdentityRefusedException e) {
-                // An older one than another relay brought, or of a project that somebody behind this agent knows.
+                // It may be older than another relay's, or of a project that a party behind this agent knows.
                 events.onListRefused(e);
             }
             return events.onRevocationList(signed) || taken;

@@ -8,42 +8,51 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.link.RelayMessage;
 
-/** What an agent hears; every call comes on the link's event loop and must not block it. */
+/** Receives an agent's events, on the link's event loop, which it must not block. */
 public interface AgentLinkListener {
-    /** Attached anew. Names served before are not any more: serve them on this one. */
+    /** The agent is attached. Names served on an earlier attachment are no longer served: serve them on this one. */
     void onAttached(AgentAttachStream attachment);
 
     void onServed(CertificateName name, Optional<CloseReason> refused);
 
-    /** Somebody wants a circuit: dial back on {@code attachment.link()}, or refuse. */
+    /** A peer requests a circuit: dial back on {@code attachment.link()}, or refuse. */
     void onDial(AgentAttachStream attachment, RelayMessage.Dial dial);
 
     /**
-     * A revocation list as its issuer made it; what the link believes has taken it already, if it knows the issuer.
+     * A revocation list was received, as its issuer signed it; the link's trust store has already added it if it knows
+     * the issuer.
      *
-     * @return whether somebody behind this agent took it
+     * @return whether a party behind this agent accepted it
      */
     boolean onRevocationList(byte[] signed);
 
-    /** A list that the relay brought and that is not taken; it need be no fault. */
+    /** A list from the relay was not accepted; that need not be an error. */
     default void onListRefused(IdentityRefusedException list) {}
 
-    /** @param why for the log */
+    /**
+     * The link was lost or is draining; another connection is dialled.
+     *
+     * @param why for the log
+     */
     void onLost(String why);
 
-    /** The own certificate was renewed; handshakes show the new one from now on. */
+    /** The own certificate was renewed; handshakes use the new one from now on. */
     default void onRenewed(Instant until) {}
 
-    /** @param why for the log; it is asked for again */
+    /**
+     * The renewal of the own certificate failed.
+     *
+     * @param why for the log; the renewal is requested again
+     */
     default void onRenewalFailed(String why) {}
 
     /**
-     * To a VM alone, once a session: it is to end.
+     * The VM must shut down; for a VM only, once per session.
      *
-     * @param within after which its host ends it as it is
+     * @param within time after which its host stops it forcibly
      */
     default void onShutdownRequest(Duration within) {}
 
-    /** To the site's desk alone: answer on {@code attachment}. */
+    /** A renewal was requested; for the registration authority only, which answers on {@code attachment}. */
     default void onRenewalRequest(AgentAttachStream attachment, RelayMessage.RenewalRequested renewal) {}
 }

@@ -34,17 +34,17 @@ import org.cloister.transport.tls.TlsCredential;
 import org.cloister.transport.tls.TlsProfile;
 import org.jspecify.annotations.Nullable;
 
-/** The dialling side of one HTTP/2 connection: to a relay over TLS, or to a host over its channel. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
+/** Dialling side of one HTTP/2 connection: to a relay over TLS, or to a host over its channel. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 public final class ClientLink implements AutoCloseable {
-    /** The relay's own limit and what the way there and back may take. */
+    /** The relay's own limit, plus an allowance for the round trip. */
     private static final long ANSWER_MS = 2 * ProtocolLimits.DIAL_BACK.toMillis();
 
     private final Channel channel;
     private final Promise<Void> leaving;
     private final @Nullable CertifiedIdentity peer;
 
-    /** A channel of a VM: whoever is there is believed nothing. */
+    /** Creates a link over a VM's channel, whose other side is not trusted. */
     public ClientLink(Channel channel) {
         this(channel, null);
     }
@@ -58,7 +58,7 @@ public final class ClientLink implements AutoCloseable {
         channel.closeFuture().addListener(closed -> leaving.trySuccess(null));
     }
 
-    /** Dials, authenticates both sides, and is ready for streams. */
+    /** Dials, authenticates both sides, and succeeds when streams can be opened. */
     public static Future<ClientLink> dial(
             EventLoopGroup loops, InetSocketAddress relay, TlsCredential own, CertifiedPeerVerifier peer) {
         EventLoop loop = loops.next();
@@ -90,8 +90,8 @@ public final class ClientLink implements AutoCloseable {
     /**
      * Opens a stream and waits for its response. The promise fails with a {@link CircuitException}.
      *
-     * @param ready called on the stream's event loop with its channel when the response is 200, before any byte comes;
-     *     {@link StreamBytes} is the first handler
+     * @param ready called on the stream's event loop with its channel when the response is 200, before any byte is
+     *     received; {@link StreamBytes} is the first handler
      */
     public Future<Http2StreamChannel> open(StreamRequest request, Consumer<Http2StreamChannel> ready) {
         Promise<Http2StreamChannel> promise = channel.eventLoop().newPromise();
@@ -115,12 +115,12 @@ public final class ClientLink implements AutoCloseable {
         return promise;
     }
 
-    /** Whom the handshake found, if there was one. */
+    /** Returns the peer that the handshake verified; empty if there was no handshake. */
     public Optional<CertifiedIdentity> peer() {
         return Optional.ofNullable(peer);
     }
 
-    /** The connection, for whoever opens streams of its own. */
+    /** Returns the connection, for callers that open their own streams. */
     public Channel channel() {
         return channel;
     }
@@ -129,23 +129,26 @@ public final class ClientLink implements AutoCloseable {
         return channel.eventLoop();
     }
 
-    /** Done when the other side takes no more streams: it said so (GOAWAY), or the connection ended. */
+    /**
+     * Returns a future that completes when the other side accepts no more streams: it sent GOAWAY, or the connection
+     * ended.
+     */
     public Future<Void> peerGoAwayFuture() {
         return leaving;
     }
 
-    /** Done when the connection is. */
+    /** Returns a future that completes when the connection is closed. */
     public ChannelFuture closeFuture() {
         return channel.closeFuture();
     }
 
-    /** Ends all that is open on it, at once. */
+    /** Closes the connection and all its streams at once. */
     @Override
     public void close() {
         channel.close();
     }
 
-    /** Installs HTTP/2 once it is known who the relay is. */
+    /** Installs HTTP/2 after the relay is authenticated. */
     private static final class Handshake extends ChannelInboundHandlerAdapter {
         private final Promise<ClientLink> promise;
         private final LinkHandshakePeer witness;
@@ -195,7 +198,7 @@ public final class ClientLink implements AutoCloseable {
         }
     }
 
-    /** What HTTP/2 leaves over: frames of the connection, and its errors, after which it is closed. */
+    /** Handles frames and errors of the connection itself; an error closes it. */
     private static final class ConnectionFrames extends ChannelInboundHandlerAdapter {
         private final Promise<Void> leaving;
 
@@ -217,7 +220,7 @@ public final class ClientLink implements AutoCloseable {
         }
     }
 
-    /** Waits for the head of the response. */
+    /** Waits for the response's header fields. */
     private static final class Response extends ChannelInboundHandlerAdapter {
         private final StreamRequest request;
         private final Promise<Http2StreamChannel> promise;

@@ -20,10 +20,10 @@ import org.cloister.transport.tls.PemCredentialFile;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * An enrolled host or relay, as its files say who it is.
+ * Enrolled host or relay, with the identity and keys from its files.
  *
  * @param site keys of the site's authority
- * @param file of its certificate, which is replaced when that is renewed
+ * @param file of its certificate, which is replaced when the certificate is renewed
  */
 public record EnrolledMachine(CertificateName name, TlsCredential credential, Set<VerificationKey> site, Path file) {
     public EnrolledMachine {
@@ -31,9 +31,11 @@ public record EnrolledMachine(CertificateName name, TlsCredential credential, Se
     }
 
     /**
+     * Reads a machine's files.
+     *
      * @param key PKCS #8 in PEM
      * @param authority the site's certificates in PEM
-     * @throws IOException also if it is not of that role, or not of that site
+     * @throws IOException also if the certificate is not of that role, or not of that site
      */
     public static EnrolledMachine read(Path certificate, Path key, Path authority, CertificateRole role)
             throws IOException {
@@ -56,12 +58,12 @@ public record EnrolledMachine(CertificateName name, TlsCredential credential, Se
         return TrustAnchors.none().withSite(site);
     }
 
-    /** Its key stays when its certificate is renewed. */
+    /** Returns the machine's key, which does not change when its certificate is renewed. */
     public SigningKey key() throws IOException {
         return SigningKey.of(new KeyPair(credential.chain().get(0).getPublicKey(), credential.key()));
     }
 
-    /** Keeps what comes in the certificate's file. */
+    /** Creates a renewal client that stores new certificates in the certificate's file. */
     public RenewalClient renewal(RandomGenerator random) throws IOException {
         return new RenewalClient(
                 credential, anchors(), fresh -> PemCredentialFile.replace(file, List.of(fresh)), random);

@@ -23,19 +23,23 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.cloister.protocol.link.ProtocolLimits;
 
 /**
- * HTTP/2 as links and channels want it: docs/protocol.md, sections 7 and 13. Each stream is a channel of its own on its
- * connection's event loop.
+ * Installs HTTP/2 with the settings of links and channels: docs/protocol.md, sections 7 and 13. Each stream is a
+ * channel of its own on its connection's event loop.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // ends of connections come as their own events
+@SuppressWarnings("FutureReturnValueIgnored") // the end of a connection is reported as its own event
 public final class LinkCodec {
     private LinkCodec() {}
 
-    /** The side that is dialled. */
+    /** Installs the side that accepts the connection. */
     public static void server(ChannelPipeline pipeline, ChannelHandler streams) {
         server(pipeline, streams, () -> {});
     }
 
-    /** @param broken called once or more when the connection ends because the other side breaks a rule of HTTP/2 */
+    /**
+     * Installs the side that accepts the connection, and reports violations of HTTP/2.
+     *
+     * @param broken called once or more when the connection ends because the other side violates HTTP/2
+     */
     public static void server(ChannelPipeline pipeline, ChannelHandler streams, Runnable broken) {
         Http2Connection connection = install(
                 pipeline,
@@ -55,12 +59,12 @@ public final class LinkCodec {
         });
     }
 
-    /** The side that dials and opens every stream. */
+    /** Installs the side that dials and opens every stream. */
     public static void client(ChannelPipeline pipeline) {
         install(
                 pipeline,
-                // Resets cost no more than the streams it opened itself: refusals must not end a host's link for all
-                // its VMs.
+                // Resets are limited by the streams that this side opens, so they need no limit: refusals must not end
+                // a host's link for all its VMs.
                 Http2FrameCodecBuilder.forClient()
                         .initialSettings(settings().pushEnabled(false).maxConcurrentStreams(0))
                         .decoderEnforceMaxRstFramesPerWindow(0, 1),
@@ -93,8 +97,8 @@ public final class LinkCodec {
     }
 
     /**
-     * Takes the debug data from a GOAWAY. Netty sends each open stream an event with a reference of its own to it, and with it to
-     * all that was read at once; whoever passes on no events of others would never let go of it.
+     * Removes the debug data from a GOAWAY. Netty sends each open stream an event with its own reference to that data,
+     * and so to all bytes read with it; a handler that does not pass on unknown events would never release it.
      */
     private static final class PlainGoAway extends ChannelInboundHandlerAdapter {
         @Override
@@ -110,12 +114,15 @@ public final class LinkCodec {
     }
 
     /**
-     * Big enough for every stream's window, so that streams that are not read take nothing from the others. Opened by
-     * hand: SETTINGS say nothing of it (RFC 9113, section 6.9.2), and of Netty's codec only the client's tells when it has
-     * sent them.
+     * Enlarges the connection's window to that of all streams together, so that unread streams take nothing from the
+     * others. It must be enlarged explicitly: SETTINGS do not change it (RFC 9113, section 6.9.2), and of Netty's
+     * codecs only the client's reports that it has sent its SETTINGS.
      */
     private static final class ConnectionWindow extends ChannelInboundHandlerAdapter {
-        /** Told anew when so little of it has been read: with all other streams unread, the last one has its own window. */
+        /**
+         * Ratio at which the window is announced again, after half of a stream's window was read: with all other
+         * streams unread, the last one still has its own window.
+         */
         private static final float TOLD_AT =
                 1 - ProtocolLimits.STREAM_WINDOW_BYTES / (2f * ProtocolLimits.CONNECTION_WINDOW_BYTES);
 
@@ -125,7 +132,10 @@ public final class LinkCodec {
             this.connection = connection;
         }
 
-        /** The codec, which stands in front, has sent its SETTINGS: now, or as soon as the channel is active. */
+        /**
+         * Enlarges the window after the preceding codec has sent its SETTINGS: now, or as soon as the channel is
+         * active.
+         */
         @Override
         public void handlerAdded(ChannelHandlerContext ctx) throws Http2Exception {
             if (ctx.channel().isActive()) {
@@ -143,7 +153,7 @@ public final class LinkCodec {
             Http2LocalFlowController window = connection.local().flowController();
             Http2Stream all = connection.connectionStream();
             ((DefaultHttp2LocalFlowController) window).windowUpdateRatio(all, TOLD_AT);
-            // Netty has widened it a little of its own accord.
+            // Netty itself has already enlarged the window a little.
             window.incrementWindowSize(all, ProtocolLimits.CONNECTION_WINDOW_BYTES - window.initialWindowSize(all));
             ctx.flush();
         }

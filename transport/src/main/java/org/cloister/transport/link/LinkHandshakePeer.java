@@ -8,7 +8,7 @@ import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers whom one handshake found. */
+/** Records the peer that one handshake verified. */
 public final class LinkHandshakePeer implements CertifiedPeerVerifier {
     private final CertifiedPeerVerifier trust;
     private volatile @Nullable CertifiedIdentity found;
@@ -24,7 +24,7 @@ public final class LinkHandshakePeer implements CertifiedPeerVerifier {
         return identity;
     }
 
-    /** Nobody, before the handshake has succeeded. */
+    /** Returns the peer; empty before the handshake has succeeded. */
     public Optional<CertifiedIdentity> found() {
         return Optional.ofNullable(found);
     }

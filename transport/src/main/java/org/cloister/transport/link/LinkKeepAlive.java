@@ -9,10 +9,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a connection from which nothing has come for long. The side that dialled asks before, and also when it has said nothing
- * itself for long, however much comes: the other side hears no more than that. In front of HTTP/2's codec.
+ * Closes a connection from which nothing was received for a long time. The dialling side sends a ping before that, and
+ * also when it has sent nothing itself for a long time, however much it receives: only pings then show the other side
+ * that it is alive. Placed before HTTP/2's codec.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a ping that cannot be written shows as silence
+@SuppressWarnings("FutureReturnValueIgnored") // a failed ping leads to the time-out
 final class LinkKeepAlive extends ChannelDuplexHandler {
     private final boolean asks;
     private final long pingNs;

@@ -5,15 +5,16 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.ReconnectDelay;
 
 /**
- * When an agent dials, and when it gives up an attempt; the state diagram of docs/protocol.md, section 7. No I/O, no clock,
- * no randomness of its own: times are nanoseconds of any clock that only grows, {@code random} is in [0, 1).
+ * Decides when an agent dials, and when it abandons an attempt; the state diagram is in docs/protocol.md, section 7. It
+ * has no I/O, no clock and no randomness of its own: times are nanoseconds of any monotonic clock, {@code random} is in
+ * [0, 1).
  */
 public final class LinkReconnectPolicy {
-    /** What the owner should do now. */
+    /** Next action of the caller. */
     public enum Action {
         NONE,
         DIAL,
-        /** Close what was dialled: it did not become attached in time. Then tell {@link #onLost}. */
+        /** Close the dialled connection: it was not attached in time. Then call {@link #onLost}. */
         ABANDON
     }
 
@@ -24,18 +25,18 @@ public final class LinkReconnectPolicy {
     }
 
     /**
-     * How patient an agent is.
+     * Delays and time limits of an agent.
      *
-     * @param defaultDelay the pace before one was said
-     * @param longest of the waits that grow with each failure
-     * @param attachWithin from dialling
+     * @param defaultDelay the delay before the other side has sent one
+     * @param longest limit of the delay, which grows with each failure
+     * @param attachWithin time limit from dialling to the attachment
      */
     public record Settings(ReconnectDelay defaultDelay, Duration longest, Duration attachWithin) {
-        /** Towards a relay, which many agents dial. */
+        /** Settings for a relay, which many agents dial. */
         public static final Settings LINK =
                 new Settings(ReconnectDelay.DEFAULT, Duration.ofSeconds(60), Duration.ofSeconds(20));
 
-        /** Towards a VM's own host: it has nobody else to answer, and may be away for long. */
+        /** Settings for a VM's own host: it serves no other agent on the channel, and may be away for long. */
         public static final Settings CHANNEL = new Settings(
                 ReconnectDelay.ON_CHANNEL,
                 ReconnectDelay.ON_CHANNEL.atLeast(),
@@ -54,7 +55,7 @@ public final class LinkReconnectPolicy {
         this.until = nowNs;
     }
 
-    /** Call at {@link #deadlineNs()}. */
+    /** Returns the next action; call it at {@link #deadlineNs()}. */
     public Action run(long nowNs) {
         if (state == State.ATTACHED || nowNs - until < 0) {
             return Action.NONE;
@@ -67,14 +68,18 @@ public final class LinkReconnectPolicy {
         return Action.DIAL;
     }
 
-    /** @param told the relay's pace for the next time */
+    /**
+     * Records that the agent is attached.
+     *
+     * @param told the relay's delay for the next attempt
+     */
     public void onAttached(ReconnectDelay told) {
         state = State.ATTACHED;
         pace = told;
         failures = 0;
     }
 
-    /** The connection ended, was refused or was abandoned. */
+    /** Records that the connection ended, was refused or was abandoned. */
     public void onLost(long nowNs, double random) {
         if (state == State.WAITING) {
             return;
@@ -85,14 +90,17 @@ public final class LinkReconnectPolicy {
         until = nowNs + pause(random);
     }
 
-    /** The relay stops: the owner keeps the connection for its circuits and dials another one in time. */
+    /**
+     * Records that the relay is stopping: the caller keeps the connection for its circuits and dials another one in
+     * time.
+     */
     public void onDrain(ReconnectDelay told, long nowNs, double random) {
         pace = told;
         state = State.ATTACHED;
         onLost(nowNs, random);
     }
 
-    /** When {@link #run} has something to say. */
+    /** Returns the time at which {@link #run} must be called next. */
     public long deadlineNs() {
         return until;
     }

@@ -19,13 +19,13 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages on a stream: a 32-bit big-endian length and that many bytes; docs/protocol.md, section 2. A longer length is
- * refused before a byte of the message is kept, and a message that dribbles is given
+ * Frames messages on a stream: a 32-bit big-endian length and that many bytes; docs/protocol.md, section 2. A length
+ * above the limit is rejected before a byte of the message is stored, and a message that arrives slowly times out after
  * {@link ProtocolLimits#MESSAGE_TIME}. Fails with a {@link MalformedException} in {@code exceptionCaught}.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a window that cannot be opened shows as the stream's end
+@SuppressWarnings("FutureReturnValueIgnored") // a failed window update is reported as the stream's end
 public final class MessageFraming extends ByteToMessageDecoder {
-    /** Makes one message of the bytes between two lengths. */
+    /** Parses one message from its bytes. */
     @FunctionalInterface
     public interface Reader {
         Object read(byte[] message) throws MalformedException;
@@ -43,10 +43,11 @@ public final class MessageFraming extends ByteToMessageDecoder {
     }
 
     /**
-     * Reads a message only in its turn. What has come stays bytes until then, in one buffer and not in the frames that it came in,
-     * and an HTTP/2 stream's window opens by what was read as messages, not by what came.
+     * Reads a message only when the caller permits it. Until then received data stays as bytes, in one buffer and not
+     * in its frames, and an HTTP/2 stream's window opens by the bytes that were read as messages, not by those that
+     * were received.
      *
-     * @param turn asked before each message, on the channel's event loop; after a no, {@link #resume} asks again
+     * @param turn called before each message, on the channel's event loop; after false, {@link #resume} calls it again
      */
     public MessageFraming(int maxBytes, Reader reader, BooleanSupplier turn) {
         this(maxBytes, reader, turn, true);
@@ -59,7 +60,10 @@ public final class MessageFraming extends ByteToMessageDecoder {
         this.paced = paced;
     }
 
-    /** Reads what has come, as far as it is its turn. On the channel's event loop, and not while a message is handed on. */
+    /**
+     * Reads the received messages as far as the caller permits. Call it on the channel's event loop, and not while a
+     * message is being passed on.
+     */
     public void resume() {
         ChannelHandlerContext ctx = own;
         if (ctx == null || ctx.isRemoved()) {
@@ -68,12 +72,12 @@ public final class MessageFraming extends ByteToMessageDecoder {
         try {
             channelRead(ctx, Unpooled.EMPTY_BUFFER);
         } catch (Exception e) {
-            // As a pipeline does with what a handler throws.
+            // Same handling as by a pipeline.
             ctx.fireExceptionCaught(e);
         }
     }
 
-    /** A message as it travels. */
+    /** Returns a message with its length. */
     public static ByteBuf frame(MessageLite message) {
         byte[] bytes = message.toByteArray();
         return Unpooled.buffer(Integer.BYTES + bytes.length)
@@ -92,7 +96,7 @@ public final class MessageFraming extends ByteToMessageDecoder {
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws MalformedException {
         if (!turn.getAsBoolean()) {
-            // A peer that waits for its turn does not dribble.
+            // The time limit does not apply while the peer waits for its turn.
             forget();
             return;
         }

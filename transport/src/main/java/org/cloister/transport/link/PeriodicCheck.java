@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks once a second, on an event loop, whether what was believed still is. A look that fails is followed by the next one
- * all the same: revocation must not end with a defect.
+ * Runs a check once a second on an event loop, such as whether peers are still trusted. After a failed check the next
+ * one still runs, because a defect must not stop revocation.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // each look makes the next one
+@SuppressWarnings("FutureReturnValueIgnored") // each check schedules the next one
 public final class PeriodicCheck implements AutoCloseable {
     private static final Duration PERIOD = Duration.ofSeconds(1);
 
@@ -17,7 +17,7 @@ public final class PeriodicCheck implements AutoCloseable {
     private final Duration period;
     private volatile boolean closed;
 
-    /** The first look comes after one period. */
+    /** Starts the checks; the first one runs after one period. */
     public PeriodicCheck(EventExecutor loop, Runnable look) {
         this(loop, look, PERIOD);
     }
@@ -45,7 +45,7 @@ public final class PeriodicCheck implements AutoCloseable {
         }
     }
 
-    /** A look that has begun ends. */
+    /** Stops the checks; a check that is running completes. */
     @Override
     public void close() {
         closed = true;

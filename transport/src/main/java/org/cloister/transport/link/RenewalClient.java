@@ -24,9 +24,10 @@ import org.cloister.transport.tls.PemCredentialFile;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * Keeps a host's or relay's certificate fresh: says when to ask and with what, and takes an answer only if it is for the same
- * key and name, from the site, and newer than what is held. What carries request and answer is believed nothing. The key
- * stays. From any thread; {@link #get} has the newest credential for the next handshake.
+ * Renews a host's or relay's certificate: decides when to send a request, creates it, and accepts a result only if it
+ * is for the same key and name, from the site, and newer than the current certificate. The carrier of request and
+ * result is not trusted. The key does not change. Thread-safe; {@link #get} returns the newest credential for the next
+ * handshake.
  */
 public final class RenewalClient implements Supplier<TlsCredential> {
     private final CertificateName name;
@@ -38,16 +39,16 @@ public final class RenewalClient implements Supplier<TlsCredential> {
     private final RenewalSchedule times;
     private volatile TlsCredential newest;
 
-    /** Where a new certificate is kept before it is used. */
+    /** Stores a new certificate before it is used. */
     @FunctionalInterface
     public interface CertificateStore {
         void store(X509Certificate certificate) throws IOException;
     }
 
     /**
-     * @param own one certificate of the site, and its key
-     * @param site with the site's keys, all others are ignored
-     * @throws IOException if the certificate is none of a host or relay
+     * @param own a certificate of the site, and its key
+     * @param site anchors, of which only the site's keys are used
+     * @throws IOException if the certificate is not a host's or relay's
      */
     public RenewalClient(TlsCredential own, TrustAnchors site, CertificateStore keeper, RandomGenerator random)
             throws IOException {
@@ -75,12 +76,12 @@ public final class RenewalClient implements Supplier<TlsCredential> {
         return newest;
     }
 
-    /** When {@link #nextRequest} has something to send. */
+    /** Returns the time at which {@link #nextRequest} has a request. */
     public synchronized Instant nextRequestTime() {
         return times.next();
     }
 
-    /** What to send to the desk, if it is time. */
+    /** Returns the request for the registration authority, if it is time. */
     public synchronized Optional<ByteString> nextRequest(Instant now) {
         if (now.isBefore(times.next())) {
             return Optional.empty();
@@ -94,10 +95,11 @@ public final class RenewalClient implements Supplier<TlsCredential> {
     }
 
     /**
-     * Takes what came back, whether it was asked for or not.
+     * Processes a result, whether it was requested or not.
      *
-     * @return until when the new certificate holds
-     * @throws IOException if there is none, or none to be used, or it cannot be kept; what was held stays
+     * @return the expiry of the new certificate
+     * @throws IOException if there is no certificate, it is unusable, or it cannot be stored; the current one stays in
+     *     use
      */
     public synchronized Instant acceptResult(RenewalResult outcome, Instant now) throws IOException {
         try {

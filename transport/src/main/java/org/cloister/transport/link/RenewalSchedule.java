@@ -5,15 +5,16 @@ import java.time.Instant;
 import org.cloister.protocol.link.ProtocolLimits;
 
 /**
- * When a certificate's holder asks for the next one: docs/protocol.md, section 8. From half of its life on, and again after
- * each attempt that brought none, at a wait that doubles. No I/O, no clock, no randomness: {@code random} is in [0, 1).
+ * Decides when a certificate's holder requests the next one: docs/protocol.md, section 8. It starts at half of the
+ * lifetime and retries after each failed attempt, with a delay that doubles. It has no I/O, no clock and no randomness:
+ * {@code random} is in [0, 1).
  */
 final class RenewalSchedule {
-    /** Of a life: 1 min and 30 min of 24 h. */
+    /** Divisors of a lifetime: 1 min and 30 min of 24 h. */
     private static final int FIRST_WAIT = 1440;
 
     private static final int LONGEST_WAIT = 48;
-    /** All hosts of a site may have started in one minute; they ask over this part of a life. */
+    /** All hosts of a site may have started in one minute; their requests are spread over this part of a lifetime. */
     private static final int SPREAD = 12;
 
     private Duration life;
@@ -26,17 +27,17 @@ final class RenewalSchedule {
         this.next = from.plus(life.dividedBy(2)).plus(part(life.dividedBy(SPREAD), random));
     }
 
-    /** When to ask; asking earlier is of no use. */
+    /** Returns the time of the next request; an earlier one is useless. */
     Instant next() {
         return next;
     }
 
-    /** It asks now: if nothing comes of it at all, then again. */
+    /** Records a request; without any result it is repeated. */
     void onAsked(Instant now) {
         next = now.plus(ProtocolLimits.RENEWAL_TIME).plus(wait);
     }
 
-    /** It was refused, or what came was not taken. */
+    /** Records that the request was refused, or its result was not accepted. */
     void onRefused(Instant now, double random) {
         next = now.plus(wait.dividedBy(2)).plus(part(wait.dividedBy(2), random));
         Duration doubled = wait.multipliedBy(2);

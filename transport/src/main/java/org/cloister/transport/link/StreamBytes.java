@@ -17,13 +17,13 @@ import org.cloister.protocol.circuit.CircuitClose;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes an HTTP/2 stream's channel one of bytes. The head of a request or response comes as a {@link Head} event, the
- * other side's end as {@link ChannelInputShutdownEvent}, what it says about the end before that as a
+ * Turns an HTTP/2 stream's channel into one of bytes. The header fields of a request or response arrive as a
+ * {@link Head} event, the other side's end as {@link ChannelInputShutdownEvent}, and its reason before that as a
  * {@link CircuitClose}.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // the writer has the promise
+@SuppressWarnings("FutureReturnValueIgnored") // the writer holds the promise
 public final class StreamBytes extends ChannelDuplexHandler {
-    /** A request's or response's header fields. */
+    /** Header fields of a request or response. */
     public record Head(Http2Headers headers, boolean last) {}
 
     private @Nullable ChannelHandlerContext ctx;
@@ -70,12 +70,12 @@ public final class StreamBytes extends ChannelDuplexHandler {
         }
     }
 
-    /** No more bytes from here; the other direction goes on. On the channel's event loop. */
+    /** Ends the output; the other direction stays open. Call it on the channel's event loop. */
     public ChannelFuture shutdownOutput() {
         return end(new DefaultHttp2DataFrame(true));
     }
 
-    /** The same, and says why. */
+    /** Ends the output and sends the reason. */
     public ChannelFuture shutdownOutput(CircuitClose close) {
         return end(trailers(close));
     }
@@ -92,7 +92,7 @@ public final class StreamBytes extends ChannelDuplexHandler {
         return context.writeAndFlush(frame);
     }
 
-    /** Header fields after the last byte. */
+    /** Returns header fields to be sent after the last byte. */
     public static Http2HeadersFrame trailers(CircuitClose close) {
         return new DefaultHttp2HeadersFrame(new DefaultHttp2Headers().set(StreamRequest.CLOSE, close.toString()), true);
     }

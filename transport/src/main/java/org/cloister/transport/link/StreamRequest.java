@@ -13,19 +13,19 @@ import org.cloister.protocol.link.DialBackToken;
 import org.cloister.protocol.link.ProtocolVersions;
 import org.jspecify.annotations.Nullable;
 
-/** What an agent asks for with a stream; docs/protocol.md, section 7. */
+/** Request with which an agent opens a stream; docs/protocol.md, section 7. */
 public sealed interface StreamRequest {
     String VERSION = "cloister-version";
     String POLICY = "cloister-policy";
     String FROM = "cloister-from";
     String CLOSE = "cloister-close";
 
-    /** What the asking side speaks. */
+    /** Returns the versions that the requester speaks. */
     ProtocolVersions versions();
 
     String path();
 
-    /** The events of a link. */
+    /** Opens the attach stream of a link. */
     record Attach(ProtocolVersions versions) implements StreamRequest {
         @Override
         public String path() {
@@ -33,7 +33,11 @@ public sealed interface StreamRequest {
         }
     }
 
-    /** @param policy SHA-384 of the policy by which the opener judges */
+    /**
+     * Opens a circuit.
+     *
+     * @param policy SHA-384 of the policy with which the opener appraises
+     */
     record Circuit(ProtocolVersions versions, CertificateName to, CertificateName from, Digest policy)
             implements StreamRequest {
         @Override
@@ -42,7 +46,7 @@ public sealed interface StreamRequest {
         }
     }
 
-    /** The second half of a circuit. */
+    /** Opens the second half of a circuit. */
     record DialBack(ProtocolVersions versions, DialBackToken token) implements StreamRequest {
         @Override
         public String path() {
@@ -51,9 +55,9 @@ public sealed interface StreamRequest {
     }
 
     /**
-     * Where tickets are asked for and claimed.
+     * Opens a ticket stream.
      *
-     * @param from a controlling VM, whose host forwards the stream; empty for the agent of the link itself
+     * @param from a controlling VM, whose host forwards the stream; empty for the link's own agent
      */
     record Tickets(ProtocolVersions versions, Optional<CertificateName> from) implements StreamRequest {
         @Override
@@ -62,7 +66,7 @@ public sealed interface StreamRequest {
         }
     }
 
-    /** A VM asks its host to vouch for it; on a channel alone. */
+    /** Requests evidence from a VM's host; on a channel only. */
     record Evidence(ProtocolVersions versions) implements StreamRequest {
         @Override
         public String path() {
@@ -70,7 +74,7 @@ public sealed interface StreamRequest {
         }
     }
 
-    /** A VM asks its host what it is; on a channel alone. */
+    /** Requests an assignment from a VM's host; on a channel only. */
     record Assignment(ProtocolVersions versions) implements StreamRequest {
         @Override
         public String path() {
@@ -94,7 +98,11 @@ public sealed interface StreamRequest {
         return headers;
     }
 
-    /** @throws MalformedException answered with {@link CloseReason#BAD_REQUEST} */
+    /**
+     * Parses a request's header fields.
+     *
+     * @throws MalformedException answered with {@link CloseReason#BAD_REQUEST}
+     */
     static StreamRequest parse(Http2Headers headers) throws MalformedException {
         if (!"POST".contentEquals(pseudo(headers.method()))) {
             throw new MalformedException("method: want POST, have another one");
@@ -131,7 +139,7 @@ public sealed interface StreamRequest {
                 "path: want /attach, /tickets, /evidence, /assignment, /circuit/NAME or /dialback/TOKEN, have another");
     }
 
-    /** What a response or trailers say about the end, if they say it well. */
+    /** Returns the reason in a response or in trailers, if it is well-formed. */
     static Optional<CircuitClose> close(Http2Headers headers) {
         CharSequence value = headers.get(CLOSE);
         try {

@@ -8,24 +8,24 @@ import java.util.OptionalInt;
 import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.link.ProtocolVersions;
 
-/** What the side that is dialled answers to a {@link StreamRequest}; docs/protocol.md, section 7. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a stream comes as its end
+/** Answers a {@link StreamRequest} on the accepting side; docs/protocol.md, section 7. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a stream is reported as its end
 public final class StreamResponse {
     private StreamResponse() {}
 
-    /** The version that both speak, if there is one. */
+    /** Returns the version that both sides speak; empty if there is none. */
     public static OptionalInt version(StreamRequest request) {
         return ProtocolVersions.OURS.choose(request.versions());
     }
 
-    /** On the stream's event loop, once what reads the stream is in place. */
+    /** Accepts the stream, on its event loop, after its reader is installed. */
     public static void accept(Channel stream, int version) {
         Http2Headers headers =
                 new DefaultHttp2Headers().status("200").set(StreamRequest.VERSION, Integer.toString(version));
         stream.writeAndFlush(new DefaultHttp2HeadersFrame(headers, false));
     }
 
-    /** A response that is an end, too; from any thread. */
+    /** Refuses the stream with a response that also ends it. Thread-safe. */
     public static void refuse(Channel stream, CircuitClose close) {
         Http2Headers headers = new DefaultHttp2Headers()
                 .status(Integer.toString(close.reason().status()))

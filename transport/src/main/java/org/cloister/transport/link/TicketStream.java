@@ -21,13 +21,13 @@ import org.cloister.protocol.ticket.AgentTicketMessage;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketStreamProof;
 
-/** A party's end of a stream of tickets; docs/protocol.md, section 13. What is said waits for the stream's flow control. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the stream's end
+/** Agent's end of a ticket stream; docs/protocol.md, section 13. Messages wait for the stream's flow control. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write is reported as the stream's end
 public final class TicketStream {
     private final Channel stream;
 
     /**
-     * Who a controlling VM is. Prints without its key.
+     * Identity of a controlling VM, with the key that proves it. Prints without the key.
      *
      * @param chain in DER, the leaf first
      */
@@ -42,13 +42,13 @@ public final class TicketStream {
         }
     }
 
-    /** Hears of the stream's life on its event loop, which it must not block. */
+    /** Receives the stream's events on its event loop, which it must not block. */
     public interface Events {
-        /** The first is a {@link RelayTicketMessage.Welcome}. */
+        /** Called for each message; the first is a {@link RelayTicketMessage.Welcome}. */
         void onMessage(TicketStream stream, RelayTicketMessage message);
 
         /**
-         * At most once, and nothing after it.
+         * Called at most once, as the last event.
          *
          * @param why for the log
          */
@@ -59,7 +59,11 @@ public final class TicketStream {
         this.stream = stream;
     }
 
-    /** @param speaker of a controlling VM; empty if the link itself says who asks */
+    /**
+     * Opens a ticket stream.
+     *
+     * @param speaker of a controlling VM; empty if the link itself identifies the requester
+     */
     public static void open(ClientLink link, Optional<ControllerSigner> speaker, Events events) {
         link.open(new StreamRequest.Tickets(ProtocolVersions.OURS, speaker.map(ControllerSigner::name)), stream -> {
                     TicketStream own = new TicketStream(stream);

@@ -16,45 +16,45 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds what comes on an HTTP/2 stream faster than it is read, as bytes in one buffer:
- * {@link ProtocolLimits#STREAM_WINDOW_BYTES} at most, however short the frames are. Netty keeps each frame as an
- * object, and the window counts only what is in it; frames of unknown types it does not count at all. The window opens
- * by what was handed on.
+ * Buffers what an HTTP/2 stream receives faster than it is read, as bytes in one buffer of at most
+ * {@link ProtocolLimits#STREAM_WINDOW_BYTES}, however short the frames are. Netty keeps each frame as an object, and
+ * the window counts only a frame's content, and frames of unknown types not at all. The window opens by the bytes that
+ * were passed on.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a window that cannot be opened shows as the stream's end
+@SuppressWarnings("FutureReturnValueIgnored") // a failed window update is reported as the stream's end
 public final class UnreadStreamBuffer extends ChannelDuplexHandler {
-    /** In the place of trailers: the other side has said all without a word. */
+    /** Replaces the trailers if the other side ended the stream without any. */
     private static final Object END = new Object();
 
     private @Nullable ByteBuf bytes;
-    /** What is behind the bytes. */
+    /** End of the stream, which follows the bytes. */
     private @Nullable Object last;
-    /** Of the window, by the bytes that are held. */
+    /** Part of the window that the buffered bytes use. */
     private int held;
-    /** The same, by what was handed on since more was asked for. */
+    /** Part of the window that was passed on since the reader last requested more. */
     private int owed;
 
-    /** Somebody asks for more; nothing is held then. */
+    /** The reader requests more; nothing is buffered then. */
     private boolean wanted;
 
     private boolean handing;
-    /** Since the reader has heard that a read is complete. */
+    /** Something was passed on since the reader's last read-complete event. */
     private boolean handed;
-    /** Within what the connection's reader does, which flushes when it is through. */
+    /** The connection's reader is running, which flushes when it is done. */
     private boolean flushed;
 
     private boolean closing;
 
     private UnreadStreamBuffer() {}
 
-    /** In front of a stream's readers; on other channels than HTTP/2's streams there is nothing to hold. */
+    /** Adds the buffer before a stream's readers; channels that are not HTTP/2 streams need none. */
     public static void first(Channel channel) {
         if (isMissing(channel)) {
             channel.pipeline().addFirst(new UnreadStreamBuffer());
         }
     }
 
-    /** Behind what is in the pipeline now. */
+    /** Adds the buffer after the current handlers. */
     public static void last(Channel channel) {
         if (isMissing(channel)) {
             channel.pipeline().addLast(new UnreadStreamBuffer());
@@ -72,7 +72,7 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
         ctx.read();
     }
 
-    /** The reader asks for more. */
+    /** Handles the reader's request for more. */
     @Override
     public void read(ChannelHandlerContext ctx) {
         wanted = true;
@@ -97,7 +97,7 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
         } else if (message instanceof Http2DataFrame data) {
             hold(ctx, data);
         } else {
-            // Trailers, behind which a stream has nothing.
+            // The message is trailers, which end a stream.
             last = message;
         }
         flushed = false;
@@ -114,7 +114,7 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
         data.release();
     }
 
-    /** What comes is held, and so read at once, whether somebody asks for it or not. */
+    /** Always reads on, because whatever is received is buffered, whether the reader requests it or not. */
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
         flushed = true;
@@ -130,7 +130,7 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
         return bytes != null || last != null;
     }
 
-    /** As long as somebody asks for it. */
+    /** Passes on the buffered bytes as long as the reader requests them. */
     private void handOn(ChannelHandlerContext ctx) {
         handing = true;
         while (wanted && isHolding()) {
@@ -172,7 +172,7 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
         if (owed > 0 && ctx.channel().isActive()) {
             ctx.write(new DefaultHttp2WindowUpdateFrame(owed));
             if (!flushed) {
-                // The stream's own flush knows nothing of it.
+                // The stream's own flush does not include it.
                 ctx.channel().parent().flush();
             }
         }
@@ -185,7 +185,10 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
         ctx.close(promise);
     }
 
-    /** Both sides have said all, or the connection has ended: the rest is handed on at once, unless nobody wants it. */
+    /**
+     * Passes on the rest at once, unless the stream is being closed here: both sides have sent everything, or the
+     * connection ended.
+     */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         while (!closing && isHolding()) {

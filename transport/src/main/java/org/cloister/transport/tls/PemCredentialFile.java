@@ -18,7 +18,9 @@ import java.util.Base64;
 import java.util.List;
 import org.cloister.base.file.AtomicFile;
 
-/** Credentials in files, in PEM (RFC 7468). The key's bytes are wiped; the runtime keeps a copy of its own. */
+/**
+ * Reads and writes credentials in PEM files (RFC 7468). It zeroes the key's bytes; the runtime keeps a copy of its own.
+ */
 public final class PemCredentialFile {
     private static final int MAX_BYTES = 64 * 1024;
     private static final int LINE = 64;
@@ -27,7 +29,11 @@ public final class PemCredentialFile {
 
     private PemCredentialFile() {}
 
-    /** @param key PKCS #8, not encrypted: a file that its owner alone reads */
+    /**
+     * Reads a credential.
+     *
+     * @param key PKCS #8, not encrypted: a file that only its owner can read
+     */
     public static TlsCredential read(Path certificate, Path key) throws IOException {
         return new TlsCredential(key(key), certificates(certificate));
     }
@@ -48,7 +54,7 @@ public final class PemCredentialFile {
         }
     }
 
-    /** One certificate in DER. */
+    /** Parses one certificate in DER. */
     public static X509Certificate certificate(byte[] der) throws IOException {
         try {
             return (X509Certificate)
@@ -58,12 +64,12 @@ public final class PemCredentialFile {
         }
     }
 
-    /** Puts certificates in the place of a file's, whole; the leaf first. */
+    /** Replaces a file atomically with these certificates, the leaf first. */
     public static void replace(Path file, List<X509Certificate> chain) throws IOException {
         AtomicFile.replace(file, pem(chain));
     }
 
-    /** Certificates in that order. */
+    /** Encodes certificates in PEM, in the given order. */
     public static byte[] pem(List<X509Certificate> chain) throws IOException {
         StringBuilder pem = new StringBuilder();
         try {
@@ -95,7 +101,7 @@ public final class PemCredentialFile {
             }
             return KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(der));
         } catch (GeneralSecurityException | IllegalArgumentException e) {
-            // Without the cause: its text may have part of the key.
+            // The cause is omitted, because its text may contain part of the key.
             throw new IOException(file + ": want a private key of ECDSA in PKCS #8 PEM, have something else");
         } finally {
             Arrays.fill(pem, (byte) 0);

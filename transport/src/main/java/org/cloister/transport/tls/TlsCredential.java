@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one side shows in a handshake. Prints without its key.
+ * Private key and certificate chain that one side uses in a handshake. Prints without the key.
  *
  * @param chain the leaf first, then the authorities above it, without the self-signed one
  */
@@ -19,7 +19,11 @@ public record TlsCredential(PrivateKey key, List<X509Certificate> chain) {
         chain = List.copyOf(chain);
     }
 
-    /** @param chain in DER */
+    /**
+     * Creates a credential.
+     *
+     * @param chain in DER
+     */
     public static TlsCredential of(PrivateKey key, List<byte[]> chain) throws IOException {
         List<X509Certificate> certificates = new ArrayList<>();
         try {

@@ -24,14 +24,14 @@ import org.cloister.protocol.identity.PeerVerifier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS 1.3 as links and circuits want it, both sides authenticated. Every engine has a context of its own, so there is no
- * session to resume and none is ever resumed (RFC 8446, section 2.2); the JDK's provider has no early data.
+ * TLS 1.3 settings of links and circuits, with both sides authenticated. Every engine has its own context, so no
+ * session can be resumed (RFC 8446, section 2.2); the JDK's provider has no early data.
  */
 public final class TlsProfile {
-    /** Between daemons: cheap enough for a storm of reconnects. */
+    /** Profile between daemons, with a key exchange cheap enough for a storm of reconnects. */
     public static final TlsProfile LINK = new TlsProfile(
             List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"), Set.of("secp256r1", "secp384r1"), "h2");
-    /** Where project secrets are. */
+    /** Profile for circuits, which carry project secrets. */
     public static final TlsProfile CIRCUIT =
             new TlsProfile(List.of("TLS_AES_256_GCM_SHA384"), Set.of("secp384r1"), null);
 
@@ -79,7 +79,10 @@ public final class TlsProfile {
         }
     }
 
-    /** Key exchange by named groups alone: JDK 17 has no other way for one engine. It is asked about suites and versions, too. */
+    /**
+     * Restricts the key exchange to named groups: JDK 17 has no other way for one engine. The runtime also calls it for
+     * suites and versions.
+     */
     private record OnlyGroups(Set<String> names) implements AlgorithmConstraints {
         private static final Set<String> FAMILY = Set.of("EC", "ECDH", "ECDHE");
 
@@ -104,7 +107,7 @@ public final class TlsProfile {
         }
     }
 
-    /** Shows one certificate, whatever the peer says it would like. */
+    /** Key manager with one certificate, independent of the peer's preferences. */
     private static final class FixedKeyManager extends X509ExtendedKeyManager {
         private final TlsCredential own;
 
@@ -162,7 +165,7 @@ public final class TlsProfile {
         }
     }
 
-    /** Asks {@link PeerVerifier}, in both directions. */
+    /** Trust manager that calls {@link PeerVerifier}, in both directions. */
     private static final class Peer extends X509ExtendedTrustManager {
         private final PeerVerifier trust;
 
