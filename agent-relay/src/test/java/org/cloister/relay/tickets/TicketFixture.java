@@ -1,11 +1,10 @@
 package org.cloister.relay.tickets;
 
-import java.util.stream.Stream;
-import java.nio.file.Files;
-import java.nio.charset.StandardCharsets;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;

@@ -106,13 +106,7 @@ public final class ProjectFixture implements AutoCloseable {
         List<CertificateRole> roles = List.of(CertificateRole.DEVICE, CertificateRole.MEMBER, CertificateRole.EXPORTER);
         this.member = new MemberDevice(new PersonDevice(parties, relay, folder.resolve("member"), "p1", roles), policy);
         this.bob = new MemberDevice(
-                new PersonDevice(
-                        parties,
-                        relay,
-                        folder.resolve("bob"),
-                        "p2",
-                        List.of(CertificateRole.DEVICE, CertificateRole.MEMBER)),
-                policy);
+                new PersonDevice(parties, relay, folder.resolve("bob"), "p2", roles.subList(0, 2)), policy);
     }
 
     /**
@@ -243,7 +237,7 @@ public final class ProjectFixture implements AutoCloseable {
             });
             return new ObjectMapper().readTree(answer.out());
         } catch (IOException e) {
-            explain();
+            System.out.println(site.explained());
             throw new LabException(
                     e.getMessage() + "; its console says last: "
                             + VmConsoles.last(readConsole(opened), WORDS).replaceAll("[\\r\\n]+", " | "),
@@ -300,7 +294,7 @@ public final class ProjectFixture implements AutoCloseable {
             site.hosts().awaitNothing();
             awaitTickets();
         } catch (IOException | RuntimeException e) {
-            explain();
+            System.out.println(site.explained());
             for (LabHost host : site.lab().hosts()) {
                 System.out.println(host.name() + " has " + new HostInventory(host).all());
             }
@@ -389,16 +383,11 @@ public final class ProjectFixture implements AutoCloseable {
         try {
             story.run();
         } catch (Exception | AssertionError e) {
-            explain();
+            System.out.println(site.explained());
             System.out.println(
                     member.ssh("squeue; sacct -X; scontrol show node").run());
             throw e;
         }
-    }
-
-    /** For whoever looks for a fault. */
-    public void explain() throws IOException {
-        System.out.println(site.explained());
     }
 
     public static String[] words(String... words) {

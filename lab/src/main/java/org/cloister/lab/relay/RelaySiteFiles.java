@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
 import org.cloister.protocol.dsse.DsseEnvelope;
@@ -341,11 +342,9 @@ public final class RelaySiteFiles {
     }
 
     private static byte[] genesis(SigningKey owner, SigningKey second) throws GeneralSecurityException {
-        ProjectOwners owners = new ProjectOwners(
-                2,
-                List.of(
-                        new ProjectOwners.Owner("ann", owner.verificationKey()),
-                        new ProjectOwners.Owner("ben", second.verificationKey())));
+        ProjectOwners.Owner ann = new ProjectOwners.Owner("ann", owner.verificationKey());
+        ProjectOwners.Owner ben = new ProjectOwners.Owner("ben", second.verificationKey());
+        ProjectOwners owners = new ProjectOwners(2, List.of(ann, ben));
         byte[] payload = ProjectDocument.genesis(owners, Instant.now(), new SecureRandom());
         return DsseEnvelope.sign(ProjectDocument.GENESIS, payload, owner)
                 .countersign(second)
@@ -384,11 +383,8 @@ public final class RelaySiteFiles {
     }
 
     private static void write(Path file, List<byte[]> certificates) throws IOException {
-        StringBuilder text = new StringBuilder();
-        for (byte[] der : certificates) {
-            text.append(pem("CERTIFICATE", der));
-        }
-        Files.writeString(file, text);
+        Files.writeString(
+                file, certificates.stream().map(der -> pem("CERTIFICATE", der)).collect(Collectors.joining()));
     }
 
     private static String pem(String kind, byte[] der) {

@@ -318,14 +318,7 @@ class ProjectCircuitTest {
         return new LabCommand(argv, Map.of(), "", PATIENCE);
     }
 
-    @Test
-    @SuppressWarnings("try") // the relay is there to be used by others
-    @RotatedScenario(9)
-    void a_member_reaches_a_shell_through_a_relay_until_an_owner_revokes() throws Exception {
-        site();
-        String id = project();
-        policy(id);
-        controller(id);
+    private void approve() throws Exception {
         withSecret(
                 "site",
                 "approve",
@@ -350,6 +343,17 @@ class ProjectCircuitTest {
                 "--out",
                 at("approval.json"),
                 at("genesis.json"));
+    }
+
+    @Test
+    @SuppressWarnings("try") // the relay is there to be used by others
+    @RotatedScenario(9)
+    void a_member_reaches_a_shell_through_a_relay_until_an_owner_revokes() throws Exception {
+        site();
+        String id = project();
+        policy(id);
+        controller(id);
+        approve();
         try (ChildProcess relay = ChildProcess.relay(folder, relayConfig(), port);
                 ChildProcess shell = sshd()) {
             RelaySiteFiles.awaitOperators(folder.resolve("s"));

@@ -137,15 +137,15 @@ public record LocalSlurmConf(
 
     private String common() {
         return COMMON.formatted(
-                        cluster,
-                        host,
-                        address,
-                        state,
-                        hooks,
-                        memoryPerCpuMib,
-                        hosts(shapes) + MAX_WORKERS,
-                        ACCOUNT,
-                        notifyFile);
+                cluster,
+                host,
+                address,
+                state,
+                hooks,
+                memoryPerCpuMib,
+                hosts(shapes) + MAX_WORKERS,
+                ACCOUNT,
+                notifyFile);
     }
 
     private String accountingText() {

@@ -2,6 +2,7 @@ package org.cloister.vm.controller.queue;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.cloister.slurm.SlurmRefusedException;
 import org.cloister.vm.controller.slurm.JobRequirements;
 import org.cloister.vm.controller.slurm.LocalSlurm;
 import org.cloister.vm.controller.slurm.LocalSlurmJobId;
@@ -50,6 +51,13 @@ final class FakeSlurmJob {
         } else {
             admin = text;
         }
+    }
+
+    FakeSlurmJob requirePending() throws SlurmRefusedException {
+        if (forgotten || state != LocalSlurmJobState.PENDING) {
+            throw new SlurmRefusedException("Job is no longer pending execution");
+        }
+        return this;
     }
 
     FakeSlurmJob copy() {

@@ -1,6 +1,7 @@
 package org.cloister.vm.controller.queue;
 
 import java.util.Optional;
+import org.cloister.vm.controller.slurm.LocalSlurmNode;
 
 /** A node as {@link SimulatedSlurm} has it. */
 final class FakeSlurmNode {
@@ -17,6 +18,14 @@ final class FakeSlurmNode {
 
     FakeSlurmNode(String feature) {
         this.feature = feature;
+    }
+
+    LocalSlurmNode.State state() {
+        boolean isOut = !up || drained;
+        if (job.isPresent()) {
+            return isOut ? LocalSlurmNode.State.DRAINING : LocalSlurmNode.State.BUSY;
+        }
+        return isOut ? LocalSlurmNode.State.UNAVAILABLE : LocalSlurmNode.State.IDLE;
     }
 
     FakeSlurmNode copy() {

@@ -294,22 +294,15 @@ final class SimulatedSlurm implements LocalSlurm {
         mischief.lose();
         List<LocalSlurmNode> seen = new ArrayList<>();
         machines.forEach((name, node) -> {
-            boolean out = !node.up || node.drained;
-            LocalSlurmNode.State state = node.job.isPresent()
-                    ? (out ? LocalSlurmNode.State.DRAINING : LocalSlurmNode.State.BUSY)
-                    : (out ? LocalSlurmNode.State.UNAVAILABLE : LocalSlurmNode.State.IDLE);
-            seen.add(new LocalSlurmNode(name, node.feature, state, 4, 1000));
+            seen.add(new LocalSlurmNode(name, node.feature, node.state(), 4, 1000));
         });
         return seen;
     }
 
     private FakeSlurmJob waiting(LocalSlurmJobId id) throws SlurmRefusedException {
-        FakeSlurmJob job =
-                Optional.ofNullable(records.get(id)).orElseThrow(() -> new SlurmRefusedException("Invalid job id"));
-        if (job.forgotten || job.state != LocalSlurmJobState.PENDING) {
-            throw new SlurmRefusedException("Job is no longer pending execution");
-        }
-        return job;
+        return Optional.ofNullable(records.get(id))
+                .orElseThrow(() -> new SlurmRefusedException("Invalid job id"))
+                .requirePending();
     }
 
     @Override

@@ -334,8 +334,7 @@ class SshGatewayTest extends SingleLoginFixture {
         assertThat(holds.now()).isTrue();
     }
 
-    private static CompletableFuture<ExitResult> running(
-            SshGatewayFixture.SshCircuit call, String line) {
+    private static CompletableFuture<ExitResult> running(SshGatewayFixture.SshCircuit call, String line) {
         return CompletableFuture.supplyAsync(() -> {
             try {
                 return call.ssh(line);

@@ -2,29 +2,17 @@ package org.cloister.vm.worker.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.protobuf.ByteString;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.protocol.evidence.EvidenceMessage.RefusalReason;
-import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.handover.BootPhase;
-import org.cloister.protocol.handover.HandoverDocument;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
-import org.cloister.vm.worker.steps.SetupStep;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.cloister.vm.worker.state.WorkerStateAction.AcceptHandover;
-import org.cloister.vm.worker.state.WorkerStateAction.ApplyStep;
 import org.cloister.vm.worker.state.WorkerStateAction.FinishOutput;
 import org.cloister.vm.worker.state.WorkerStateAction.OpenCircuit;
 import org.cloister.vm.worker.state.WorkerStateAction.RequestEvidence;
-import org.cloister.vm.worker.state.WorkerStateAction.Send;
 import org.cloister.vm.worker.state.WorkerStateAction.SignStatement;
 import org.cloister.vm.worker.state.WorkerStateAction.StartShutdown;
 import org.cloister.vm.worker.state.WorkerStateAction.Terminate;
@@ -33,7 +21,6 @@ import org.cloister.vm.worker.state.WorkerStateEvent.ChannelAttached;
 import org.cloister.vm.worker.state.WorkerStateEvent.ChannelLost;
 import org.cloister.vm.worker.state.WorkerStateEvent.CircuitClosed;
 import org.cloister.vm.worker.state.WorkerStateEvent.CircuitOpened;
-import org.cloister.vm.worker.state.WorkerStateEvent.EvidenceReceived;
 import org.cloister.vm.worker.state.WorkerStateEvent.EvidenceRefused;
 import org.cloister.vm.worker.state.WorkerStateEvent.HandoverAccepted;
 import org.cloister.vm.worker.state.WorkerStateEvent.HandoverRejected;
@@ -44,141 +31,22 @@ import org.cloister.vm.worker.state.WorkerStateEvent.StepFailed;
 import org.cloister.vm.worker.state.WorkerStateEvent.StepUndone;
 import org.cloister.vm.worker.state.WorkerStateEvent.StopRequested;
 import org.cloister.vm.worker.state.WorkerStateEvent.TimerExpired;
+import org.cloister.vm.worker.steps.SetupStep;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A worker's course from its assignment to its end, with every failure on the way. Time is the test's. */
-class WorkerStateMachineTest {
-    private static final Nonce NONCE = WorkerStateEventSamples.NONCE;
-    private static final Duration LEASE = Duration.ofMinutes(10);
-    private static final Duration RENEWAL = Duration.ofHours(12);
-    private static final VmMessage.Resume RESUME = WorkerStateEventSamples.RESUME;
-
-    private final ByteString statement = WorkerStateEventSamples.STATEMENT;
-    private final HandoverDocument handOver = WorkerStateEventSamples.HAND_OVER;
-    private final List<WorkerStateAction> acts = new ArrayList<>();
-    private long now = 1_000_000_000L;
-    private final WorkerStateMachine course = WorkerStateMachine.create(Duration.ofSeconds(4), now);
-
-    private List<WorkerStateAction> on(WorkerStateEvent event) {
-        List<WorkerStateAction> now = course.on(event, this.now);
-        acts.addAll(now);
-        return now;
-    }
-
-    private List<WorkerStateAction> after(Duration time) {
-        now += time.toNanos();
-        return on(new TimerExpired());
-    }
-
-    private static WorkerStateAction say(VmMessage message) {
-        return new Send(message);
-    }
-
-    private List<VmMessage> said() {
-        return acts.stream()
-                .filter(Send.class::isInstance)
-                .map(act -> ((Send) act).message())
-                .toList();
-    }
-
-    private void question() {
-        assertThat(on(new ChannelAttached()))
-                .containsExactly(new OpenCircuit(false));
-        assertThat(on(new CircuitOpened(WorkerStateEventSamples.FRESH)))
-                .isEmpty();
-        assertThat(on(new MessageReceived(new VerifierMessage.Question(NONCE))))
-                .containsExactly(new RequestEvidence(NONCE));
-    }
-
-    private EvidenceReceived vouched() {
-        return WorkerStateEventSamples.vouched();
-    }
-
-    private void shown() {
-        question();
-        now += Duration.ofSeconds(2).toNanos();
-        assertThat(on(vouched())).containsExactly(say(new VmMessage.Evidence(statement, Instant.EPOCH)));
-    }
-
-    private void given() {
-        shown();
-        assertThat(on(new MessageReceived(handOver)))
-                .containsExactly(new AcceptHandover(handOver, NONCE));
-    }
-
-    private void taken() {
-        given();
-        now += Duration.ofSeconds(1).toNanos();
-        assertThat(on(new HandoverAccepted(LEASE, RENEWAL, WorkerStateEventSamples.PLACE)))
-                .containsExactly(
-                        say(new VmMessage.PhaseCompleted(BootPhase.BOOT, Duration.ofSeconds(4))),
-                        say(new VmMessage.PhaseCompleted(BootPhase.EVIDENCE, Duration.ofSeconds(2))),
-                        say(new VmMessage.PhaseCompleted(BootPhase.KEYS, Duration.ofSeconds(1))),
-                        new ApplyStep(SetupStep.MEMORY));
-    }
-
-    private void upTo(SetupStep last) {
-        taken();
-        for (SetupStep step : SetupStep.values()) {
-            if (step == last) {
-                return;
-            }
-            on(new StepApplied(step));
-        }
-    }
-
-    private void ready() {
-        upTo(SetupStep.SLURMD);
-        now += Duration.ofSeconds(3).toNanos();
-        assertThat(on(new StepApplied(SetupStep.SLURMD)))
-                .containsExactly(
-                        say(new VmMessage.PhaseCompleted(BootPhase.REGISTRATION, Duration.ofSeconds(3))),
-                        say(new VmMessage.Ready()));
-    }
-
-    /** Answers what is to be undone and signed, and the end of the circuit, until nothing is left. */
-    private List<SetupStep> leaves() {
-        List<SetupStep> undone = new ArrayList<>();
-        List<WorkerStateAction> next = new ArrayList<>(acts.subList(acts.size() - 1, acts.size()));
-        while (!next.isEmpty()) {
-            List<WorkerStateAction> more = new ArrayList<>();
-            for (WorkerStateAction act : next) {
-                if (act instanceof UndoStep undo) {
-                    undone.add(undo.step());
-                    more.addAll(on(new StepUndone(undo.step())));
-                } else if (act instanceof SignStatement) {
-                    more.addAll(on(new StatementSigned(Optional.of(statement))));
-                } else if (act instanceof FinishOutput) {
-                    more.addAll(on(new CircuitClosed()));
-                }
-            }
-            next = more;
-        }
-        return undone;
-    }
-
-    private static List<SetupStep> backFrom(SetupStep last) {
-        List<SetupStep> steps = new ArrayList<>();
-        for (SetupStep step : SetupStep.values()) {
-            if (step.compareTo(last) <= 0) {
-                steps.add(0, step);
-            }
-        }
-        return steps;
-    }
-
+class WorkerStateMachineTest extends WorkerStateMachineFixture {
     @Test
     void a_worker_joins_serves_and_leaves_when_it_is_released() {
         ready();
         assertThat(said()).contains(new VmMessage.PhaseCompleted(BootPhase.TUNNEL, Duration.ZERO));
         assertThat(on(new MessageReceived(new VerifierMessage.Release())))
-                .containsExactly(
-                        new StartShutdown("released", false),
-                        new UndoStep(SetupStep.SLURMD, false));
+                .containsExactly(new StartShutdown("released", false), new UndoStep(SetupStep.SLURMD, false));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
-        assertThat(acts)
-                .endsWith(
-                        new UndoStep(SetupStep.MEMORY, false),
-                        new Terminate(true, "released"));
+        assertThat(acts).endsWith(new UndoStep(SetupStep.MEMORY, false), new Terminate(true, "released"));
         List<VmMessage> said = said();
         assertThat(said.get(said.size() - 1)).isEqualTo(new VmMessage.FinalStatement(statement));
         assertThat(said.get(said.size() - 2))
@@ -196,9 +64,7 @@ class WorkerStateMachineTest {
     void a_step_that_fails_is_said_and_all_is_taken_back(SetupStep step) {
         upTo(step);
         assertThat(on(new StepFailed(step)))
-                .contains(
-                        say(new VmMessage.Failure(step.phase(), step.code())),
-                        new StartShutdown(step.code(), true));
+                .contains(say(new VmMessage.Failure(step.phase(), step.code())), new StartShutdown(step.code(), true));
         assertThat(leaves()).isEqualTo(backFrom(step));
         assertThat(said()).endsWith(new VmMessage.FinalStatement(statement)).doesNotContain(new VmMessage.Ready());
         assertThat(acts).endsWith(new Terminate(true, step.code()));
@@ -223,8 +89,7 @@ class WorkerStateMachineTest {
                         say(new VmMessage.Failure(BootPhase.KEYS, "nonce")),
                         new StartShutdown("nonce", true),
                         new FinishOutput());
-        assertThat(on(new CircuitClosed()))
-                .containsExactly(new Terminate(true, "nonce"));
+        assertThat(on(new CircuitClosed())).containsExactly(new Terminate(true, "nonce"));
     }
 
     private void isNotTaken() {
@@ -268,12 +133,9 @@ class WorkerStateMachineTest {
     @Test
     void who_is_denied_goes_off_and_says_nothing() {
         shown();
-        assertThat(on(new MessageReceived(
-                        new VerifierMessage.Denied(List.of("image"), "see the log"))))
-                .containsExactly(
-                        new StartShutdown("denied", true), new FinishOutput());
-        assertThat(on(new CircuitClosed()))
-                .containsExactly(new Terminate(true, "denied"));
+        assertThat(on(new MessageReceived(new VerifierMessage.Denied(List.of("image"), "see the log"))))
+                .containsExactly(new StartShutdown("denied", true), new FinishOutput());
+        assertThat(on(new CircuitClosed())).containsExactly(new Terminate(true, "denied"));
     }
 
     @Test
@@ -284,8 +146,7 @@ class WorkerStateMachineTest {
                         say(new VmMessage.NoStatement(RefusalReason.ANOTHER)),
                         new StartShutdown("no-statement", true),
                         new FinishOutput());
-        assertThat(on(new CircuitClosed()))
-                .containsExactly(new Terminate(true, "no-statement"));
+        assertThat(on(new CircuitClosed())).containsExactly(new Terminate(true, "no-statement"));
     }
 
     @ParameterizedTest
@@ -335,20 +196,15 @@ class WorkerStateMachineTest {
         on(new CircuitClosed());
         on(new ChannelLost());
         assertThat(after(Duration.ofMinutes(1))).isEmpty();
-        assertThat(on(new ChannelAttached()))
-                .containsExactly(new OpenCircuit(false));
+        assertThat(on(new ChannelAttached())).containsExactly(new OpenCircuit(false));
     }
 
     @Test
     void a_controlling_vm_that_never_hands_over_is_given_up() {
         question();
         now += WorkerStateMachine.HANDOVER_LIMIT.toNanos();
-        assertThat(on(new TimerExpired()))
-                .contains(
-                        new StartShutdown("no-hand-over", true),
-                        new FinishOutput());
-        assertThat(on(new CircuitClosed()))
-                .containsExactly(new Terminate(true, "no-hand-over"));
+        assertThat(on(new TimerExpired())).contains(new StartShutdown("no-hand-over", true), new FinishOutput());
+        assertThat(on(new CircuitClosed())).containsExactly(new Terminate(true, "no-hand-over"));
     }
 
     @Test
@@ -364,9 +220,7 @@ class WorkerStateMachineTest {
         brief.on(new MessageReceived(new VerifierMessage.Question(NONCE)), 0);
         brief.on(vouched(), 0);
         brief.on(new MessageReceived(handOver), 0);
-        brief.on(
-                new HandoverAccepted(Duration.ofMinutes(1), RENEWAL, WorkerStateEventSamples.PLACE),
-                0);
+        brief.on(new HandoverAccepted(Duration.ofMinutes(1), RENEWAL, WorkerStateEventSamples.PLACE), 0);
         assertThat(brief.wakeNs()).isEqualTo(Duration.ofSeconds(10).toNanos());
     }
 
@@ -377,13 +231,10 @@ class WorkerStateMachineTest {
         on(new MessageReceived(new VerifierMessage.LeaseRenewal()));
         assertThat(course.leaseExpiryNs()).isEqualTo(now + LEASE.toNanos());
         now += LEASE.toNanos() - 1;
-        assertThat(on(new TimerExpired()))
-                .noneMatch(StartShutdown.class::isInstance);
+        assertThat(on(new TimerExpired())).noneMatch(StartShutdown.class::isInstance);
         now++;
         assertThat(on(new TimerExpired()))
-                .startsWith(
-                        new StartShutdown("lease", true),
-                        new UndoStep(SetupStep.SLURMD, true));
+                .startsWith(new StartShutdown("lease", true), new UndoStep(SetupStep.SLURMD, true));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
         assertThat(acts).endsWith(new Terminate(true, "lease"));
     }
@@ -416,8 +267,7 @@ class WorkerStateMachineTest {
             on(new StepUndone(step));
         }
         assertThat(acts).endsWith(new SignStatement());
-        assertThat(on(new StatementSigned(Optional.of(statement))))
-                .isEmpty();
+        assertThat(on(new StatementSigned(Optional.of(statement)))).isEmpty();
         assertThat(after(Duration.ofSeconds(1))).containsExactly(new OpenCircuit(true));
         assertThat(on(new CircuitOpened(WorkerStateEventSamples.FRESH)))
                 .containsExactly(
@@ -426,8 +276,7 @@ class WorkerStateMachineTest {
                         say(new VmMessage.FinalStatement(statement)),
                         new FinishOutput());
         now = course.wakeNs();
-        assertThat(on(new TimerExpired()))
-                .containsExactly(new UndoStep(SetupStep.TUNNEL, false));
+        assertThat(on(new TimerExpired())).containsExactly(new UndoStep(SetupStep.TUNNEL, false));
     }
 
     @Test
@@ -438,8 +287,7 @@ class WorkerStateMachineTest {
         on(new StopRequested());
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD).subList(0, 7));
         now = course.wakeNs();
-        assertThat(on(new TimerExpired()))
-                .containsExactly(new UndoStep(SetupStep.TUNNEL, false));
+        assertThat(on(new TimerExpired())).containsExactly(new UndoStep(SetupStep.TUNNEL, false));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.TUNNEL));
         assertThat(acts).endsWith(new Terminate(true, "stopped"));
     }
@@ -448,9 +296,7 @@ class WorkerStateMachineTest {
     void who_is_stopped_before_the_host_was_asked_leaves_the_vm_to_the_next_agent() {
         on(new ChannelAttached());
         assertThat(on(new StopRequested()))
-                .containsExactly(
-                        new StartShutdown("stopped", false),
-                        new Terminate(false, "stopped"));
+                .containsExactly(new StartShutdown("stopped", false), new Terminate(false, "stopped"));
     }
 
     @Test
