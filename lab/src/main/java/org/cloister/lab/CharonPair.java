@@ -12,7 +12,7 @@ import org.cloister.ipsec.EspMode;
 import org.cloister.ipsec.TunnelNft;
 import org.jspecify.annotations.Nullable;
 
-/** Two machines on one cable, {@code eth0} at both ends, each with a charon of its own and ESP in user space. */
+/** Two machines joined by a cable, {@code eth0} at both ends, each with its own charon and ESP in user space. */
 public final class CharonPair implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
@@ -26,7 +26,9 @@ public final class CharonPair implements AutoCloseable {
         this.ends = List.copyOf(ends);
     }
 
-    /** Without addresses and without charon. What is left of another of this name is removed first. */
+    /**
+     * Starts the machines without addresses and without charon. Remains of another pair of this name are removed first.
+     */
     public static CharonPair start(LabHome home, LabName name) throws IOException {
         Lab.remove(home, name);
         Path folder = Files.createDirectories(home.folder(name));
@@ -64,7 +66,7 @@ public final class CharonPair implements AutoCloseable {
         Lab.remove(home, name);
     }
 
-    /** One of the two. */
+    /** A machine of the pair. */
     public static final class Side {
         private final Sandbox sandbox;
         private final Path folder;
@@ -83,7 +85,7 @@ public final class CharonPair implements AutoCloseable {
             command("ip", "address", "add", address + "/24", "dev", "eth0").succeed();
         }
 
-        /** Its network namespace. */
+        /** Returns its network namespace. */
         public Path network() {
             return Path.of("/proc", Long.toString(sandbox.pid()), "ns/net");
         }
@@ -108,7 +110,7 @@ public final class CharonPair implements AutoCloseable {
             startCharon("");
         }
 
-        /** @param more of {@code strongswan.conf}, behind what the library renders */
+        /** @param more lines of {@code strongswan.conf}, appended to those that the library renders */
         public void startCharon(String more) throws IOException {
             Path settings = folder.resolve("strongswan.conf");
             String rendered = new CharonSettings(socket(), EspMode.USERSPACE, folder.resolve("charon.log")).render();
@@ -122,7 +124,7 @@ public final class CharonPair implements AutoCloseable {
             Poll.until("charon's socket", LIMIT, "read " + folder + "/charon.out", () -> Files.exists(socket()));
         }
 
-        /** At once, as {@code kill -9} does it. */
+        /** Kills charon at once, as {@code kill -9} does. */
         public void killCharon() throws IOException {
             Process process = charon;
             if (process != null) {
@@ -139,7 +141,7 @@ public final class CharonPair implements AutoCloseable {
             }
         }
 
-        /** With a folder of its own, see swanctl(8). */
+        /** Returns a swanctl command with its own folder, see swanctl(8). */
         public LabCommand swanctl(String... arguments) {
             List<String> argv = new ArrayList<>(List.of("swanctl"));
             argv.addAll(List.of(arguments));

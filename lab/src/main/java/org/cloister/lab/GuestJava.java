@@ -14,7 +14,7 @@ import java.util.jar.JarOutputStream;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Our own classes and the libraries they need, put into a guest's memory and run there by its Java. */
+/** Project classes and the libraries they need, copied into a guest's memory and run there by its Java. */
 public final class GuestJava {
     private static final String FOLDER = "/run/cloister-lab-java";
     private static final Duration LIMIT = Duration.ofMinutes(4);
@@ -25,7 +25,7 @@ public final class GuestJava {
         this.vm = vm;
     }
 
-    /** @param entries which of this process's class path, by a part of the path; folders are packed */
+    /** @param entries selects entries of this process's class path, by a part of the path; folders are packed */
     public static GuestJava install(LabVm vm, Pattern entries) throws IOException {
         vm.succeed("mkdir", "-p", FOLDER);
         int number = 0;
@@ -48,7 +48,7 @@ public final class GuestJava {
         }
     }
 
-    /** Runs a class with the daemons' Java options, and returns what it printed. */
+    /** Runs a class with the daemons' Java options, and returns its output. */
     public String run(Class<?> main, String input, Duration limit, String... arguments) throws IOException {
         LabCommand.Output output = vm.run(argv(main, arguments), input.getBytes(StandardCharsets.UTF_8), limit);
         if (output.exit() != 0) {
@@ -63,7 +63,7 @@ public final class GuestJava {
     /**
      * Runs a class as a unit of the guest would run it: with that unit's capabilities, calls and limits, and no others.
      *
-     * @param unit such as {@code agent-vm.service}, which goes on
+     * @param unit such as {@code agent-vm.service}, which keeps running
      * @param settings that differ for this run, a line each
      */
     public String runAs(String unit, List<String> settings, Class<?> main, Duration limit, String... arguments)
@@ -93,7 +93,7 @@ public final class GuestJava {
     }
 
     /**
-     * Runs a class beside whoever asks, until the guest ends.
+     * Starts a class in the background; it runs until the guest ends.
      *
      * @param input a pipe of the guest's, made here
      * @param output a file of the guest's
@@ -110,7 +110,7 @@ public final class GuestJava {
         vm.succeed(argv.toArray(String[]::new));
     }
 
-    /** Without Netty's events for the flight recorder, whose classes a guest under emulation loads slowly. */
+    /** Disables Netty's events for the flight recorder, whose classes a guest under emulation loads slowly. */
     private static List<String> argv(Class<?> main, String... arguments) {
         List<String> argv = new ArrayList<>(
                 List.of("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dio.netty.jfr.enabled=false"));

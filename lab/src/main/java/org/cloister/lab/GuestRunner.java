@@ -25,15 +25,15 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs commands in a guest through the runner that only the lab variant of the image has; {@code lab/guest} defines what
- * goes over the wire. Many commands may be under way at once. One reader thread, ended by {@link #close}.
+ * Runs commands in a guest through the runner that only the lab variant of the image has; {@code lab/guest} defines the
+ * protocol. Many commands may be in progress at once. One reader thread, ended by {@link #close}.
  */
 final class GuestRunner implements Closeable {
     private static final int MAX_LINE = 4096;
     private static final int MAX_PIECE = 1 << 20;
     private static final int MAX_OUTPUT = 64 << 20;
     private static final Duration SYNC_PAUSE = Duration.ofMillis(200);
-    /** The guest ends a command in time; beyond that it is the guest that hangs. */
+    /** The guest ends a command in time; after this extra time the guest itself hangs. */
     private static final Duration GRACE = Duration.ofSeconds(20);
 
     private final SocketChannel channel;
@@ -138,7 +138,7 @@ final class GuestRunner implements Closeable {
 
     private void read(String[] words) throws IOException {
         if (!synced.isDone()) {
-            // What comes before our own token is of an earlier conversation.
+            // Lines before our own token belong to an earlier session.
             if (words.length == 3 && words[0].equals("synced") && words[1].equals(token)) {
                 synced.complete(words[2]);
             }
@@ -159,7 +159,7 @@ final class GuestRunner implements Closeable {
                 }
             }
             case "synced", "" -> {
-                // An answer to a sync that we had repeated.
+                // The answer to a sync that was sent again.
             }
             default -> throw new IOException("guest runner said \"" + String.join(" ", words) + "\"");
         }
@@ -171,7 +171,7 @@ final class GuestRunner implements Closeable {
             if (b < 0) {
                 throw new EOFException("the port's socket was closed");
             }
-            // Before the mark anything may come, of any length.
+            // Before the mark any data may arrive, of any length.
             if (line.size() < MAX_LINE) {
                 line.write(b);
             } else if (synced.isDone()) {
@@ -196,7 +196,7 @@ final class GuestRunner implements Closeable {
         to.writeBytes((text + "\n").getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** A command under way; filled by the reader thread alone. */
+    /** A command in progress; filled by the reader thread alone. */
     private static final class RunningCommand {
         final ByteArrayOutputStream out = new ByteArrayOutputStream();
         final ByteArrayOutputStream err = new ByteArrayOutputStream();

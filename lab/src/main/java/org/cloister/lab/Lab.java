@@ -9,14 +9,14 @@ import java.util.List;
 
 /**
  * A cluster on this machine: a site with the Global Slurm and compute hosts, joined by a management network and by a
- * VLAN trunk between the hosts' bridges. Nothing of it is in the machine's own network, and all of it ends with the
+ * VLAN trunk between the hosts' bridges. No part of it is in the machine's own network, and all of it ends with the
  * processes that {@link Sandbox} finds; several labs run side by side under different names.
  */
 public final class Lab {
-    /** Changes when a lab of an older build cannot be used by this one. */
+    /** Changes when this build cannot use a lab of an older build. */
     private static final String VERSION = "1";
 
-    /** A file of a lab whose cgroups are to be taken away with it. */
+    /** Marker file of a lab whose cgroups must be removed with it. */
     private static final String CONFINED = "confined";
 
     private static final String SITE = "site";
@@ -36,7 +36,7 @@ public final class Lab {
                 new LabGlobalSlurm(site, hosts.stream().map(LabHost::machine).toList());
     }
 
-    /** Brings a lab up from nothing; whatever fails, nothing of it stays. */
+    /** Starts a lab from nothing; a failure leaves nothing of it. */
     public static Lab up(LabHome home, LabName name, ProgressLog steps) throws IOException {
         Path folder = home.folder(name);
         if (Files.exists(folder) || !Sandbox.find(name).isEmpty()) {
@@ -56,7 +56,7 @@ public final class Lab {
         }
     }
 
-    /** The lab of this name that is up. */
+    /** Returns the running lab of this name. */
     public static Lab attach(LabHome home, LabName name) throws IOException {
         Path folder = home.folder(name);
         if (!Files.exists(folder)) {
@@ -77,7 +77,7 @@ public final class Lab {
         return new Lab(name, found(home, name, SITE, 1), hosts);
     }
 
-    /** Removes every trace of a lab, in whatever state it is; nothing to remove is not an error. */
+    /** Removes every trace of a lab, in any state; a lab that does not exist is no error. */
     public static void remove(LabHome home, LabName name) throws IOException {
         for (Sandbox sandbox : Sandbox.find(name)) {
             sandbox.kill();
@@ -107,13 +107,13 @@ public final class Lab {
         return slurm;
     }
 
-    /** As {@link LabGlobalSlurm#useCgroups}. */
+    /** Uses cgroups as {@link LabGlobalSlurm#useCgroups} does. */
     public void useCgroups() throws IOException {
         Files.writeString(site.folder().resolveSibling(CONFINED), "");
         slurm.useCgroups();
     }
 
-    /** A command on the site's machine, where both networks between the hosts can be watched. */
+    /** Returns a command on the site's machine, where both networks between the hosts can be observed. */
     public LabCommand onSite(String... argv) {
         return site.command(argv);
     }
@@ -173,7 +173,7 @@ public final class Lab {
         return text.toString();
     }
 
-    /** A lab that did not come up leaves its logs, and nothing else, beside where it was. */
+    /** Keeps the logs of a lab that did not start, and nothing else, beside its folder. */
     private static void keepLogs(LabHome home, LabName name) throws IOException {
         Path kept = home.cache("failed-" + name);
         LabHome.delete(kept);

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What runs the guests' instructions. */
+/** Accelerator that runs the guests' instructions. */
 public enum LabAccelerator {
     KVM("kvm", "host-passthrough"),
     /** QEMU's emulation: everything works, an order of magnitude slower. */
@@ -28,7 +28,10 @@ public enum LabAccelerator {
         return cpuMode;
     }
 
-    /** Decides once for a lab, by doctor's probe which has KVM run a guest, and notes it in the lab's folder. */
+    /**
+     * Chooses once for a lab, with doctor's probe in which KVM runs a guest, and records the choice in the lab's
+     * folder.
+     */
     static LabAccelerator choose(Path labFolder) throws IOException {
         LabCommand probe = LabCommand.of(
                 "java",
@@ -43,7 +46,7 @@ public enum LabAccelerator {
         return choice;
     }
 
-    /** What was decided when the lab came up. */
+    /** Returns the choice that was made when the lab started. */
     public static LabAccelerator of(Path labFolder) throws IOException {
         return valueOf(Files.readString(labFolder.resolve(FILE)).strip());
     }

@@ -18,9 +18,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * A program run to its end as an argument list, never as a shell line.
+ * A program run to its end with an argument list, never with a shell line.
  *
- * @param limit after which it is killed, and the run is an error
+ * @param limit after which the program is killed and the run fails
  */
 public record LabCommand(List<String> argv, Map<String, String> environment, String input, Duration limit) {
     private static final int MAX_OUTPUT_BYTES = 64 << 20;
@@ -51,7 +51,7 @@ public record LabCommand(List<String> argv, Map<String, String> environment, Str
         return new LabCommand(argv, environment, text, limit);
     }
 
-    /** Runs it and hands back what it said, whatever its exit status. */
+    /** Runs the program and returns its output, whatever its exit status. */
     public Output run() throws IOException {
         Process process = start();
         try {
@@ -71,10 +71,10 @@ public record LabCommand(List<String> argv, Map<String, String> environment, Str
     }
 
     /**
-     * Runs it as {@link #run}, and its output is handed on as it comes.
+     * Runs the program as {@link #run} does, and passes its output on as it arrives.
      *
-     * @param each of the lines
-     * @return its exit status, and what it said beside
+     * @param each receives each line
+     * @return its exit status and its standard error
      */
     public Output follow(Consumer<String> each) throws IOException {
         Process process = start();
@@ -115,7 +115,7 @@ public record LabCommand(List<String> argv, Map<String, String> environment, Str
         return builder.start();
     }
 
-    /** Runs it; any exit status but 0 is an error that shows what it said. */
+    /** Runs the program; any exit status but 0 is an error that contains its output. */
     public String succeed() throws IOException {
         Output output = run();
         if (output.exit() != 0) {
@@ -130,14 +130,17 @@ public record LabCommand(List<String> argv, Map<String, String> environment, Str
         try (in) {
             in.write(input.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            // A program may end without reading its input; its exit status tells whether that was an error.
+            // A program may end without reading its input; its exit status shows whether that was an error.
             if (input.isEmpty()) {
                 throw e;
             }
         }
     }
 
-    /** A daemon that a command leaves behind may hold its output open: the end of the process ends the reading too. */
+    /**
+     * Returns the output. A daemon that a command leaves behind may keep the output open, so the end of the process
+     * ends the reading too.
+     */
     private static String text(CompletableFuture<byte[]> bytes) throws InterruptedException, IOException {
         try {
             return new String(bytes.get(2, TimeUnit.SECONDS), StandardCharsets.UTF_8);
@@ -177,6 +180,6 @@ public record LabCommand(List<String> argv, Map<String, String> environment, Str
         return all.toByteArray();
     }
 
-    /** What a program said and how it ended: its exit status, or 128 and the signal that ended it. */
+    /** Output of a program and its exit status, or 128 and the signal that ended it. */
     public record Output(int exit, String out, String err) {}
 }

@@ -8,7 +8,7 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.cloister.protocol.image.ImageLayer;
 
-/** A virtual machine as libvirt wants it described: direct kernel boot of an image, and no device more than it needs. */
+/** Renders libvirt's description of a virtual machine: direct kernel boot of an image, and no unnecessary device. */
 final class LabDomainXml {
     private final StringWriter text = new StringWriter();
     private final XMLStreamWriter xml;
@@ -17,7 +17,7 @@ final class LabDomainXml {
         xml = XMLOutputFactory.newFactory().createXMLStreamWriter(text);
     }
 
-    /** The description of one VM; the channels' sockets are made at the given paths. */
+    /** Returns the description of one VM; the channels' sockets are created at the given paths. */
     static String of(LabVmSpec spec, LabAccelerator accelerator, Path agentSocket, Path labSocket, Path console) {
         try {
             LabDomainXml domain = new LabDomainXml();
@@ -41,12 +41,12 @@ final class LabDomainXml {
         close();
         open("cpu", "mode", accelerator.cpuMode());
         if (accelerator == LabAccelerator.TCG) {
-            // As agent-host's domains: pages would be cleared a byte at a time.
+            // As in agent-host's domains: with erms, pages would be cleared a byte at a time.
             empty("feature", "policy", "disable", "name", "erms");
         }
         close();
         empty("clock", "offset", "utc");
-        // A guest that stops for whatever reason is gone: nobody restarts it, its host reports it.
+        // A guest that stops for any reason is destroyed: it is not restarted, its host reports it.
         leaf("on_poweroff", "destroy");
         leaf("on_reboot", "destroy");
         leaf("on_crash", "destroy");
@@ -114,7 +114,10 @@ final class LabDomainXml {
         close();
     }
 
-    /** Offloads are off: the userspace bridge forwards frames as they are, with checksums that nobody filled in. */
+    /**
+     * Adds the port. Offloads are off: the userspace bridge forwards frames unchanged, with checksums that no device
+     * filled in.
+     */
     private void port(LabVmSpec spec, int tag) throws XMLStreamException {
         open("interface", "type", "bridge");
         empty("source", "bridge", LabOpenVswitch.BRIDGE);
@@ -128,7 +131,7 @@ final class LabDomainXml {
         empty("host", "csum", "off", "gso", "off", "tso4", "off", "tso6", "off", "ecn", "off", "ufo", "off");
         empty("guest", "csum", "off", "tso4", "off", "tso6", "off", "ecn", "off", "ufo", "off");
         close();
-        // No option ROM: nothing boots from the network.
+        // No option ROM: no guest boots from the network.
         empty("rom", "enabled", "no");
         close();
     }

@@ -3,7 +3,7 @@ package org.cloister.lab;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A lab that cannot go on: what failed, and what the person at the keyboard can do about it. */
+/** A failure of the lab: what failed, and what the user can do about it. */
 public final class LabException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -18,7 +18,7 @@ public final class LabException extends IOException {
         this.mend = mend;
     }
 
-    /** A command to type, or a file to read. */
+    /** Returns a command to type, or a file to read. */
     public String remedy() {
         return mend;
     }

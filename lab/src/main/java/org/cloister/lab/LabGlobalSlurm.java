@@ -11,11 +11,11 @@ import java.util.stream.Collectors;
 /** The site's Slurm: slurmctld on the site's machine, a slurmd on each compute host, one munge realm. */
 public final class LabGlobalSlurm {
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
-    /** Jobs that end have their node for a while. */
+    /** Ended jobs occupy their node for some time. */
     private static final Duration IDLE_LIMIT = Duration.ofSeconds(60);
 
     private static final Duration OVER_LIMIT = Duration.ofSeconds(60);
-    /** What the lab offers of a compute host to jobs; the guests under it get their memory from this. */
+    /** Memory of a compute host that the lab offers to jobs; the guests on the host get their memory from it. */
     private static final int HOST_MEMORY_MIB = 8000;
 
     private final LabMachine site;
@@ -45,12 +45,12 @@ public final class LabGlobalSlurm {
         awaitIdle();
     }
 
-    /** Of all its machines. */
+    /** Returns the munge key of all its machines. */
     public Path mungeKey() throws IOException {
         return site.folder("etc/munge").resolve("munge.key");
     }
 
-    /** Every node is idle. */
+    /** Waits until every node is idle. */
     public void awaitIdle() throws IOException {
         site.await(
                 "Global Slurm: " + hosts.size() + " idle nodes",
@@ -60,8 +60,8 @@ public final class LabGlobalSlurm {
     }
 
     /**
-     * Gives the site slurmdbd and MariaDB, if it has none yet, and accounts of which root may use each; slurmctld then
-     * takes no job without an account that is charged.
+     * Starts slurmdbd and MariaDB if the site has none yet, and adds accounts, each of which root may use; afterwards
+     * slurmctld accepts only jobs with an account to charge.
      */
     public void account(String... accounts) throws IOException {
         boolean begun = accounting.start();
@@ -78,14 +78,14 @@ public final class LabGlobalSlurm {
     }
 
     /**
-     * From now on steps lie in cgroups of version 1, with limits, as a site has them. The kernel has those once, by the nodes'
-     * names: of one lab at a time.
+     * Moves steps into cgroups of version 1, with limits, as on a site. The kernel has one set of them, named by the
+     * nodes, so only one lab at a time can use them.
      */
     void useCgroups() throws IOException {
         if (confined) {
             return;
         }
-        // What was cancelled a moment ago would run again after a kill.
+        // Jobs that were cancelled just before would run again after a kill.
         awaitIdle();
         terminateController();
         confined = true;
@@ -98,7 +98,7 @@ public final class LabGlobalSlurm {
         awaitIdle();
     }
 
-    /** Jobs of a name that there ever were, by accounting: number and state of each. */
+    /** Returns all jobs of a name from accounting: number and state of each. */
     public List<String> jobs(String name) throws IOException {
         return client(
                         "sacct",
@@ -114,7 +114,7 @@ public final class LabGlobalSlurm {
                 .toList();
     }
 
-    /** The same, when accounting has the end of all of them and of so many at least. */
+    /** Returns the same when accounting has at least {@code count} of them and the end of all. */
     public List<String> awaitOver(String name, int count) throws IOException {
         List<List<String>> last = new ArrayList<>();
         Poll.until("accounting's end of " + count + " jobs of " + name, OVER_LIMIT, "read slurmdbd's log", () -> {
@@ -125,22 +125,24 @@ public final class LabGlobalSlurm {
         return last.get(0);
     }
 
-    /** Every row of accounting's tables, as text. */
+    /** Returns every row of accounting's tables, as text. */
     public String accountingRows() throws IOException {
         return accounting.dump();
     }
 
-    /** An orderly end: it writes down what it knows. */
+    /** Stops slurmctld in an orderly way: it saves its state. */
     public void terminateController() throws IOException {
         site.signal("slurmctld", "TERM");
     }
 
-    /** kill -9: jobs of its last seconds (5 by Slurm's own saving) may be lost, even such as have begun to run. */
+    /**
+     * Kills slurmctld with kill -9: jobs of its last seconds (5 by Slurm's own saving) may be lost, even running ones.
+     */
     public void killController() throws IOException {
         site.signal("slurmctld", "KILL");
     }
 
-    /** Connections are taken and nothing is answered, as of a controller under heavy load. */
+    /** Suspends slurmctld: it accepts connections and answers nothing, as a controller under heavy load. */
     public void stopController() throws IOException {
         site.signal("slurmctld", "STOP");
     }
@@ -167,13 +169,14 @@ public final class LabGlobalSlurm {
     }
 
     /**
-     * The site's commands for processes outside the lab; what {@link SlurmCommandWrappers#sbatch} is told, sbatch does.
+     * Returns the site's commands for processes outside the lab; sbatch behaves as {@link SlurmCommandWrappers#sbatch}
+     * sets.
      */
     public SlurmCommandWrappers programs() throws IOException {
         return SlurmCommandWrappers.install(site);
     }
 
-    /** Where slurmctld and slurmdbd keep their state and all of Slurm's daemons their logs. */
+    /** Returns the folders in which slurmctld and slurmdbd keep their state and all of Slurm's daemons their logs. */
     public List<Path> folders() throws IOException {
         List<Path> folders = new ArrayList<>(List.of(site.folder("var/spool"), site.folder("log")));
         for (LabMachine host : hosts) {
@@ -202,7 +205,7 @@ public final class LabGlobalSlurm {
     public int idleNodes() throws IOException {
         LabCommand.Output output =
                 site.command("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").run();
-        // A line for each partition that a node is in.
+        // One line for each partition that a node is in.
         return output.exit() == 0 ? (int) output.out().lines().distinct().count() : 0;
     }
 

@@ -11,13 +11,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folder in which everything of every lab lies: {@code labs/NAME} while a lab is up, {@code images} and {@code cache}
- * for what is dear to make again.
+ * Root folder of all labs: {@code labs/NAME} while a lab is up, {@code images} and {@code cache} for files that are
+ * expensive to make again.
  */
 public record LabHome(Path root) {
     private static final Path DEFAULT = Path.of("/var/lib/cloister-lab");
 
-    /** {@code CLOISTER_LAB_DIR}, or {@code /var/lib/cloister-lab}. */
+    /** Returns {@code CLOISTER_LAB_DIR}, or {@code /var/lib/cloister-lab}. */
     public static LabHome fromEnvironment() {
         String set = System.getenv("CLOISTER_LAB_DIR");
         return new LabHome(set == null || set.isEmpty() ? DEFAULT : Path.of(set).toAbsolutePath());
@@ -31,7 +31,7 @@ public record LabHome(Path root) {
         return root.resolve("cache").resolve(what);
     }
 
-    /** The image that {@code lab/setup} built last of this variant. */
+    /** Returns the image that {@code lab/setup} built last of this variant. */
     public Path image(String variant) throws LabException {
         Path link = root.resolve("images").resolve(variant);
         if (!Files.exists(link)) {
@@ -52,7 +52,7 @@ public record LabHome(Path root) {
         }
     }
 
-    /** Removes a folder with all below it; none is not an error. */
+    /** Removes a folder with all below it; a missing folder is no error. */
     public static void delete(Path folder) throws IOException {
         if (!Files.exists(folder)) {
             return;

@@ -27,7 +27,7 @@ public final class LabHost {
         return machine.name();
     }
 
-    /** On the management network. */
+    /** Returns its address on the management network. */
     public String address() {
         return machine.address();
     }
@@ -40,27 +40,27 @@ public final class LabHost {
         return libvirt;
     }
 
-    /** A command on this host, with the environment in which the tools find the host's own daemons. */
+    /** Returns a command on this host, with the environment in which the tools find the host's own daemons. */
     public LabCommand command(String... argv) {
         return machine.command(List.of(argv)).with(ovs.environment());
     }
 
-    /** A folder on this host for a scenario's own files; removed with the lab. */
+    /** Returns a folder on this host for a scenario's own files; removed with the lab. */
     public Path folder(String name) throws IOException {
         return machine.folder(name);
     }
 
-    /** The process whose namespaces are the host's, as seen from outside. */
+    /** Returns the process whose namespaces are the host's, as seen from outside. */
     public long pid() {
         return machine.sandbox().pid();
     }
 
-    /** How this host's bridge is looked after, from outside of the host. */
+    /** Returns the configuration with which this host's bridge is managed from outside of the host. */
     public BridgeConfig bridge() {
         return bridge(ovs.folder(), pid());
     }
 
-    /** The same for another process, which knows the host by the folder of Open vSwitch and a process alone. */
+    /** Returns the same for another process, which knows only the host's folder of Open vSwitch and a process of it. */
     public static BridgeConfig bridge(Path folder, long pid) {
         return BridgeConfig.of(folder, LabNetwork.TRUNK_DEVICE)
                 .withDatapath("netdev")
@@ -71,7 +71,7 @@ public final class LabHost {
         return machine.log(daemon);
     }
 
-    /** Starts a virtual machine; it is there, but its system may take a while: see {@link LabVm#awaitRunner}. */
+    /** Starts a virtual machine and returns before its system has booted: see {@link LabVm#awaitRunner}. */
     public LabVm boot(LabVmSpec spec) throws IOException {
         return LabVm.start(machine, accelerator, libvirt, spec);
     }

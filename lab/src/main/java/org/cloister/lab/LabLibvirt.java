@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A machine's own libvirtd. It knows no domain but those that were started in this lab on this machine. */
+/** A machine's own libvirtd. It knows only domains that were started in this lab on this machine. */
 public final class LabLibvirt {
     private static final Duration START_LIMIT = Duration.ofMinutes(1);
     private static final Duration LIMIT = Duration.ofMinutes(1);
@@ -25,7 +25,7 @@ public final class LabLibvirt {
         return new LabLibvirt(machine, machine.folder("sock/libvirt"));
     }
 
-    /** Also after {@link #kill}: domains that run are found again. */
+    /** Starts libvirtd, also after {@link #kill}: it finds running domains again. */
     public void start(LabOpenVswitch ovs) throws IOException {
         Path etc = machine.folder("etc/libvirt");
         Files.writeString(etc.resolve("qemu.conf"), """
@@ -56,12 +56,12 @@ public final class LabLibvirt {
         machine.await("libvirtd", machine.log("libvirtd"), START_LIMIT, this::answers);
     }
 
-    /** As a crash does it: domains run on. It has ended when this returns. */
+    /** Kills libvirtd as a crash does: domains keep running. The process has ended when this returns. */
     public void kill() throws IOException {
         machine.signal("libvirtd", "KILL");
     }
 
-    /** What an ordinary client connects to. */
+    /** Returns the URI to which an ordinary client connects. */
     public String uri() {
         return "qemu+unix:///system?socket=" + folder.resolve("libvirt-sock");
     }
@@ -70,7 +70,7 @@ public final class LabLibvirt {
         return tool(List.of(arguments), "").succeed();
     }
 
-    /** Starts a transient domain, described as libvirt's own schema allows. */
+    /** Starts a transient domain; libvirt's schema validates its description. */
     void create(String xml) throws IOException {
         tool(List.of("create", "--validate", "/dev/stdin"), xml).succeed();
     }

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * One of the lab's machines: namespaces, a folder of its own and an address.
+ * A machine of the lab: namespaces, its own folder and an address.
  *
  * @param address on the network that its cluster uses
  * @param folder logs, sockets and configuration; removed with the lab
@@ -24,7 +24,7 @@ public record LabMachine(String name, String address, Path folder, Sandbox sandb
         return sandbox.command(argv);
     }
 
-    /** A folder below the machine's own. */
+    /** Returns a folder below the machine's own. */
     public Path folder(String below) throws IOException {
         return Files.createDirectories(folder.resolve(below));
     }
@@ -33,7 +33,7 @@ public record LabMachine(String name, String address, Path folder, Sandbox sandb
         return folder("log").resolve(daemon + ".log");
     }
 
-    /** A path short enough for a Unix socket. */
+    /** Returns a path short enough for a Unix socket. */
     public Path socket(String file) throws IOException {
         Path path = folder("sock").resolve(file);
         if (path.toString().length() > MAX_SOCKET_PATH) {
@@ -45,14 +45,14 @@ public record LabMachine(String name, String address, Path folder, Sandbox sandb
         return path;
     }
 
-    /** Waits until a daemon answers, and points at its log when it does not. */
+    /** Waits until a daemon answers; the failure names its log. */
     public void await(String what, Path log, Duration limit, Poll.Question question) throws IOException {
         Poll.until(what + " on " + name, limit, "read " + log, question);
     }
 
     /**
-     * Tells a daemon that wrote its process down in {@code /run}, or in a folder of its own there; after KILL and TERM it is gone when
-     * this returns.
+     * Signals a daemon whose process id file is in {@code /run}, or in its own folder there; after KILL and TERM the
+     * process has ended when this returns.
      *
      * @param signal without SIG
      */

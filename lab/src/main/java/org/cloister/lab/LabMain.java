@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** What {@code lab/up}, {@code lab/down}, {@code lab/status}, {@code lab/demo} and {@code lab/bench} run. */
+/** Main class of {@code lab/up}, {@code lab/down}, {@code lab/status}, {@code lab/demo} and {@code lab/bench}. */
 @Command(name = "lab", mixinStandardHelpOptions = true, description = "A whole cluster on one machine.")
 public final class LabMain {
     private static final int EXIT_FAILED = 1;

@@ -12,7 +12,7 @@ public final class LabMunge {
 
     private LabMunge() {}
 
-    /** A new key, which root alone reads. */
+    /** Writes a new key, which only root can read. */
     public static Path writeKey(Path file) throws IOException {
         byte[] key = new byte[KEY_BYTES];
         new SecureRandom().nextBytes(key);
@@ -20,7 +20,7 @@ public final class LabMunge {
         return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     }
 
-    /** It answers when this returns. */
+    /** Starts munged; it answers when this returns. */
     public static void start(LabMachine machine, Path key) throws IOException {
         machine.command("mkdir", "-p", "/run/munge").succeed();
         machine.command(

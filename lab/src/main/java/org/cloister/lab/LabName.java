@@ -2,7 +2,7 @@ package org.cloister.lab;
 
 import java.util.regex.Pattern;
 
-/** Tells labs on one machine apart. Short, for it is part of socket paths, which hold 107 bytes. */
+/** Name of a lab, unique on its machine. Short, because it is part of socket paths, which have at most 107 bytes. */
 public record LabName(String text) {
     private static final Pattern PATTERN = Pattern.compile("[a-z][a-z0-9-]{0,19}");
 

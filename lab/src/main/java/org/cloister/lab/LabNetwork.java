@@ -41,7 +41,7 @@ final class LabNetwork {
         site("link", "add", "name", port, "type", "veth", "peer", "name", device, "netns", peer);
         site("link", "set", port, "master", bridge, "up");
         host.command("ip", "link", "set", device, "up").succeed();
-        // Frames go through userspace switches, which do not fill in checksums that a veth leaves out.
+        // Frames pass userspace switches, which do not fill in checksums that a veth leaves out.
         host.command("ethtool", "-K", device, "tx", "off").succeed();
     }
 

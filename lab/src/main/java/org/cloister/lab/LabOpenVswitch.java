@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A machine's own Open vSwitch with the userspace datapath; its sockets lie in one folder, reachable from outside too. */
+/**
+ * A machine's own Open vSwitch with the userspace datapath; its sockets are in one folder, which is also reachable from
+ * outside.
+ */
 public final class LabOpenVswitch {
     public static final String BRIDGE = "br-secure";
     private static final String SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema";
@@ -38,17 +41,17 @@ public final class LabOpenVswitch {
         vsctl("add-br", BRIDGE, "--", "set", "bridge", BRIDGE, "datapath_type=netdev", "fail-mode=secure");
     }
 
-    /** Again after {@link #kill}; the database is as it was. */
+    /** Starts ovsdb-server, also after {@link #kill}; the database is unchanged. */
     public void startServer() throws IOException {
         daemon("ovsdb-server", List.of(database(), "--remote=punix:" + socket()));
     }
 
-    /** Again after {@link #kill}; it has no flows then. */
+    /** Starts ovs-vswitchd, also after {@link #kill}; it has no flows then. */
     public void startSwitch() throws IOException {
         daemon("ovs-vswitchd", List.of("unix:" + socket()));
     }
 
-    /** Ends {@code ovsdb-server} or {@code ovs-vswitchd} as a crash does. */
+    /** Kills {@code ovsdb-server} or {@code ovs-vswitchd} as a crash does. */
     public void kill(String daemon) throws IOException {
         String pidfile = "/run/" + daemon + ".pid";
         String pid = machine.command("cat", pidfile).succeed().strip();
@@ -60,25 +63,27 @@ public final class LabOpenVswitch {
                 () -> machine.command("kill", "-0", pid).run().exit() != 0);
     }
 
-    /** The interface carries every VLAN to the other hosts. */
+    /** Adds the interface that carries every VLAN to the other hosts. */
     void addTrunk(String device) throws IOException {
         vsctl("add-port", BRIDGE, device);
     }
 
-    /** Lets the bridge learn and forward as any switch does, within VLANs, instead of what flows it had. */
+    /** Replaces the bridge's flows by ordinary learning and forwarding within VLANs. */
     public void forwardWithinVlans() throws IOException {
         ofctl("del-flows", BRIDGE);
         ofctl("add-flow", BRIDGE, "priority=0,actions=NORMAL");
     }
 
-    /** Changes what the bridge does with a port's frames: the words of {@code ovs-ofctl mod-port}. */
+    /** Changes the handling of a port's frames, with the arguments of {@code ovs-ofctl mod-port}. */
     public void port(String name, String... actions) throws IOException {
         for (String action : actions) {
             ofctl("mod-port", BRIDGE, name, action);
         }
     }
 
-    /** The folder that {@code OVS_RUNDIR} names: database socket, control sockets, the bridge's OpenFlow socket. */
+    /**
+     * Returns the folder that {@code OVS_RUNDIR} names: database socket, control sockets, the bridge's OpenFlow socket.
+     */
     public Path folder() {
         return folder;
     }
@@ -95,7 +100,7 @@ public final class LabOpenVswitch {
         return tool("ovs-ofctl", List.of("--timeout=10"), arguments);
     }
 
-    /** The environment in which the ordinary tools find this instance. */
+    /** Returns the environment in which the ordinary tools find this instance. */
     Map<String, String> environment() {
         return Map.of("OVS_RUNDIR", folder.toString());
     }

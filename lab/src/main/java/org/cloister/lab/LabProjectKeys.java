@@ -28,7 +28,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateSigner;
 import org.cloister.protocol.identity.SubjectPublicKey;
 
-/** A project's authorities as its owners and its controlling VM will have them, with keys that are worth nothing. */
+/** Authorities of a project as its owners and its controlling VM have them, with worthless keys. */
 public final class LabProjectKeys {
     private final CertificateAuthority root;
     private final CertificateAuthority controllers;
@@ -65,7 +65,7 @@ public final class LabProjectKeys {
         return workers;
     }
 
-    /** Of the certificate that was issued last. */
+    /** Returns the serial number of the certificate that was issued last. */
     public BigInteger lastSerial() {
         return lastSerial;
     }
@@ -77,7 +77,7 @@ public final class LabProjectKeys {
                 DerCertificate.parse(workers.certificate()));
     }
 
-    /** A plan without peers, with a fresh key and certificate. */
+    /** Returns a plan without peers, with a fresh key and certificate. */
     public TunnelPlan plan(TunnelIdentity self, TunnelAddress local, Duration lifetime) throws IOException {
         return planAt(self, local, Instant.now(), lifetime);
     }
@@ -87,7 +87,7 @@ public final class LabProjectKeys {
         return TunnelPlan.of(self, local, issue(self, issued, lifetime), authorities(), EspMode.USERSPACE);
     }
 
-    /** A fresh key and its certificate as files, for programs that take nothing else. */
+    /** Writes a fresh key and its certificate as files, for programs that accept only files. */
     public void write(TunnelIdentity identity, Path certificate, Path key) throws IOException {
         KeyPair pair = pair();
         Files.write(certificate, certify(identity, pair, Instant.now(), CertificateAuthority.LEAF));

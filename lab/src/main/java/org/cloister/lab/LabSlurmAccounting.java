@@ -10,7 +10,7 @@ import java.util.List;
 
 /** A cluster's slurmdbd and its MariaDB, on the machine of its slurmctld. */
 public final class LabSlurmAccounting {
-    /** In slurm.conf. */
+    /** Lines of slurm.conf. */
     static final String CONFIGURATION = """
             AccountingStorageType=accounting_storage/slurmdbd
             AccountingStorageHost=127.0.0.1
@@ -21,8 +21,8 @@ public final class LabSlurmAccounting {
     private static final String DATABASE = "slurm_acct_db";
 
     /**
-     * Nothing here outlives the machine, and a sync of a busy disk would stop slurmctld where it waits for slurmdbd, as when a
-     * node is deleted.
+     * Settings without syncing. No data here outlives the machine, and a sync of a busy disk would block slurmctld
+     * where it waits for slurmdbd, such as when a node is deleted.
      */
     private static final List<String> UNSYNCED = List.of(
             "--innodb-flush-log-at-trx-commit=0",
@@ -45,7 +45,7 @@ public final class LabSlurmAccounting {
         this.account = account;
     }
 
-    /** @return whether it was not there before */
+    /** @return whether it was not running before */
     public boolean start() throws IOException {
         Path log = site.log("slurmdbd");
         if (Files.exists(log)) {
@@ -68,7 +68,7 @@ public final class LabSlurmAccounting {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         LabCommand.of("chown", account + ":", file.toString()).succeed();
         startDaemon();
-        // sacctmgr reads slurm.conf, which names slurmdbd only when it answers.
+        // sacctmgr reads slurm.conf, which names slurmdbd only once slurmdbd answers.
         Path early = site.folder("etc/slurm").resolve("early.conf");
         Files.writeString(
                 early,
@@ -96,12 +96,12 @@ public final class LabSlurmAccounting {
         new LabSlurmDaemon(site, "slurmdbd", account).start(List.of());
     }
 
-    /** kill -9 */
+    /** Kills slurmdbd with kill -9. */
     public void killDaemon() throws IOException {
         site.signal("slurmdbd", "KILL");
     }
 
-    /** Has users charge an account; what is there already stays. */
+    /** Lets users charge an account; existing entries stay. */
     public void add(String account, List<String> users) throws IOException {
         sacctmgr("add", "account", account, "cluster=" + cluster);
         for (String user : users) {
@@ -167,7 +167,7 @@ public final class LabSlurmAccounting {
         return site.command("mariadb", "--no-defaults", "--socket=" + SOCKET, "-e", statement);
     }
 
-    /** What is there already is no error, though sacctmgr ends with 1. */
+    /** Runs sacctmgr. An existing entry is no error, though sacctmgr exits with 1. */
     private void sacctmgr(String... arguments) throws IOException {
         List<String> argv = new ArrayList<>(List.of("env", "SLURM_CONF=/etc/slurm/early.conf", "sacctmgr", "-i"));
         argv.addAll(List.of(arguments));

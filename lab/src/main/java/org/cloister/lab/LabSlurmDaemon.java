@@ -11,7 +11,7 @@ import java.util.List;
  * @param account {@code root}, or the {@code SlurmUser} of its configuration
  */
 public record LabSlurmDaemon(LabMachine machine, String name, String account) {
-    /** Its log and its folder for a process id belong to the account. */
+    /** Starts the daemon; its log and its folder for a process id belong to the account. */
     public void start(List<String> arguments) throws IOException {
         String owner = account + ":" + account;
         String log = machine.log(name).toString();

@@ -3,7 +3,7 @@ package org.cloister.lab;
 import java.io.IOException;
 import java.io.PrintStream;
 
-/** What a lab has, asked of its parts and not of any record. */
+/** Status of a lab, queried from its components and not from any record. */
 final class LabStatus {
     private LabStatus() {}
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A virtual machine that a lab's host runs. Closing it destroys it. */
 public final class LabVm implements Closeable {
-    /** TCG on a busy machine of two cores; a guest alone needs a tenth of it. */
+    /** Limit for TCG on a busy machine of two cores; a single guest needs a tenth of it. */
     private static final Duration BOOT_LIMIT = Duration.ofMinutes(2);
 
     private static final Duration DEFAULT_LIMIT = Duration.ofMinutes(1);
@@ -49,22 +49,24 @@ public final class LabVm implements Closeable {
         return spec;
     }
 
-    /** The host's end of the channel {@code org.cloister.agent.0}; one opener at a time. */
+    /** Returns the host's end of the channel {@code org.cloister.agent.0}; one opener at a time. */
     public Path agentSocket() {
         return agentSocket;
     }
 
-    /** What the guest has written to its serial console; empty for an image that has none on its command line. */
+    /**
+     * Returns what the guest has written to its serial console; empty for an image that has none on its command line.
+     */
     public String console() throws IOException {
         return Files.exists(console) ? Files.readString(console) : "";
     }
 
-    /** Where its serial console goes. */
+    /** Returns the file to which its serial console is written. */
     public Path consoleFile() {
         return console;
     }
 
-    /** Waits until the guest runs commands; only the lab variant of an image ever does. */
+    /** Waits until the guest runs commands; only the lab variant of an image does. */
     public LabVm awaitRunner() throws IOException {
         try {
             runner = GuestRunner.connect(labSocket, BOOT_LIMIT, this::isRunning);
@@ -87,7 +89,7 @@ public final class LabVm implements Closeable {
         return open.run(argv, input, limit);
     }
 
-    /** Runs a command as root in the guest; any exit status but 0 is an error that shows what it said. */
+    /** Runs a command as root in the guest; any exit status but 0 is an error that contains its output. */
     public String succeed(String... argv) throws IOException {
         LabCommand.Output output = run(argv);
         if (output.exit() != 0) {
@@ -103,7 +105,7 @@ public final class LabVm implements Closeable {
         return libvirt.running().contains(spec.name());
     }
 
-    /** Waits until the guest has gone by itself. */
+    /** Waits until the guest has ended by itself. */
     public void awaitEnd(Duration limit) throws IOException {
         Poll.until("the end of " + spec.name(), limit, "read " + console, () -> !isRunning());
     }

@@ -8,7 +8,8 @@ import java.util.Optional;
 import org.cloister.protocol.image.ImageManifest;
 
 /**
- * What to start. The image's files are used where they lie; a scenario that wants a damaged one makes a copy.
+ * Specification of a VM to start. The image's files are used in place; a scenario that needs a damaged one makes a
+ * copy.
  *
  * @param image the folder of a built image, with its manifest
  * @param vlan the tag of its port on br-secure, if it has one
@@ -47,7 +48,7 @@ public record LabVmSpec(
         return new LabVmSpec(name, image, manifest, cpus, memoryMib, vlan, more);
     }
 
-    /** The name of its port on br-secure; an interface's name has 15 characters at most. */
+    /** Returns the name of its port on br-secure; an interface's name has at most 15 characters. */
     public String port() {
         return "cl-" + (name.length() > 12 ? name.substring(0, 12) : name);
     }

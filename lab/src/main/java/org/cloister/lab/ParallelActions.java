@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Work side by side; all of it has ended when this returns. */
+/** Runs actions in parallel; all have ended when the call returns. */
 public final class ParallelActions {
     private ParallelActions() {}
 

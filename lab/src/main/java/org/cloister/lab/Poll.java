@@ -3,13 +3,13 @@ package org.cloister.lab;
 import java.io.IOException;
 import java.time.Duration;
 
-/** Waiting for something that only tells when asked; always with an end. */
+/** Polls a condition that sends no notification, always with a time limit. */
 public final class Poll {
     private static final Duration PAUSE = Duration.ofMillis(25);
 
     private Poll() {}
 
-    /** A question with an answer that may fail to be had. */
+    /** A condition whose evaluation may fail. */
     @FunctionalInterface
     public interface Question {
         boolean answer() throws IOException;
@@ -20,7 +20,7 @@ public final class Poll {
         until(what, limit, mend, PAUSE, question);
     }
 
-    /** @param pause between a question and the next, where asking is dear */
+    /** @param pause between two evaluations, where one is expensive */
     public static void until(String what, Duration limit, String mend, Duration pause, Question question)
             throws IOException {
         long deadline = System.nanoTime() + limit.toNanos();

@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Says what is being done while it is done, and how long it took. */
+/** Prints each step while it runs, and how long it took. */
 public final class ProgressLog {
     private final PrintStream out;
     private final long start = System.nanoTime();
@@ -14,13 +14,13 @@ public final class ProgressLog {
         this.out = out;
     }
 
-    /** Work with a result. */
+    /** A step with a result. */
     @FunctionalInterface
     public interface Computation<T> {
         T run() throws IOException;
     }
 
-    /** Work without one. */
+    /** A step without a result. */
     @FunctionalInterface
     public interface Action {
         void run() throws IOException;
@@ -48,7 +48,7 @@ public final class ProgressLog {
         });
     }
 
-    /** A remark on the step before. */
+    /** Prints a remark on the previous step. */
     public void remark(String remark) {
         out.println("    " + remark);
     }

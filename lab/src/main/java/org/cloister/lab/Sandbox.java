@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 
 /**
  * A machine of the lab: mount, host name, network, process and IPC namespaces which one process keeps alive. When that
- * process dies, the kernel ends every other one in it and takes mounts and links with it; hence nothing needs to be
- * remembered to be undone. It is found again by a word in its environment, so that no record can be stale.
+ * process dies, the kernel ends every other process in them and removes their mounts and links; hence no cleanup has to
+ * be recorded. A machine is found again by a marker in its environment, so no record can be stale.
  */
 public final class Sandbox {
     private static final String MARK = "CLOISTER_LAB=";
@@ -32,10 +32,11 @@ public final class Sandbox {
     }
 
     /**
-     * {@link #find} may miss it for a moment: its first process becomes another program, and has no environment meanwhile.
+     * Starts a machine. {@link #find} may miss it for a short time: its first process executes another program, and has
+     * no environment meanwhile.
      *
-     * @param folder the machine's own; its {@code etc} and {@code var} cover the real ones inside, and so does what its file
-     *     {@code binds} names; see sandbox.sh
+     * @param folder the machine's own; its {@code etc} and {@code var} cover the real ones inside, and so do the paths
+     *     in its file {@code binds}; see sandbox.sh
      * @param caches of all machines
      */
     public static Sandbox start(LabName lab, String name, Path folder, Path caches) throws IOException {
@@ -75,7 +76,7 @@ public final class Sandbox {
         return new Sandbox(name, child(process));
     }
 
-    /** setsid and unshare are one process; its only child is the first inside. */
+    /** Returns the first process inside. setsid and unshare are one process, and its only child is that one. */
     private static long child(Process process) throws IOException {
         String pid = Long.toString(process.pid());
         return Long.parseLong(
@@ -105,12 +106,12 @@ public final class Sandbox {
         return name;
     }
 
-    /** Of the first process inside, as seen from outside. */
+    /** Returns the id of the first process inside, as seen from outside. */
     public long pid() {
         return pid;
     }
 
-    /** A command to be run inside. */
+    /** Returns a command that runs inside. */
     public LabCommand command(List<String> argv) {
         List<String> entered = new ArrayList<>(List.of(
                 "nsenter", "--target", Long.toString(pid), "--mount", "--uts", "--net", "--pid", "--ipc", "--"));
@@ -122,14 +123,14 @@ public final class Sandbox {
         return command(List.of(argv));
     }
 
-    /** A command in this machine's network alone, so that other machines' processes can be named to it. */
+    /** Returns a command in this machine's network only, so that its arguments can name other machines' processes. */
     public LabCommand networkCommand(List<String> argv) {
         List<String> entered = new ArrayList<>(List.of("nsenter", "--target", Long.toString(pid), "--net", "--"));
         entered.addAll(argv);
         return LabCommand.of(entered);
     }
 
-    /** Ends every process inside, at once, and waits for the one outside that had started the first. */
+    /** Kills every process inside at once, and waits for the outer process that had started the first. */
     public void kill() throws IOException {
         Optional<ProcessHandle> first = ProcessHandle.of(pid);
         Optional<ProcessHandle> starter = first.flatMap(ProcessHandle::parent).filter(Sandbox::isStarter);
@@ -149,7 +150,7 @@ public final class Sandbox {
         return ProcessHandle.of(pid).isPresent() && Files.exists(Path.of("/proc", Long.toString(pid), "exe"));
     }
 
-    /** The lab and machine that a process was started for, or nothing. */
+    /** Returns the lab and machine that a process was started for, or an empty text. */
     private static String mark(Path process) throws IOException {
         if (!Character.isDigit(process.getFileName().toString().charAt(0))) {
             return "";
@@ -162,7 +163,7 @@ public final class Sandbox {
         return "";
     }
 
-    /** Whether a process is the first one of a process namespace one level below ours. */
+    /** Returns whether a process is the first one of a process namespace one level below ours. */
     private static boolean isFirst(Path process) throws IOException {
         for (String line : read(process, "status").split("\n", -1)) {
             if (line.startsWith("NSpid:")) {
@@ -172,7 +173,7 @@ public final class Sandbox {
         return false;
     }
 
-    /** A process may end while we look. */
+    /** Reads a file of a process, which may end meanwhile. */
     private static String read(Path process, String file) throws IOException {
         try {
             return Files.readString(process.resolve(file), StandardCharsets.ISO_8859_1);

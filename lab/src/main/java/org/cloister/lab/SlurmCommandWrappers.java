@@ -7,7 +7,9 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 
-/** A folder of Slurm's commands that enter the site's machine, for processes outside; sbatch can be made to misbehave. */
+/**
+ * A folder of Slurm's commands that enter the site's machine, for processes outside; sbatch can be made to misbehave.
+ */
 public final class SlurmCommandWrappers {
     private static final List<String> CLIENTS =
             List.of("squeue", "sacct", "scancel", "scontrol", "sacctmgr", "sinfo", "id");
@@ -17,16 +19,16 @@ public final class SlurmCommandWrappers {
     private final LabMachine site;
     private final Path folder;
 
-    /** How sbatch answers. */
+    /** Behaviour of sbatch. */
     public enum SbatchBehaviour {
         AT_ONCE,
-        /** It takes two seconds to enqueue, and does so though nobody waits for it any more. */
+        /** Takes two seconds to enqueue, and enqueues although its caller no longer waits. */
         SLOW,
-        /** It enqueues and then does not end. */
+        /** Enqueues and then does not end. */
         ENQUEUED_AND_LATE,
-        /** It enqueues and then says that it does not know. */
+        /** Enqueues and then reports that the result is unknown. */
         ENQUEUED_AND_FAILED,
-        /** It says the same and has enqueued nothing. */
+        /** Reports the same and has enqueued nothing. */
         FAILED
     }
 
@@ -40,7 +42,7 @@ public final class SlurmCommandWrappers {
         for (String client : CLIENTS) {
             programs.write(client, "exec " + programs.real(client));
         }
-        // In a job's script, on a host.
+        // Called in a job's script, on a host.
         programs.write("srun", "exec /usr/bin/srun \"$@\"");
         programs.sbatch(SbatchBehaviour.AT_ONCE);
         return programs;
@@ -67,7 +69,7 @@ public final class SlurmCommandWrappers {
                         });
     }
 
-    /** How often sbatch was run. */
+    /** Returns how often sbatch was run. */
     public int submissions() throws IOException {
         Path runs = folder.resolve(RUNS);
         return Files.exists(runs) ? Files.readAllLines(runs).size() : 0;
@@ -77,7 +79,7 @@ public final class SlurmCommandWrappers {
         return String.join(" ", site.command("/usr/bin/" + client).argv()) + " \"$@\"";
     }
 
-    /** Whole at once: another thread may be about to run it. */
+    /** Writes a script atomically: another thread may be about to run it. */
     private void write(String name, String body) throws IOException {
         Path next = folder.resolve("." + name);
         Files.writeString(next, "#!/bin/sh\n" + body + "\n");

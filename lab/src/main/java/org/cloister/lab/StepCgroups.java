@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** How a Slurm of the lab keeps its steps: by its own list of processes, or in the kernel's cgroups of version 1. */
+/** Tracking of steps by a Slurm of the lab: by its own list of processes, or in the kernel's cgroups of version 1. */
 public final class StepCgroups {
     /** Lines of slurm.conf. */
     static final String PLUGINS = """
@@ -34,7 +34,7 @@ public final class StepCgroups {
 
     private StepCgroups() {}
 
-    /** Takes away what a node leaves that has ended: no namespace holds it. */
+    /** Removes the cgroups that an ended node leaves behind, because they are in no namespace. */
     public static void remove(String node) throws IOException {
         try (Stream<Path> hierarchies = Files.list(ROOT)) {
             for (Path hierarchy : hierarchies.toList()) {
@@ -43,7 +43,7 @@ public final class StepCgroups {
         }
     }
 
-    /** Folders from the deepest up; a cgroup's files go with it. */
+    /** Removes folders from the deepest up; a cgroup's files are removed with it. */
     private static void removeAll(Path cgroup) throws IOException {
         if (!Files.isDirectory(cgroup)) {
             return;

@@ -8,13 +8,15 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
-/** Bytes over TCP as fast as they go, as a program that is run in the network of a machine of the lab. */
+/** Transfers bytes over TCP as fast as possible, as a program that runs in the network of a machine of the lab. */
 public final class TcpStream {
     private static final int PIECE = 1 << 16;
 
     private TcpStream() {}
 
-    /** Arguments: {@code take ADDRESS PORT} for ever, or {@code give ADDRESS PORT BYTES}, which prints seconds. */
+    /**
+     * Arguments: {@code take ADDRESS PORT}, which never ends, or {@code give ADDRESS PORT BYTES}, which prints seconds.
+     */
     public static void main(String[] args) throws IOException {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(args[1]), Integer.parseInt(args[2]));
         if (args[0].equals("take")) {
@@ -24,7 +26,7 @@ public final class TcpStream {
         }
     }
 
-    /** For ever, from one after the other. */
+    /** Receives forever, from one connection after the other. */
     public static void receive(InetSocketAddress address) throws IOException {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         try (ServerSocketChannel server = ServerSocketChannel.open()) {
@@ -32,7 +34,7 @@ public final class TcpStream {
             while (true) {
                 try (SocketChannel from = server.accept()) {
                     while (from.read(piece.clear()) >= 0) {
-                        // What comes is not looked at.
+                        // The data is discarded.
                     }
                     from.write(ByteBuffer.wrap(new byte[1]));
                 }
@@ -40,7 +42,7 @@ public final class TcpStream {
         }
     }
 
-    /** Seconds from the first byte until the other side says that it has the last. */
+    /** Returns the seconds from the first byte until the other side confirms the last. */
     public static double send(InetSocketAddress address, long bytes) throws IOException {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         try (SocketChannel to = SocketChannel.open(address)) {

@@ -12,7 +12,7 @@ import org.cloister.ipsec.TunnelPlan;
 import org.cloister.ipsec.Tunnels;
 import org.cloister.ipsec.vici.IpsecException;
 
-/** What keeps the tunnels of one end, as a VM's agent will. */
+/** Maintains the tunnels of one end, as a VM's agent does. */
 public final class TunnelEnd implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
@@ -30,7 +30,7 @@ public final class TunnelEnd implements AutoCloseable {
         this.tunnels = Tunnels.open(socket, listener);
     }
 
-    /** Done when charon has been told. */
+    /** Applies a plan; returns when charon has it. */
     public void applyPlan(TunnelPlan plan) throws IOException {
         long deadline = System.nanoTime() + LIMIT.toNanos();
         while (true) {
@@ -38,7 +38,7 @@ public final class TunnelEnd implements AutoCloseable {
                 tunnels.replace(plan).get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
                 return;
             } catch (ExecutionException | TimeoutException e) {
-                // A charon that was just started has not been found yet.
+                // A charon that was just started may not be connected yet.
                 if (!(e.getCause() instanceof IpsecException.Disconnected) || System.nanoTime() > deadline) {
                     throw new LabException("plan for " + plan.self() + ": " + e.getMessage(), "read charon.log", e);
                 }

@@ -3,7 +3,7 @@ package org.cloister.ovs;
 import java.util.Map;
 
 /**
- * The bridge is as asked.
+ * Result of a successful change: the bridge has the requested ports.
  *
  * @param numbers of the planned ports that have a device now
  */

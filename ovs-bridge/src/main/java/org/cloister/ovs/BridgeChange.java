@@ -7,20 +7,20 @@ import org.cloister.ovs.io.OvsException;
 import org.cloister.ovs.io.OvsException.PlanRefused;
 import org.jspecify.annotations.Nullable;
 
-/** Something that was asked of the bridge and is not yet done. Owned by the event loop. */
+/** A requested change of the bridge that is not yet done. Owned by the event loop. */
 final class BridgeChange {
     final Edit edit;
     final long askedAtNs;
     final CompletableFuture<AppliedPorts> done = new CompletableFuture<>();
-    /** What was wanted before, and is again when this fails. */
+    /** The plans before this change; they are restored when it fails. */
     private @Nullable PortPlanSet before;
 
     private Set<String> mustOpen = Set.of();
-    /** Why it failed; what it had done is being undone. */
+    /** Reason of the failure, set while the change is rolled back. */
     @Nullable
     OvsException failure;
 
-    /** From the plans that are to those that should be. */
+    /** Computes the desired plans from the present ones. */
     @FunctionalInterface
     interface Edit {
         PortPlanSet apply(@Nullable PortPlanSet plans) throws PlanRefused;
@@ -31,7 +31,10 @@ final class BridgeChange {
         this.askedAtNs = nowNs;
     }
 
-    /** The first plans after a start may name devices that died meanwhile; later ones must open. */
+    /**
+     * Applies the edit. The first plans after a start may name devices that disappeared meanwhile; devices of later
+     * plans must open.
+     */
     PortPlanSet applyTo(@Nullable PortPlanSet plans) throws PlanRefused {
         PortPlanSet after = edit.apply(plans);
         before = plans;
@@ -47,12 +50,12 @@ final class BridgeChange {
         return after;
     }
 
-    /** Devices that must open for this to succeed. */
+    /** Returns the devices that must open for this change to succeed. */
     Set<String> mustOpen() {
         return failure == null ? mustOpen : Set.of();
     }
 
-    /** @return what is wanted again */
+    /** @return the plans to restore */
     @Nullable
     PortPlanSet fail(OvsException why) {
         if (failure == null) {

@@ -7,17 +7,18 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which bridge, and how to look after it.
+ * Configuration of one bridge and of its maintenance.
  *
  * @param runDirectory where Open vSwitch has its sockets, ordinarily {@code /var/run/openvswitch}
- * @param agent whose ports are ours, on the bridge of others' too; one word
- * @param uplink the device of the VLAN trunk to the other hosts; null for none. A port of it that somebody else made is
- *     used as it is
+ * @param agent name of the agent that owns our ports, also on a bridge shared with others; one word
+ * @param uplink the device of the VLAN trunk to the other hosts; null for no trunk. A port of it that another program
+ *     made is used unchanged
  * @param datapath {@code system} for the kernel's, {@code netdev} for the one in user space
- * @param devicePrefix with which each port's device must begin: the host's own network stack is kept away from all such
+ * @param devicePrefix the prefix that each port's device must have: all devices with it are kept away from the host's
+ *     network stack
  * @param nft the program of nftables, or a command that runs it where the devices are
  * @param deadline for one change
- * @param audit how often flows are read back when nothing happens
+ * @param audit interval at which flows are read back when nothing happens
  */
 public record BridgeConfig(
         String bridge,
@@ -39,7 +40,7 @@ public record BridgeConfig(
         nft = List.copyOf(nft);
     }
 
-    /** As every host has it. */
+    /** Returns the configuration that every host has. */
     public static BridgeConfig of(Path runDirectory, @Nullable String uplink) {
         return new BridgeConfig(
                 "br-secure",

@@ -1,6 +1,6 @@
 package org.cloister.ovs;
 
-/** Something on the bridge that is not as it should be. */
+/** A difference between the bridge and its plan. */
 public record BridgeDifference(String subject, String should, String has) {
     @Override
     public String toString() {

@@ -10,21 +10,21 @@ import java.util.Map;
 import org.cloister.ovs.openflow.FlowEntry;
 import org.cloister.ovs.openflow.FlowStats;
 
-/** What the bridge counts. */
+/** Metrics of one bridge. */
 final class BridgeMetrics {
-    /** From asking for a change until the switch has it. */
+    /** Time from the request of a change until the switch has it. */
     final Timer apply;
-    /** Changes that failed and were taken back. */
+    /** Number of changes that failed and were rolled back. */
     final Counter refused;
-    /** Something was not as it should be, though nobody had asked for a change. */
+    /** Number of drifts: differences from the plan that appeared without a requested change. */
     final Counter driftFound;
-    /** And is again. */
+    /** Number of drifts that were repaired. */
     final Counter driftRepaired;
-    /** The rules that keep the host's stack away were not as they were laid, and are again. */
+    /** Number of repairs of the nftables rules that keep the host's stack away from the ports. */
     final Counter shieldRepaired;
-    /** Connections to ovsdb-server made after the first. */
+    /** Number of connections to ovsdb-server after the first. */
     final Counter databaseReconnects;
-    /** Connections to ovs-vswitchd made after the first; its flows are laid again each time. */
+    /** Number of connections to ovs-vswitchd after the first; its flows are installed again each time. */
     final Counter switchReconnects;
 
     private final Map<DropReason, Counter> dropped = new EnumMap<>(DropReason.class);
@@ -45,7 +45,10 @@ final class BridgeMetrics {
         }
     }
 
-    /** Flows count from when they were made: a smaller number than before is a flow that was made again. */
+    /**
+     * Counts dropped packets. A flow counts from its creation: a smaller number than before means that it was created
+     * again.
+     */
     void count(List<FlowStats> flows) {
         Map<FlowEntry.Key, Long> packets = new HashMap<>();
         for (FlowStats each : flows) {

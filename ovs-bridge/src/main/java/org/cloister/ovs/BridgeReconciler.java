@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings rows and flows to what is wanted, one step after each event, from whatever state they are in. The order makes it
- * safe: flows follow the ports that are really there, then rows follow the plans. So a port that leaves loses its flows
- * before its row, and one that comes has its row, and a number that the switch of this very connection confirms, before
- * the flows that open it. Owned by the event loop.
+ * Changes rows and flows until they match the plans, one step after each event, from any state. The order makes it
+ * safe: flows follow the ports that exist, then rows follow the plans. So a port that is removed loses its flows before
+ * its row, and a new port has its row, and a number confirmed by the switch of the present connection, before the flows
+ * that open it. Owned by the event loop.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // timers of the loop that nobody waits for
+@SuppressWarnings("FutureReturnValueIgnored") // timers of the loop for which no caller waits
 final class BridgeReconciler {
     private static final Logger LOG = LoggerFactory.getLogger(SecureBridge.class);
     private static final Duration STALE_PAUSE = Duration.ofMillis(20);
@@ -92,7 +92,7 @@ final class BridgeReconciler {
         step();
     }
 
-    /** Rows as OVSDB has them. */
+    /** Returns the rows as OVSDB has them. */
     BridgeRows rows() throws OvsException {
         if (database == null) {
             throw new OvsException.Disconnected("rows of " + config.bridge(), "none to " + config.databaseSocket());
@@ -100,7 +100,7 @@ final class BridgeReconciler {
         return BridgeRows.of(database, config.bridge());
     }
 
-    /** In the order of tables and priorities. */
+    /** Returns the flows in the order of tables and priorities. */
     List<String> flows(String device) {
         return ruling.owedTo(device).stream().map(FlowEntry::toString).sorted().toList();
     }
@@ -139,7 +139,8 @@ final class BridgeReconciler {
         PortBindings bindings = new PortBindings(config, plans, rows, theSwitch);
         String stale = bindings.stale();
         if (stale != null) {
-            // What the switch tells by itself comes on another socket than the rows: ask it, at first without a pause.
+            // The switch's notifications arrive on another socket than the rows, so the switch is queried, at first
+            // without a pause.
             stage = stale;
             theSwitch.forgetPorts();
             if (wasStale) {
@@ -224,7 +225,7 @@ final class BridgeReconciler {
             @Override
             public void onFailure(OvsException why) {
                 transacting = false;
-                // After a lost connection the rows will tell whether it was done.
+                // After a lost connection the rows will show whether the transaction was done.
                 if (why instanceof TransactionRefused) {
                     refuse(why);
                 }
@@ -251,7 +252,7 @@ final class BridgeReconciler {
         step();
     }
 
-    /** What was asked for last is taken back; what nobody asked for is tried again later. */
+    /** Handles a failure: rolls a requested change back, and retries any other work later. */
     private void refuse(OvsException why) {
         BridgeChange change = current;
         if (change != null && change.failure == null) {
@@ -306,7 +307,7 @@ final class BridgeReconciler {
         }
     }
 
-    /** Flows that another changed are not told: they are read. */
+    /** Reads the flows back, because the switch sends no notification when another program changes them. */
     private void audit() {
         shield.check();
         if (current == null && !transacting) {

@@ -13,19 +13,19 @@ import org.cloister.ovs.ovsdb.OvsdbRow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What OVSDB has of one bridge.
+ * OVSDB's rows of one bridge.
  *
  * @param root of the database
- * @param bridge null when there is none of the name
+ * @param bridge null when no bridge has the name
  * @param ports by device
  */
 record BridgeRows(UUID root, @Nullable OvsdbRow bridge, Map<String, PortRow> ports) {
-    /** Columns in which somebody could have frames copied or flows steered; a secure bridge has nothing in them. */
+    /** Columns through which another program could copy frames or steer flows; they are empty on a secure bridge. */
     static final Set<String> EMPTY_COLUMNS = Set.of("controller", "mirrors", "netflow", "sflow", "ipfix");
 
     static final String IN_BAND = "disable-in-band";
 
-    /** Shows the agent's own bookkeeping to whoever looks. */
+    /** Shows the agent's own bookkeeping to readers of the database. */
     static final String LAST_NUMBER = "cloister-last-number";
 
     static final OvsdbColumns COLUMNS = new OvsdbColumns(Map.of(
@@ -53,9 +53,9 @@ record BridgeRows(UUID root, @Nullable OvsdbRow bridge, Map<String, PortRow> por
                     "error", Kind.SCALAR)));
 
     /**
-     * A port with one interface, which is what we make; a bond has its first one here.
+     * A port with one interface, as this module creates it; of a bond, the first interface.
      *
-     * @param number as vswitchd gave it, or -1 when it could not open the device
+     * @param number assigned by vswitchd, or -1 when it could not open the device
      */
     record PortRow(
             UUID port, String device, OptionalLong tag, Map<String, String> labels, OptionalLong number, String error) {
@@ -71,7 +71,7 @@ record BridgeRows(UUID root, @Nullable OvsdbRow bridge, Map<String, PortRow> por
             return tag.orElse(0) == plan.vlan() && PortLabels.isSameStation(labels, planLabels);
         }
 
-        /** Null when the labels are not, or no longer, a plan. */
+        /** Returns the plan in the labels; null if the labels do not form a plan. */
         @Nullable
         PortPlan plan() {
             try {
@@ -82,7 +82,7 @@ record BridgeRows(UUID root, @Nullable OvsdbRow bridge, Map<String, PortRow> por
         }
     }
 
-    /** The last change that vswitchd has carried out, without looking at anything else. */
+    /** Returns the last change that vswitchd has carried out; reads no other column. */
     static long currentCfg(OvsdbReplica database) throws Malformed {
         for (OvsdbRow root : database.rows("Open_vSwitch")) {
             return root.number("cur_cfg").orElse(0);

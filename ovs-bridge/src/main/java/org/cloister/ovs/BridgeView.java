@@ -28,13 +28,13 @@ import org.cloister.ovs.ovsdb.OvsdbReplica;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bridge as somebody finds it who changes nothing: what its rows say it is for, and how what the switch has differs from
- * that. The plans are in the rows, so no agent needs to run.
+ * Read-only view of a bridge: the plans in its rows, and how the switch's state differs from them. Because the rows
+ * contain the plans, no agent needs to run.
  *
  * @param ports ours, by device
- * @param others devices of ports that another made, whose frames are dropped
- * @param differences none on a bridge that is as it should be
- * @param dropped frames since the flows were made
+ * @param others devices of ports that another program made, whose frames are dropped
+ * @param differences empty for a bridge that matches its plans
+ * @param dropped frames since the flows were created
  */
 public record BridgeView(
         List<Port> ports, List<String> others, List<BridgeDifference> differences, Map<DropReason, Long> dropped) {
@@ -50,12 +50,12 @@ public record BridgeView(
     /**
      * A port of ours.
      *
-     * @param number in the switch, or null while it has none
+     * @param number in the switch, or null while it has no number
      * @param error of its device, or the empty text
      */
     public record Port(PortPlan plan, @Nullable Integer number, String error) {}
 
-    /** Reads both sides once. */
+    /** Reads database and switch once. */
     public static BridgeView read(BridgeConfig config) throws OvsException {
         MultiThreadIoEventLoopGroup threads =
                 new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("view", true), NioIoHandler.newFactory());
@@ -140,7 +140,7 @@ public record BridgeView(
                         flow -> differences.add(new BridgeDifference("flow " + flow.key(), "absent", flow.toString())));
     }
 
-    /** Asks one after the other; ends with a view or a failure. */
+    /** Sends the queries one after the other; completes with a view or a failure. */
     private static final class Query {
         private final CompletableFuture<BridgeView> result = new CompletableFuture<>();
         private final BridgeConfig config;
@@ -166,7 +166,7 @@ public record BridgeView(
                     openflow.flows(answer(flows -> result.complete(BridgeView.of(config, told, numbers, flows))))));
         }
 
-        /** What to do with an answer. */
+        /** Handler of a query's result. */
         @FunctionalInterface
         private interface ResultConsumer<T> {
             void accept(T result) throws OvsException;

@@ -3,7 +3,7 @@ package org.cloister.ovs;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Whether a bridge that was as it should be is so no longer, though nobody asked for a change. */
+/** Detects drift: a settled bridge that differs from its plan without a requested change. */
 final class DriftDetector {
     private static final Logger LOG = LoggerFactory.getLogger(SecureBridge.class);
 
@@ -17,7 +17,7 @@ final class DriftDetector {
         this.metrics = metrics;
     }
 
-    /** Something has to be done that nobody asked for. */
+    /** Records that work is necessary without a requested change. */
     void note(String what) {
         if (settledOnce && !drifting) {
             drifting = true;
@@ -34,7 +34,7 @@ final class DriftDetector {
         }
     }
 
-    /** A new switch has nothing yet, which is no drift. */
+    /** Resets the detector for a new switch: it has no flows yet, which is not drift. */
     void restart() {
         settledOnce = false;
     }

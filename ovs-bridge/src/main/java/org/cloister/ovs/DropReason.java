@@ -3,7 +3,7 @@ package org.cloister.ovs;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Why a frame is dropped, or that it is not; the lower half of a flow's cookie. */
+/** Reason for dropping a frame, or {@link #PASSES}; the lower half of a flow's cookie. */
 public enum DropReason {
     PASSES(0, "may pass"),
     LOCAL_PORT(1, "comes from the bridge's own port, which nobody uses"),
@@ -17,7 +17,7 @@ public enum DropReason {
     DHCP_SERVER(9, "is a DHCP server's answer"),
     ISOLATION(10, "is for somebody whom its sender may not reach, or for everybody");
 
-    /** Marks flows as ours, and tells versions of this pipeline apart. */
+    /** Marks flows as ours, and distinguishes versions of this pipeline. */
     private static final long MARK = 0xc1015701L << 32;
 
     private final int code;
@@ -41,12 +41,12 @@ public enum DropReason {
         return Optional.empty();
     }
 
-    /** Completes "the frame ...". */
+    /** Returns the text that completes "the frame ...". */
     public String words() {
         return words;
     }
 
-    /** As metrics and commands name it. */
+    /** Returns the name that metrics and commands use. */
     public String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

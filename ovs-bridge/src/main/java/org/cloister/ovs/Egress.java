@@ -5,9 +5,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A project's static way out: a gateway port on a named host, and what lies behind it.
+ * A project's static egress: a gateway port on a named host, and the destinations behind it.
  *
- * @param gateway in the project's VLAN; the worker speaks ARP with it and sends it what is for a destination
+ * @param gateway in the project's VLAN; the worker resolves it with ARP and sends it the packets for a destination
  */
 public record Egress(Endpoint gateway, Set<EgressDestination> destinations) {
     public Egress {

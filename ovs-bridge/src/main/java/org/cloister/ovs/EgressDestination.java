@@ -3,10 +3,10 @@ package org.cloister.ovs;
 import org.cloister.base.address.Ipv4Address;
 import org.cloister.ovs.openflow.FlowMatch;
 
-/** A service outside that a project may use: a licence server, a clock. */
+/** A service outside that a project may use, such as a licence server or a clock. */
 public record EgressDestination(Ipv4Address address, Protocol protocol, int port)
         implements Comparable<EgressDestination> {
-    /** What the bridge can tell ports of. */
+    /** Protocols whose ports the bridge can match. */
     public enum Protocol {
         TCP(FlowMatch.TCP),
         UDP(FlowMatch.UDP);
@@ -26,7 +26,7 @@ public record EgressDestination(Ipv4Address address, Protocol protocol, int port
         return new EgressDestination(address, service.protocol(), service.port());
     }
 
-    /** {@code ADDRESS:tcp:PORT}, which {@link #parse} reads. */
+    /** Returns {@code ADDRESS:tcp:PORT}, which {@link #parse} reads. */
     @Override
     public String toString() {
         return address + ":" + new NetworkService(protocol, port);

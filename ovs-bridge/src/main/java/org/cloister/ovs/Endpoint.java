@@ -5,7 +5,7 @@ import org.cloister.base.address.MacAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who can be at one end of a frame.
+ * Addresses of one end of a frame.
  *
  * @param ipv6 null where IPv6 is closed
  */
@@ -24,7 +24,7 @@ public record Endpoint(
         return order == 0 ? String.valueOf(ipv6).compareTo(String.valueOf(other.ipv6)) : order;
     }
 
-    /** {@code MAC=IPV4[=IPV6]}, which {@link #parse} reads. */
+    /** Returns {@code MAC=IPV4[=IPV6]}, which {@link #parse} reads. */
     @Override
     public String toString() {
         return mac + "=" + ipv4 + (ipv6 == null ? "" : "=" + ipv6);

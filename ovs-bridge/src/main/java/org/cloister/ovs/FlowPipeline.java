@@ -18,8 +18,8 @@ import org.cloister.ovs.openflow.FlowMeter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows and meters that let through exactly what plans permit. Pure: the same plans and port numbers always give
- * the same flows. A frame goes through three tables and is dropped wherever nothing fits:
+ * Computes the flows and meters that permit exactly what plans permit. A pure function: the same plans and port numbers
+ * always give the same flows. A frame passes three tables; a table drops a frame that matches none of its flows:
  *
  * <pre>
  * 0 port ──── a planned port, untagged ──▶ 1 machine ── its own addresses ──┐
@@ -55,7 +55,7 @@ final class FlowPipeline {
         this.uplink = uplink;
     }
 
-    /** What a switch should have. */
+    /** Flows and meters that a switch should have. */
     record Rules(Set<FlowEntry> flows, Set<FlowMeter> meters) {
         Rules {
             flows = Set.copyOf(flows);
@@ -73,7 +73,7 @@ final class FlowPipeline {
         return new Rules(Set.copyOf(pipeline.flows.values()), Set.copyOf(pipeline.meters));
     }
 
-    /** What is dropped whoever is there; counted by its cookie. */
+    /** Adds the drops that do not depend on any plan; each is counted by its cookie. */
     private void fixed() {
         drop(PORT, 300, FlowMatch.ANY.inPort(LOCAL), DropReason.LOCAL_PORT);
         drop(PORT, 0, FlowMatch.ANY, DropReason.UNKNOWN_PORT);
@@ -154,7 +154,7 @@ final class FlowPipeline {
         }
     }
 
-    /** Ordinary packets from the own address; of neighbour discovery only what speaks of the own addresses. */
+    /** Passes ordinary packets from the own address; of neighbour discovery only messages about the own addresses. */
     private void ipv6From(int table, FlowMatch station, Endpoint self, Supplier<FlowInstructions> onward) {
         Ipv6Address ipv6 = self.ipv6();
         if (ipv6 == null) {
@@ -167,7 +167,7 @@ final class FlowPipeline {
         pass(table, 250, own.icmpv6(ADVERTISEMENT).ndTarget(ipv6.bytes()).ndTargetMac(mac), onward.get());
     }
 
-    /** The class of these targets, with the flows that lead to them. */
+    /** Returns the class of these targets, and adds the flows that lead to them. */
     private long target(String from, int vlan, Set<Target> targets) {
         long known = Reachability.classOf(from, vlan, targets);
         String text = from + " " + vlan + " " + targets;

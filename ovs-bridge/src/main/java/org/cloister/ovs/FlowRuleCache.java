@@ -8,7 +8,7 @@ import org.cloister.ovs.Reachability.BoundPort;
 import org.cloister.ovs.openflow.FlowEntry;
 import org.jspecify.annotations.Nullable;
 
-/** The last rules that were asked for: most steps ask for the same ones again. */
+/** Cache of the last rules that were computed: most steps need the same rules again. */
 final class FlowRuleCache {
     private List<BoundPort> bound = List.of();
     private @Nullable Integer uplink;
@@ -26,7 +26,7 @@ final class FlowRuleCache {
         return made;
     }
 
-    /** Of those, the flows that would not be there without one port; none of a port that is not open. */
+    /** Returns the flows that exist for one port only; empty for a port that is not open. */
     Set<FlowEntry> owedTo(String device) {
         FlowPipeline.Rules last = rules;
         if (last == null) {

@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the switch would do with a frame, in plain words: {@code ovs-appctl ofproto/trace BRIDGE FLOW} says it by its flows,
- * and the cookies of our flows say why.
+ * Explains the switch's handling of a frame. {@code ovs-appctl ofproto/trace BRIDGE FLOW} lists the flows, and the
+ * cookies of our flows state the reasons.
  *
  * @param steps one sentence a table
  * @param passes whether anything of the frame leaves the bridge

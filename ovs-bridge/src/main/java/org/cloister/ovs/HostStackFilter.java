@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the host's own network stack away from machines' devices: before a device is on the bridge, after it left, and
- * all the time with the datapath in user space, where vswitchd reads a device's frames beside the kernel and not instead of
- * it. Two tables of nftables drop whatever comes from or goes to a device with the ports' prefix; they go by name, so that
- * there is no moment at which a device is there and its rule is not. The bridge itself is not concerned: Open vSwitch
- * takes frames before these hooks.
+ * Keeps the host's own network stack away from machines' devices: before a device is on the bridge, after it was
+ * removed, and, with the datapath in user space, all the time, because vswitchd reads a device's frames there beside
+ * the kernel and not instead of it. Two tables of nftables drop all packets from or to a device with the ports' prefix.
+ * They match by name, so that a device never exists without its rule. The bridge itself is not affected: Open vSwitch
+ * receives frames before these hooks.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // work that reports to the event loop
 final class HostStackFilter {
@@ -35,13 +35,15 @@ final class HostStackFilter {
     private final String table;
     private final String rules;
     private final ExecutorService worker;
-    /** As nftables lists what was laid, with the handles that it gave: another's hand shows. */
+    /**
+     * nftables' listing of the installed rules, with the handles that it assigned: a change by another program shows.
+     */
     private @Nullable String laid;
 
     private @Nullable OvsException failure;
     private boolean up;
 
-    /** @param onward called on the event loop when it is up, or could not be made so */
+    /** @param onward called on the event loop when the filter is up, or could not be installed */
     HostStackFilter(EventLoop loop, BridgeConfig config, Counter repaired, Runnable onward) {
         this.loop = loop;
         this.repaired = repaired;
@@ -56,7 +58,7 @@ final class HostStackFilter {
         worker.execute(this::lay);
     }
 
-    /** The rules stay, as the ports do. */
+    /** Stops the worker. The rules stay, as the ports do. */
     void close() {
         worker.shutdownNow();
         try {
@@ -70,13 +72,13 @@ final class HostStackFilter {
         return up;
     }
 
-    /** Why it is not up; null while nothing is known yet. */
+    /** Returns why the filter is not up; null while that is unknown. */
     @Nullable
     OvsException failure() {
         return failure;
     }
 
-    /** Looks whether it is as it was laid, and lays it again if not. */
+    /** Checks that the rules are as installed, and installs them again if they differ. */
     void check() {
         if (up) {
             worker.execute(this::compare);
@@ -110,7 +112,7 @@ final class HostStackFilter {
     private String listing() throws OvsException {
         StringBuilder listing = new StringBuilder();
         for (String family : FAMILIES) {
-            // One call each: 1.0.6 does not find the second of two in one call.
+            // One call for each table: nft 1.0.6 does not find the second of two in one call.
             listing.append(nft.run("", "-a", "list", "table", family, table));
         }
         return listing.toString();
@@ -136,7 +138,7 @@ final class HostStackFilter {
         onward.run();
     }
 
-    /** What somebody finds who has not laid it. */
+    /** Returns the differences, for a reader that has not installed the rules. */
     static List<BridgeDifference> differences(BridgeConfig config) {
         String table = "cloister-" + config.bridge();
         List<BridgeDifference> differences = new ArrayList<>();
@@ -157,7 +159,7 @@ final class HostStackFilter {
         return differences;
     }
 
-    /** One transaction: what was there is replaced without a moment in between. */
+    /** Returns one transaction that replaces the earlier table without a gap. */
     static String rules(String table, String prefix) {
         return family("inet", table, "prerouting", "postrouting", prefix)
                 + family("arp", table, "input", "output", prefix);
@@ -169,7 +171,7 @@ final class HostStackFilter {
                 "table " + family + " " + table,
                 "delete table " + family + " " + table,
                 "table " + family + " " + table + " {",
-                // Before connection tracking, and before anything else that could accept.
+                // The hook is before connection tracking and before anything else that could accept.
                 "  chain from-ports { type filter hook " + in + " priority -450; iifname \"" + prefix + "*\" drop; }",
                 "  chain to-ports { type filter hook " + out + " priority -450; oifname \"" + prefix + "*\" drop; }",
                 "}",

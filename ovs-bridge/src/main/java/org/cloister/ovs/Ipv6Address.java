@@ -5,9 +5,9 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.regex.Pattern;
 
-/** One host's global or unique local IPv6 address, in the full spelling of eight groups that {@link #parse} gives it. */
+/** A host's global or unique local IPv6 address, in the full spelling of eight groups that {@link #parse} produces. */
 public record Ipv6Address(String text) implements Comparable<Ipv6Address> {
-    /** Nothing that a resolver would take for a name, no zone, no embedded IPv4. */
+    /** Excludes text that a resolver would read as a name, zones and embedded IPv4. */
     private static final Pattern FORM = Pattern.compile("[0-9a-f:]{2,39}");
 
     public Ipv6Address {
@@ -24,7 +24,9 @@ public record Ipv6Address(String text) implements Comparable<Ipv6Address> {
         return resolve(text).getAddress();
     }
 
-    /** Where neighbours ask for this address, RFC 4291 section 2.7.1. */
+    /**
+     * Returns the solicited-node multicast address, on which neighbours ask for this address (RFC 4291, section 2.7.1).
+     */
     byte[] solicitedNode() {
         byte[] own = bytes();
         byte[] group = new byte[16];
@@ -36,7 +38,7 @@ public record Ipv6Address(String text) implements Comparable<Ipv6Address> {
         return group;
     }
 
-    /** The group's Ethernet address, RFC 2464 section 7. */
+    /** Returns the Ethernet address of that group (RFC 2464, section 7). */
     byte[] solicitedNodeMac() {
         byte[] own = bytes();
         return new byte[] {0x33, 0x33, (byte) 0xff, own[13], own[14], own[15]};

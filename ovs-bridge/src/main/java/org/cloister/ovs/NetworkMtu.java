@@ -1,17 +1,17 @@
 package org.cloister.ovs;
 
 /**
- * The largest IP packet that each layer of a worker's network carries. The uplink's MTU is what the operator configures
- * on the physical network; everything else follows.
+ * The largest IP packet that each layer of a worker's network carries. The uplink's MTU is the one that the operator
+ * configured on the physical network; all others are computed from it.
  *
- * @param port of the device on the bridge and of the VM's interface: whoever makes the interface sets it
- * @param tunnel what fits into one ESP packet of that interface: what the VM's own traffic may be
+ * @param port of the device on the bridge and of the VM's interface: the creator of the interface sets it
+ * @param tunnel the largest packet that fits into one ESP packet of that interface: the limit for the VM's own traffic
  */
 public record NetworkMtu(int port, int tunnel) {
-    /** RFC 791: what every IPv4 path must carry is 68; below 576 nothing here is worth carrying. */
+    /** Every IPv4 path must carry 68 bytes (RFC 791); below 576 the network is not useful. */
     private static final int LEAST = 576;
 
-    /** An Ethernet frame of 9,000 bytes and a little is what hardware calls jumbo. */
+    /** Hardware calls an Ethernet frame of a little over 9,000 bytes jumbo. */
     private static final int MOST = 9216;
 
     private static final int VLAN_TAG = 4;
@@ -23,10 +23,10 @@ public record NetworkMtu(int port, int tunnel) {
 
     private static final int GCM_TAG = 16;
     private static final int WORD = 4;
-    /** Padding's length and the next header's number. */
+    /** The padding's length and the next header's number. */
     private static final int ESP_TRAILER = 2;
 
-    /** How ESP is carried. */
+    /** Encapsulation of ESP. */
     public enum Esp {
         /** Host to host; the IP header of the packet is the one on the wire. */
         TRANSPORT,
@@ -36,7 +36,7 @@ public record NetworkMtu(int port, int tunnel) {
         TUNNEL_IN_UDP
     }
 
-    /** @param tagCounts whether the uplink's MTU must hold the VLAN tag too, as with drivers that count it */
+    /** @param tagCounts whether the uplink's MTU must include the VLAN tag too, as with drivers that count it */
     public static NetworkMtu of(int uplink, boolean tagCounts, Esp esp) {
         if (uplink < LEAST || uplink > MOST) {
             throw new IllegalArgumentException("uplink MTU: want " + LEAST + " to " + MOST + ", have " + uplink);

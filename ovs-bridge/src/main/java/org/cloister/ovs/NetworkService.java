@@ -2,7 +2,7 @@ package org.cloister.ovs;
 
 import java.util.Locale;
 
-/** What is offered at some address. */
+/** A protocol and port, as a service offers it at some address. */
 public record NetworkService(EgressDestination.Protocol protocol, int port) implements Comparable<NetworkService> {
     private static final int MAX_PORT = 65535;
 
@@ -25,7 +25,7 @@ public record NetworkService(EgressDestination.Protocol protocol, int port) impl
         return new NetworkService(protocol, Integer.parseInt(parts[1]));
     }
 
-    /** {@code tcp:PORT}, which {@link #parse} reads. */
+    /** Returns {@code tcp:PORT}, which {@link #parse} reads. */
     @Override
     public String toString() {
         return protocol.name().toLowerCase(Locale.ROOT) + ":" + port;

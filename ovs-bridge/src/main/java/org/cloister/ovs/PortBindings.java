@@ -10,10 +10,13 @@ import org.cloister.ovs.Reachability.BoundPort;
 import org.cloister.ovs.io.OvsException.DeviceRefused;
 import org.jspecify.annotations.Nullable;
 
-/** Which plans have a port, and under which number: only what rows and the switch of this connection both say counts. */
+/**
+ * Numbers of the planned ports that exist. A number counts only if the rows and the switch of this connection agree on
+ * it.
+ */
 record PortBindings(BridgeConfig config, PortPlanSet plans, BridgeRows rows, SwitchState theSwitch) {
 
-    /** @return a port that vswitchd has numbered but the switch has told otherwise, or not yet; null for none */
+    /** @return a port whose number from vswitchd the switch contradicts or has not confirmed yet; null if all agree */
     @Nullable
     String stale() {
         for (PortRow row : rows.ports().values()) {

@@ -13,12 +13,12 @@ import org.cloister.ovs.io.OvsException.Malformed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A plan as a port's {@code external_ids}, whole, so that whoever finds the port knows what it is for and a lost ledger
- * can be made again from the bridge.
+ * Encodes a complete plan as a port's {@code external_ids}, so that the port states its purpose and a lost ledger can
+ * be rebuilt from the bridge.
  */
 final class PortLabels {
     static final String AGENT = "cloister-agent";
-    /** On the uplink, when we made its port. */
+    /** Label of the uplink, if the agent made its port. */
     static final String UPLINK = "cloister-uplink";
 
     private static final String OWNER = "cloister-owner";
@@ -30,12 +30,12 @@ final class PortLabels {
     private static final String DESTINATIONS = "cloister-destinations";
     private static final String RATE = "cloister-rate";
 
-    /** Another value of one of these makes it another port. */
+    /** Labels that identify the station: a port with another value of one of these is another port. */
     private static final Set<String> STATION = Set.of(OWNER, JOB, ROLE, SELF);
 
     private PortLabels() {}
 
-    /** Whether a row is for the station of a plan, without reading it as a plan. */
+    /** Returns whether a row is for the station of a plan, without parsing it as a plan. */
     static boolean isSameStation(Map<String, String> row, Map<String, String> plan) {
         return STATION.stream().allMatch(key -> Objects.equals(row.get(key), plan.get(key)));
     }
@@ -51,7 +51,7 @@ final class PortLabels {
         return all;
     }
 
-    /** All but the agent. */
+    /** Returns all labels but the agent. */
     static Map<String, String> of(PortPlan plan) {
         Map<String, String> labels = new TreeMap<>();
         labels.put(OWNER, plan.owner());

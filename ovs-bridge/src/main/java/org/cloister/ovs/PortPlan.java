@@ -7,16 +7,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A port that should be on the bridge, and everything that may pass it.
+ * Desired state of one port of the bridge, with everything that may pass it.
  *
- * @param device the tap or veth on this host; made before the port, by whoever owns it
+ * @param device the tap or veth on this host; its owner creates it before the port
  * @param vlan the project's
  * @param self the one station behind the port
  * @param job for people; does not decide what passes
- * @param peers with whom it may exchange frames, on this host and others. A peer on this host must have it as a peer too
- * @param egress null for none; for a gateway, its own
+ * @param peers with whom it may exchange frames, on this host and others. A peer on this host must have it as a peer
+ *     too
+ * @param egress null for a port without egress; for a gateway, its own
  * @param rate null for no limit
- * @param owner of the port, for whoever finds it: a ticket and slot
+ * @param owner the ticket and slot that own the port, for readers of the bridge
  */
 public record PortPlan(
         String device,
@@ -29,7 +30,10 @@ public record PortPlan(
         @Nullable PortRate rate,
         String owner) {
     static final int MAX_VLAN = 4094;
-    /** More would make more flows than any job needs: workers of a job and their controlling VM. */
+    /**
+     * Maximum number of peers. More would make more flows than any job needs: workers of a job and their controlling
+     * VM.
+     */
     static final int MAX_PEERS = 4096;
 
     private static final Pattern DEVICE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,14}");
@@ -50,7 +54,7 @@ public record PortPlan(
         peers = Collections.unmodifiableSet(new TreeSet<>(peers));
     }
 
-    /** Whether a port for one can become a port for the other without being a different port. */
+    /** Returns whether a port for one plan can become a port for the other without being a different port. */
     boolean isSameStation(PortPlan other) {
         return device.equals(other.device)
                 && vlan == other.vlan

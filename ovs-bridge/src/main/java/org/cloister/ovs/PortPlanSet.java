@@ -9,9 +9,14 @@ import java.util.TreeMap;
 import org.cloister.ovs.io.OvsException.PlanRefused;
 import org.jspecify.annotations.Nullable;
 
-/** Plans that can be on one bridge together: every device once, and within a VLAN every address in one endpoint only. */
+/**
+ * Plans that can be on one bridge together: every device once, and within a VLAN every address in one endpoint only.
+ */
 record PortPlanSet(Map<String, PortPlan> byDevice, Map<String, Map<String, String>> labels) {
-    /** Numbers that the bridge gives are 16 bits wide, and a freed one must rest. */
+    /**
+     * Maximum number of ports. The bridge's port numbers are 16 bits wide, and a released one must not be reused at
+     * once.
+     */
     private static final int MAX_PORTS = 4096;
 
     static final PortPlanSet NONE = new PortPlanSet(Map.of(), Map.of());
@@ -29,7 +34,7 @@ record PortPlanSet(Map<String, PortPlan> byDevice, Map<String, Map<String, Strin
         return byDevice.values();
     }
 
-    /** As a row of this plan has them, but for the agent. */
+    /** Returns the labels that a row of this plan has, without the agent. */
     Map<String, String> labels(String device) {
         return labels.getOrDefault(device, Map.of());
     }
@@ -39,7 +44,7 @@ record PortPlanSet(Map<String, PortPlan> byDevice, Map<String, Map<String, Strin
         return byDevice.get(device);
     }
 
-    /** A plan of the same device is replaced. */
+    /** Returns the set with more plans; a plan of the same device is replaced. */
     PortPlanSet with(Collection<PortPlan> more) throws PlanRefused {
         Map<String, PortPlan> added = new LinkedHashMap<>();
         for (PortPlan plan : more) {

@@ -1,9 +1,9 @@
 package org.cloister.ovs;
 
 /**
- * How much a port may send into the bridge; the rest is dropped.
+ * Limit of what a port may send into the bridge; the excess is dropped.
  *
- * @param burstKilobits how much may come at once
+ * @param burstKilobits how much may be sent at once
  */
 public record PortRate(int kilobitsPerSecond, int burstKilobits) {
     public PortRate {

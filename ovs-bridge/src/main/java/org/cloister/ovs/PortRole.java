@@ -1,9 +1,9 @@
 package org.cloister.ovs;
 
-/** What is behind a port. */
+/** Kind of machine behind a port. */
 public enum PortRole {
     WORKER,
     CONTROLLER,
-    /** Speaks for the destinations of its egress, to its peers. */
+    /** Answers for the destinations of its egress, to its peers. */
     GATEWAY
 }

@@ -16,9 +16,15 @@ import org.cloister.ovs.ovsdb.OvsdbRow;
 import org.cloister.ovs.ovsdb.OvsdbTransaction;
 import org.jspecify.annotations.Nullable;
 
-/** One transaction from the rows there are to those that plans want. Rows that another made are not in it. */
+/**
+ * Computes the one transaction that changes the present rows to those that plans require. Rows that another program
+ * made are not in it.
+ */
 final class PortRowChange {
-    /** Below are the numbers that vswitchd gives by itself, above those that OpenFlow reserves. */
+    /**
+     * The lowest port number: vswitchd assigns the numbers below by itself. The highest is below those that OpenFlow
+     * reserves.
+     */
     private static final int FIRST_NUMBER = 1024;
 
     private static final int LAST_NUMBER = 65_000;
@@ -54,7 +60,7 @@ final class PortRowChange {
         return transaction.isEmpty();
     }
 
-    /** Whether the bridge itself changes: vswitchd throws its flows away with some of its settings. */
+    /** Returns whether the bridge itself changes: vswitchd discards its flows with some of its settings. */
     boolean isOfBridge() {
         return ofBridge;
     }
@@ -71,7 +77,7 @@ final class PortRowChange {
         return differences;
     }
 
-    /** Plans that cannot be carried out because of what another made; the rest can. */
+    /** Returns the plans that cannot be carried out because of ports that another program made; the others can. */
     List<PlanRefused> conflicts() {
         return conflicts;
     }
@@ -103,7 +109,7 @@ final class PortRowChange {
     private void keep(PortPlan plan, PortRow row, Map<String, String> labels) {
         Map<String, String> all = PortLabels.with(config.agent(), labels);
         if (!row.isFor(plan, labels)) {
-            // Made anew by the next change: vswitchd may fail to take a device out and in at once.
+            // The next change creates it again: vswitchd may fail to remove and add a device at once.
             remove(row, "for " + plan.self() + " of " + plan.owner());
         } else if (!PortLabels.isSame(row.labels(), labels)) {
             differences.add(new BridgeDifference(
@@ -144,7 +150,7 @@ final class PortRowChange {
         newPorts.add(OvsdbTransaction.named(named));
     }
 
-    /** A number rests as long as possible: all others are used before it comes again. */
+    /** Returns the next port number. A released number is reused as late as possible: all others are used first. */
     private int nextNumber() {
         do {
             lastNumber = lastNumber >= LAST_NUMBER ? FIRST_NUMBER : lastNumber + 1;
@@ -160,7 +166,7 @@ final class PortRowChange {
             String last = Integer.toString(lastNumber);
             if (!newPorts.isEmpty()) {
                 transaction.mutate("Bridge", bridge.uuid(), "ports", "insert", OvsdbTransaction.set(newPorts));
-                // A map's key must go before it can come with another value.
+                // A map's key must be removed before it can be inserted with another value.
                 transaction.mutate(
                         "Bridge",
                         bridge.uuid(),

@@ -14,15 +14,15 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who reaches whom, from plans alone. Senders that reach the same stations are one class, so that n ports of a job need
- * some n flows and not n times n.
+ * Computes from plans alone which station reaches which. Senders that reach the same stations are one class, so that n
+ * ports of a job need about n flows and not n times n.
  */
 final class Reachability {
-    /** A port of the bridge with the number the switch gave it. */
+    /** A port of the bridge with the number that the switch assigned. */
     record BoundPort(PortPlan plan, int port) {}
 
     /**
-     * A station that may be sent to.
+     * A station to which frames may be sent.
      *
      * @param port null when it is behind the uplink
      * @param destinations null when everything sent to the station's own address is for itself
@@ -34,7 +34,7 @@ final class Reachability {
         @Override
         public int compareTo(Target other) {
             int order = station.compareTo(other.station);
-            // The same station twice in a set is rare: as a peer and as the way out.
+            // The same station twice in a set is rare: as a peer and as the gateway.
             return order == 0 ? way().compareTo(other.way()) : order;
         }
 
@@ -53,7 +53,10 @@ final class Reachability {
         bound.forEach(each -> local.put(key(each.plan().vlan(), each.plan().self()), each));
     }
 
-    /** Whom a local port reaches, itself included: that makes the sets of a job's ports equal, and harms nobody. */
+    /**
+     * Returns the targets of a local port, itself included: that makes the sets of a job's ports equal, and does no
+     * harm.
+     */
     Set<Target> from(BoundPort sender) {
         PortPlan plan = sender.plan();
         Set<Target> targets = new TreeSet<>();
@@ -91,7 +94,7 @@ final class Reachability {
         }
     }
 
-    /** Stations behind the uplink that some port here knows, by VLAN. */
+    /** Returns the stations behind the uplink that some port here has as a peer or gateway, by VLAN. */
     Map<Integer, Set<Endpoint>> remoteStations() {
         Map<Integer, Set<Endpoint>> strangers = new TreeMap<>();
         for (BoundPort each : bound) {
@@ -108,7 +111,7 @@ final class Reachability {
         return strangers;
     }
 
-    /** Local ports that have this one as a peer. */
+    /** Returns the local ports that have this station as a peer. */
     Set<Target> ofPeer(int vlan, Endpoint stranger) {
         Set<Target> targets = new TreeSet<>();
         for (BoundPort each : bound) {
@@ -123,7 +126,7 @@ final class Reachability {
         return targets;
     }
 
-    /** Local ports whose way out it is, to this destination. */
+    /** Returns the local ports that reach this destination through this gateway. */
     Set<Target> ofGateway(int vlan, Endpoint stranger, EgressDestination destination) {
         Set<Target> targets = new TreeSet<>();
         for (BoundPort each : bound) {
@@ -138,7 +141,7 @@ final class Reachability {
         return targets;
     }
 
-    /** Everything that goes out through this gateway from here. */
+    /** Returns all destinations that ports here reach through this gateway. */
     Set<EgressDestination> destinations(int vlan, Endpoint gateway) {
         Set<EgressDestination> all = new TreeSet<>();
         for (BoundPort each : bound) {
@@ -151,8 +154,8 @@ final class Reachability {
     }
 
     /**
-     * A number for a set of targets: half of a SHA-256's first 16 bytes, so that nobody who chooses addresses finds two
-     * sets of one number in practice, and {@link FlowPipeline} refuses to be built when it happens.
+     * Returns a number for a set of targets: half of a SHA-256's first 16 bytes, so that an attacker who chooses
+     * addresses cannot in practice find two sets of one number. {@link FlowPipeline} refuses to build on a collision.
      */
     static long classOf(String from, int vlan, Set<Target> targets) {
         try {

@@ -23,15 +23,15 @@ import org.cloister.ovs.io.OvsException.TimedOut;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bridge that is kept as plans say: tell it all plans once with {@link #replace}, then add and remove some. It touches
- * nothing before it has been told, and never a port that another made. Whatever happens to the daemons of Open vSwitch,
- * or to flows and rows, it is put right as soon as it is seen.
+ * A bridge that is kept equal to its plans: the caller sets all plans once with {@link #replace}, then adds and removes
+ * single ones. It changes nothing before the first {@link #replace}, and never a port that another program made. It
+ * repairs any change of the daemons of Open vSwitch, or of flows and rows, as soon as it detects it.
  *
- * <p>Every change is one OVSDB transaction and one atomic bundle of flows, and is either there when the method returns or
- * taken back when it throws. Any thread may call; changes are made in the order in which they are asked for.
+ * <p>Every change is one OVSDB transaction and one atomic bundle of flows. It is in effect when the method returns, and
+ * rolled back when the method throws. Safe for use by several threads; changes are made in the order of the calls.
  */
 public final class SecureBridge implements AutoCloseable {
-    /** A change ends by itself after its deadline; this is for an event loop that does not answer. */
+    /** Extra time for an event loop that does not answer; a change fails by itself at its deadline. */
     private static final Duration GRACE = Duration.ofSeconds(2);
 
     private final BridgeConfig config;
@@ -47,7 +47,7 @@ public final class SecureBridge implements AutoCloseable {
         this.convergence = new BridgeReconciler(loop, config, new BridgeMetrics(registry));
     }
 
-    /** Does not wait for the daemons: they may start later. */
+    /** Opens the bridge without waiting for the daemons, which may start later. */
     public static SecureBridge open(BridgeConfig config, MetricRegistry registry) {
         SecureBridge bridge = new SecureBridge(config, registry);
         bridge.convergence.start();
@@ -55,27 +55,27 @@ public final class SecureBridge implements AutoCloseable {
     }
 
     /**
-     * From now on exactly these ports of ours should be there. A device that is missing does not fail this: after a start
-     * some may have died, and the port opens when its device comes.
+     * Sets exactly these ports as ours. A missing device is no failure here: after a start some devices may have
+     * disappeared, and the port opens when its device appears.
      */
     public AppliedPorts replace(Collection<PortPlan> all) throws OvsException {
         List<PortPlan> plans = List.copyOf(all);
         return change(before -> PortPlanSet.of(plans));
     }
 
-    /** A job's ports: all of them open, or none of them stays. A plan of the same device is replaced. */
+    /** Adds the ports of a job: either all of them open, or all are removed. A plan of the same device is replaced. */
     public AppliedPorts add(Collection<PortPlan> some) throws OvsException {
         List<PortPlan> plans = List.copyOf(some);
         return change(before -> told(before).with(plans));
     }
 
-    /** Ports that are not there are no error. */
+    /** Removes ports. A port that does not exist is no error. */
     public AppliedPorts remove(Collection<String> devices) throws OvsException {
         List<String> gone = List.copyOf(devices);
         return change(before -> told(before).without(gone));
     }
 
-    /** Plans of our ports as their rows tell them, for whoever has lost the ledger. */
+    /** Returns the plans in the rows of our ports, for a caller that has lost its ledger. */
     public List<PortPlan> found() throws OvsException {
         return wait(loop.submit((Callable<List<PortPlan>>) () -> {
             List<PortPlan> plans = new ArrayList<>();
@@ -89,12 +89,15 @@ public final class SecureBridge implements AutoCloseable {
         }));
     }
 
-    /** The flows that are there for one port's sake, as text; none of a port that is not open. */
+    /** Returns the flows that exist for one port only, as text; empty for a port that is not open. */
     public List<String> flows(String device) throws OvsException {
         return wait(loop.submit((Callable<List<String>>) () -> convergence.flows(device)));
     }
 
-    /** Leaves the bridge as it is: ports go on, and are looked after again by whoever opens it next. */
+    /**
+     * Stops the maintenance and leaves the bridge unchanged: ports keep working, and the next opener of the bridge
+     * maintains them.
+     */
     @Override
     public void close() {
         try {

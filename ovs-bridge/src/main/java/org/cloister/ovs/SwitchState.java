@@ -16,7 +16,7 @@ import org.cloister.ovs.openflow.OpenFlowClient;
 import org.cloister.ovs.openflow.PortStatus;
 import org.jspecify.annotations.Nullable;
 
-/** What the switch of the present connection has, as it said itself; nothing of it outlives the connection. */
+/** State of the switch as it reported it on the present connection; it is discarded when the connection ends. */
 final class SwitchState {
     private final OpenFlowClient client;
     private final BridgeMetrics metrics;
@@ -25,7 +25,7 @@ final class SwitchState {
     private @Nullable Set<FlowEntry> flows;
     private @Nullable Set<FlowMeter> meters;
 
-    /** @param onward called on the event loop when there is something new to act on */
+    /** @param onward called on the event loop when new state requires action */
     SwitchState(OpenFlowClient client, BridgeMetrics metrics, Runnable onward) {
         this.client = client;
         this.metrics = metrics;
@@ -66,7 +66,7 @@ final class SwitchState {
         return ports == null ? null : ports.get(device);
     }
 
-    /** @return whether all is known; otherwise it has been asked for */
+    /** @return whether all is known; otherwise a query was sent */
     boolean isKnown() {
         if (ports == null) {
             client.ports(answer(told -> ports = new HashMap<>(told)));
@@ -105,12 +105,12 @@ final class SwitchState {
         });
     }
 
-    /** The connection has been of use. */
+    /** Records that the connection was of use. */
     void markUseful() {
         client.markUseful();
     }
 
-    /** Hears that a change was not carried out. */
+    /** Receives the failure of a change. */
     interface FailureListener {
         void onFailure(OvsException why);
     }
@@ -130,7 +130,7 @@ final class SwitchState {
 
             @Override
             public void onFailure(OvsException why) {
-                // The connection ended: the next one starts with nothing known.
+                // The connection ended: the next one starts with no known state.
             }
         };
     }

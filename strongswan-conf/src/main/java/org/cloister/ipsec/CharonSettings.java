@@ -9,25 +9,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code strongswan.conf} of a VM's charon; belongs on tmpfs, holds nothing secret. charon reads it from where its
- * environment's {@code STRONGSWAN_CONF} says.
+ * {@code strongswan.conf} of a VM's charon; stored on tmpfs, contains nothing secret. charon reads it from the path in
+ * its environment's {@code STRONGSWAN_CONF}.
  *
- * @param socket where charon listens for us
+ * @param socket the socket on which charon listens for vici
  * @param log a file for charon's log, or null for the journal
  */
 public record CharonSettings(
         Path socket, EspMode esp, @Nullable Path log) {
-    /** Silence from a peer after which it is asked whether it lives. */
+    /** Silence of a peer after which charon probes it (dead peer detection). */
     public static final Duration DPD_DELAY = Duration.ofSeconds(3);
 
     /**
-     * Unanswered messages are sent again after a second, four times. So a peer that died is known after
-     * {@code DPD_DELAY} + 5 s, and an initiator that came too early is heard within a second of its peer's start. charon's
-     * own values give 165 s, and a pause that grows.
+     * Number of retransmissions: unanswered messages are sent again after a second, four times. So a dead peer is
+     * detected after {@code DPD_DELAY} + 5 s, and an initiator that starts too early reaches its peer within a second
+     * of the peer's start. charon's defaults give 165 s, and a growing pause.
      */
     private static final int RETRANSMITS = 4;
 
-    /** A dead peer is known by then. */
+    /** Time after which a dead peer is detected. */
     public static final Duration DEAD_AFTER = DPD_DELAY.plusSeconds(1 + RETRANSMITS);
 
     /** Marks IKE and ESP packets of charon's, so that they pass the policies that they carry out. */
@@ -61,7 +61,7 @@ public record CharonSettings(
         }
     }
 
-    /** Puts the file in place as a whole. */
+    /** Writes the file and replaces it as a whole. */
     public void write(Path file) throws IOException {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         Files.writeString(fresh, render());
@@ -69,7 +69,7 @@ public record CharonSettings(
     }
 
     public String render() {
-        // kernel-libipsec must come before kernel-netlink, which would take ESP too.
+        // kernel-libipsec must come before kernel-netlink, which would also handle ESP.
         String plugins = (esp == EspMode.USERSPACE ? "kernel-libipsec " : "") + String.join(" ", PLUGINS);
         return """
                 charon-systemd {
@@ -98,8 +98,8 @@ public record CharonSettings(
     }
 
     /**
-     * Level 1 has no keys; they start at 4. Each packet that comes and goes is left out: every peer is asked every few seconds whether
-     * it lives, and what else happens would be cut off with the log's end within minutes.
+     * Returns the logging section. Level 1 has no keys; they start at 4. Received and sent packets are not logged:
+     * every peer is probed every few seconds, and a bounded log would lose other events within minutes.
      */
     private String logging() {
         return log == null ? "  journal {\n    default = 1\n  }\n" : """
@@ -118,7 +118,10 @@ public record CharonSettings(
                 """.formatted(log);
     }
 
-    /** For that long the kernel tells of no further packet, and keeps a number for a tunnel that is being made. */
+    /**
+     * Returns the kernel settings. The time is how long the kernel reports no further packet, and reserves an SPI for a
+     * tunnel that is being set up.
+     */
     private static String kernel() {
         return """
                     kernel-netlink {

@@ -5,18 +5,23 @@ import java.util.Set;
 import org.cloister.ipsec.vici.IpsecException.PlanRefused;
 import org.jspecify.annotations.Nullable;
 
-/** Algorithms in strongSwan's words, one of each kind, such as {@code aes256gcm16-prfsha384-ecp384}. */
+/**
+ * A proposal of algorithms in strongSwan's notation, one of each kind, such as {@code aes256gcm16-prfsha384-ecp384}.
+ */
 public final class CipherProposal {
-    /** What two ends of ours use with each other. */
+    /** The proposal that two ends of a project use. */
     public static final CipherProposal IKE = new CipherProposal("aes256gcm16-prfsha384-ecp384");
 
     public static final CipherProposal ESP = new CipherProposal("aes256gcm16-ecp384");
 
-    /** Those of 192 bits and more that FIPS modules have too. A proposal of these needs no policy. */
+    /** Algorithms of 192 bits and more that FIPS modules have too. A proposal of these needs no policy. */
     private static final Kinds STRONG =
             new Kinds(Set.of("aes256gcm16"), Set.of("prfsha384", "prfsha512"), Set.of("ecp384", "ecp521"));
 
-    /** Those that a peer of another make may need: known, weaker or not everywhere, and so named by the policy. */
+    /**
+     * Algorithms that other implementations may need: known, but weaker or not available everywhere, so the policy must
+     * name them.
+     */
     private static final Kinds KNOWN = new Kinds(
             Set.of("aes128gcm16", "aes192gcm16", "chacha20poly1305"),
             Set.of("prfsha256"),
@@ -39,7 +44,7 @@ public final class CipherProposal {
         return of(text, allowed, 3);
     }
 
-    /** Without a function of its own; the key exchange gives each rekeying forward secrecy. */
+    /** Parses an ESP proposal. It has no PRF; the key exchange gives each rekeying forward secrecy. */
     public static CipherProposal esp(String text, Set<String> allowed) throws PlanRefused {
         return of(text, allowed, 2);
     }

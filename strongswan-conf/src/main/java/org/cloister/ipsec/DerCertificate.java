@@ -11,9 +11,9 @@ import java.util.List;
 import org.cloister.ipsec.vici.IpsecException.PlanRefused;
 import org.jspecify.annotations.Nullable;
 
-/** An X.509 certificate as its DER bytes, with what is read from it. Whether it can be trusted is charon's to say. */
+/** An X.509 certificate as its DER bytes, with the fields read from it. charon decides whether it is trusted. */
 public final class DerCertificate {
-    /** Of a name in {@code X509Certificate#getSubjectAlternativeNames}. */
+    /** Type of a dNSName in {@code X509Certificate#getSubjectAlternativeNames}. */
     private static final Integer DNS_NAME = 2;
 
     private final byte[] der;
@@ -32,7 +32,7 @@ public final class DerCertificate {
         try {
             X509Certificate read = (X509Certificate)
                     CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));
-            // The factory takes PEM and trailing bytes too; only what it would write again is the certificate.
+            // The factory accepts PEM and trailing bytes too; only bytes that it would encode again are a certificate.
             if (!Arrays.equals(read.getEncoded(), der)) {
                 throw new PlanRefused("certificate", "DER and nothing else", der.length + " bytes", "encode it as DER");
             }
@@ -61,7 +61,7 @@ public final class DerCertificate {
         return notAfter;
     }
 
-    /** Its dNSNames. */
+    /** Returns its dNSNames. */
     public List<String> names() {
         return names;
     }

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import org.cloister.ipsec.vici.IpsecException.PlanRefused;
 import org.jspecify.annotations.Nullable;
 
-/** A list of revoked certificates as its DER bytes. Whether it is its authority's is charon's to say. */
+/** A list of revoked certificates as its DER bytes. charon verifies that its authority signed it. */
 public final class DerRevocationList {
     private final byte[] der;
 

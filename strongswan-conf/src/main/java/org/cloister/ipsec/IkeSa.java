@@ -5,15 +5,15 @@ import java.util.List;
 import org.cloister.ipsec.vici.ViciMessage;
 
 /**
- * One connection to a peer as charon has it now, from {@code list-sas} or an event.
+ * An IKE SA with a peer, as charon reports it by {@code list-sas} or an event.
  *
  * @param id charon's number of it; a rekeyed one has another
- * @param answered whether the peer has said anything
- * @param establishedS seconds since, or 0
+ * @param answered whether the peer has answered
+ * @param establishedS seconds since its establishment, or 0
  */
 public record IkeSa(String name, long id, String state, boolean answered, long establishedS, List<ChildSa> children) {
     /**
-     * The part that carries packets.
+     * A child SA, which carries packets.
      *
      * @param installedS seconds since its keys are in use
      */
@@ -27,12 +27,12 @@ public record IkeSa(String name, long id, String state, boolean answered, long e
         children = List.copyOf(children);
     }
 
-    /** Packets go through it, whichever step of new keys for the connection itself is under way. */
+    /** Returns whether packets pass, regardless of a rekeying of the IKE SA itself. */
     public boolean isUp() {
         return isAlive() && children.stream().anyMatch(ChildSa::isUp);
     }
 
-    /** Not at its end: something may still come of it. */
+    /** Returns whether the SA is not being deleted, so that it may still come up. */
     public boolean isAlive() {
         return !state.equals("DELETING") && !state.equals("DESTROYING") && !state.equals("PASSIVE");
     }

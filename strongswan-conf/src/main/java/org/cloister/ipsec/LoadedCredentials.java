@@ -11,7 +11,7 @@ import org.cloister.ipsec.vici.ViciMessage;
 import org.cloister.ipsec.vici.ViciReply;
 import org.jspecify.annotations.Nullable;
 
-/** Certificates, lists of revoked ones and the key that charon has of us. Only on the event loop. */
+/** The certificates, revocation lists and key that were loaded into charon. Only on the event loop. */
 final class LoadedCredentials {
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
@@ -27,14 +27,14 @@ final class LoadedCredentials {
         this.client = client;
     }
 
-    /** charon may be another one, without any of it. */
+    /** Forgets the loaded state after a reconnect, because a restarted charon has none of it. */
     void forget() {
         credential = null;
         authorities = null;
         revoked = null;
     }
 
-    /** What charon has not yet: everything is there before a connection that needs it. */
+    /** Loads what charon does not have yet, so that it is there before a connection that needs it. */
     CompletableFuture<Void> load(TunnelPlan plan) {
         List<CompletableFuture<?>> calls = new ArrayList<>();
         if (!plan.authorities().equals(authorities)) {
@@ -47,7 +47,7 @@ final class LoadedCredentials {
         }
         if (!plan.revoked().equals(revoked)) {
             plan.revoked().forEach(each -> calls.add(certificate("X509_CRL", "NONE", each.der())));
-            // What was found good before the list came must be looked at again.
+            // Certificates that were verified before the list arrived must be verified again.
             calls.add(client.callSuccessfully("flush-certs", ViciMessage.empty(), LIMIT));
         }
         last = CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new)).thenRun(() -> {
@@ -58,12 +58,12 @@ final class LoadedCredentials {
         return last;
     }
 
-    /** What became of the last {@link #load}. */
+    /** Returns the result of the last {@link #load}. */
     CompletableFuture<Void> last() {
         return last;
     }
 
-    /** Keys of certificates that no tunnel was made with any more. */
+    /** Unloads the keys of certificates that no tunnel uses any longer. */
     CompletableFuture<ViciReply> unloadFormer() {
         CompletableFuture<ViciReply> last =
                 CompletableFuture.completedFuture(new ViciReply(ViciMessage.empty(), List.of()));

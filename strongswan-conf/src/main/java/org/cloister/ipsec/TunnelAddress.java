@@ -15,7 +15,7 @@ public record TunnelAddress(String text) implements Comparable<TunnelAddress> {
         }
     }
 
-    /** @throws PlanRefused for what is no address of one machine */
+    /** @throws PlanRefused for text that is not the address of one machine */
     public static TunnelAddress parse(String text) throws PlanRefused {
         try {
             return new TunnelAddress(text);

@@ -5,8 +5,8 @@ import java.util.List;
 import org.cloister.ipsec.vici.ViciMessage;
 
 /**
- * One tunnel as charon is told it, see swanctl.conf(5). Between machines whose kernel has ESP it is transport mode, host to
- * host; in user space it is tunnel mode with the same two addresses inside and outside.
+ * Configuration of one tunnel as charon receives it, see swanctl.conf(5). Between machines whose kernel has ESP it is
+ * transport mode, host to host; in user space it is tunnel mode with the same two addresses inside and outside.
  */
 public record TunnelConnection(
         PinnedPeer peer,
@@ -18,10 +18,10 @@ public record TunnelConnection(
         CipherProposal esp,
         TunnelKeyLifetimes lifetimes,
         EspMode by) {
-    /** Of each connection of ours: what has it not is another's, and left alone. */
+    /** Prefix of each connection of ours; a connection without it belongs to another program and is left unchanged. */
     public static final String PREFIX = "cloister-";
 
-    /** Key type, least key size and hash of the whole chain, so that a weaker key of the same name is refused. */
+    /** Key type, minimum key size and hash of the whole chain, so that a weaker key of the same name is rejected. */
     private static final String REMOTE_AUTH = "ecdsa-384-sha384";
 
     public TunnelConnection {
@@ -32,7 +32,7 @@ public record TunnelConnection(
         return PREFIX + peer.name();
     }
 
-    /** Whether this end is the one that makes the tunnel. */
+    /** Returns whether this end initiates the tunnel. */
     public boolean initiates() {
         return switch (peer.start()) {
             case INITIATE -> true;
@@ -41,17 +41,17 @@ public record TunnelConnection(
         };
     }
 
-    /** Whether the first packet makes the tunnel, at either end. */
+    /** Returns whether the first packet at either end initiates the tunnel. */
     boolean onDemand() {
         return by == EspMode.KERNEL && peer.start() == PinnedPeer.Start.ON_DEMAND;
     }
 
-    /** Whether this end is the one that ends the older of two tunnels that were made at once. */
+    /** Returns whether this end closes the older of two tunnels that were set up at the same time. */
     boolean settles() {
         return initiates() || (onDemand() && local.compareTo(peer.address()) < 0);
     }
 
-    /** For {@code load-conn}. */
+    /** Returns the message for {@code load-conn}. */
     ViciMessage message() {
         ViciMessage connection = ViciMessage.empty()
                 .with("version", "2")
@@ -61,7 +61,7 @@ public record TunnelConnection(
                 .with("encap", by == EspMode.USERSPACE ? "yes" : "no")
                 .with("mobike", "no")
                 .with("keyingtries", "1")
-                // A restarted peer's first contact replaces what it had; a second tunnel beside the first may live.
+                // A restarted peer's first contact replaces its earlier SA; a second tunnel beside the first may stay.
                 .with("unique", "no")
                 .with("send_cert", "always")
                 .with("dpd_delay", seconds(CharonSettings.DPD_DELAY))
@@ -75,7 +75,7 @@ public record TunnelConnection(
         return ViciMessage.empty().with(name(), connection);
     }
 
-    /** For people. */
+    /** Returns lines for people. */
     public List<String> listing() {
         return List.of(
                 name() + ": " + self + " at " + local + " to " + peer.identity() + " at " + peer.address(),
@@ -118,15 +118,15 @@ public record TunnelConnection(
                 .with("dpd_action", "clear");
     }
 
-    /** From the time for new keys to the end of the old ones: enough for a peer that has to be asked again. */
+    /** Returns the time from rekeying to the expiry of the old keys: enough for retransmissions to a peer. */
     private static Duration reserve(Duration time) {
         Duration tenth = time.dividedBy(10);
         return tenth.compareTo(CharonSettings.DEAD_AFTER) > 0 ? tenth : CharonSettings.DEAD_AFTER;
     }
 
     /**
-     * By how much sooner than in time keys may be renewed, so that not all tunnels renew theirs at once. charon's own value
-     * is the reserve, and where that is longer than the time itself charon renews nothing.
+     * Returns how much earlier than due keys may be renewed, so that not all tunnels renew theirs at once. charon's
+     * default is the reserve, and where that is longer than the time itself charon renews nothing.
      */
     private static Duration spread(Duration time) {
         return time.dividedBy(10);

@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What is to be done to make charon as the plan says; decided from what it has, without I/O or clock.
+ * Steps that make charon's state equal to the plan, computed from that state without I/O or clock.
  *
- * @param load told again or anew
- * @param unload names that charon has and nobody wants
- * @param initiate tunnels to make now
- * @param terminate connections, by charon's number, to end now
- * @param next until it should be looked again, if nothing happens before
+ * @param load connections to load for the first time or again
+ * @param unload names of charon's connections that the plan does not have
+ * @param initiate tunnels to initiate now
+ * @param terminate connections to terminate now, by charon's number
+ * @param next time until the next check if nothing happens before
  */
 record TunnelDifference(
         List<TunnelConnection> load,
@@ -22,18 +22,19 @@ record TunnelDifference(
         List<TunnelConnection> initiate,
         List<Long> terminate,
         Duration next) {
-    /** A peer that starts late is tried again within a second. */
+    /** Pause before a retry, so that a peer that starts late is reached within a second. */
     static final Duration RETRY = Duration.ofMillis(400);
-    /** Somebody else may have changed something. */
+    /** Interval of checks for changes by other programs. */
     static final Duration AUDIT = Duration.ofSeconds(5);
 
     /**
-     * What charon has.
+     * Observed state of charon.
      *
-     * @param loaded what it was told in this life of its connection to us, by name
-     * @param names what it says it has
-     * @param stale numbers of connections that were made with what has been replaced since
-     * @param failed names of connections for which an attempt, by whomever, has just failed
+     * @param loaded connections loaded over the present connection to charon, by name
+     * @param names of charon's connections, as it reports them
+     * @param stale numbers of connections that were set up with a configuration or credential that has been replaced
+     *     since
+     * @param failed names of connections for which an attempt of any initiator has just failed
      */
     record ObservedTunnels(
             Map<String, TunnelConnection> loaded,
@@ -60,7 +61,7 @@ record TunnelDifference(
             List<IkeSa> present = found.of(connection.name(), false);
             List<IkeSa> stale = found.of(connection.name(), true);
             List<IkeSa> up = present.stream().filter(IkeSa::isUp).toList();
-            // The first packet was heard; the kernel tells of another only when its wait for the first has ended.
+            // The first packet arrived; the kernel reports another only after its timeout for the first has ended.
             boolean demanded = connection.onDemand() && found.failed.contains(connection.name());
             boolean ours = connection.initiates() || demanded || !stale.isEmpty();
             if (ours && up.isEmpty()) {
@@ -87,7 +88,10 @@ record TunnelDifference(
         return new TunnelDifference(load, unload, initiate, List.copyOf(terminate), waiting ? RETRY : AUDIT);
     }
 
-    /** A connection without a tunnel was refused it, unless it is so young that the peer's answer is still to come. */
+    /**
+     * Returns whether an attempt is in progress. An SA without a child was refused one, unless it is so young that the
+     * peer's answer may still arrive.
+     */
     private static boolean isUnderWay(IkeSa sa) {
         return !sa.state().equals("ESTABLISHED") || sa.establishedS() < 1;
     }

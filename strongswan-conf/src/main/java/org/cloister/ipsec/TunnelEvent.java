@@ -2,24 +2,24 @@ package org.cloister.ipsec;
 
 import org.jspecify.annotations.Nullable;
 
-/** What became of a tunnel, by its peer's name. */
+/** Change of a tunnel's state, by its peer's name. */
 public sealed interface TunnelEvent {
     String peer();
 
-    /** Packets go through. */
+    /** Packets pass through the tunnel. */
     record Up(String peer) implements TunnelEvent {}
 
-    /** The same tunnel with new keys. */
+    /** The same tunnel has new keys. */
     record Rekeyed(String peer) implements TunnelEvent {}
 
     /**
-     * No packet goes through, and the guard lets none pass beside it.
+     * No packet passes through the tunnel, and the guard lets none pass beside it.
      *
-     * @param cause null when charon did not say
+     * @param cause null when charon did not report one
      */
     record Down(String peer, @Nullable TunnelFailureCause cause) implements TunnelEvent {}
 
-    /** charon is there or not; while it is not, no tunnel is trusted to be up. */
+    /** charon answers or does not answer; while it does not, no tunnel counts as up. */
     record CharonState(boolean answers, String why) implements TunnelEvent {
         @Override
         public String peer() {

@@ -7,23 +7,23 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a tunnel is as it is, in plain words.
+ * Explains the state of a tunnel in plain words.
  *
- * @param up whether packets go through
- * @param why a sentence's worth
- * @param remedy what to do, or nothing when there is nothing
+ * @param up whether packets pass
+ * @param why the reason, one sentence
+ * @param remedy what to do; empty when nothing is to be done
  */
 public record TunnelExplanation(boolean up, String why, String remedy) {
     /**
-     * What is known, from whatever source.
+     * All known facts, from every source.
      *
      * @param name of the connection
-     * @param charon why charon cannot be asked, or null when it answers
+     * @param charon why charon does not answer, or null when it answers
      * @param guard what is wrong with the guard, or null when it is in place
      * @param loaded whether charon has the connection
      * @param certificate our own, or null when charon has none of its name
      * @param sas of this connection
-     * @param said what the log said of it while we listened, or null
+     * @param said what the log reported about it while we listened, or null
      */
     public record Facts(
             String name,
@@ -39,7 +39,7 @@ public record TunnelExplanation(boolean up, String why, String remedy) {
         }
     }
 
-    /** The first reason that would keep the tunnel down by itself; the later ones may follow from it. */
+    /** Returns the first reason that keeps the tunnel down by itself; later ones may follow from it. */
     public static TunnelExplanation of(Facts facts) {
         if (facts.charon != null) {
             return down("charon cannot be asked: " + facts.charon, "start charon-systemd; the guard keeps all in");
@@ -100,7 +100,7 @@ public record TunnelExplanation(boolean up, String why, String remedy) {
         return null;
     }
 
-    /** In the largest unit of which there is one. */
+    /** Returns the duration in the largest unit of which it has at least one. */
     public static String words(Duration time) {
         if (time.toDays() > 0) {
             return time.toDays() + " d";

@@ -3,7 +3,7 @@ package org.cloister.ipsec;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Why a tunnel is not up, as charon's log tells it, with what to do. In the order in which they are looked for. */
+/** Cause of a tunnel's failure, recognised in charon's log, with its remedy. The constants are tried in this order. */
 public enum TunnelFailureCause {
     PEER_SILENT(
             "the peer does not answer",
@@ -66,7 +66,7 @@ public enum TunnelFailureCause {
         this.pattern = Pattern.compile(pattern);
     }
 
-    /** What a line of charon's log says, or null when it is nothing of these. */
+    /** Returns the cause that a line of charon's log reports, or null for another line. */
     public static @Nullable TunnelFailureCause of(String line) {
         for (TunnelFailureCause cause : values()) {
             if (cause.pattern.matcher(line).find()) {

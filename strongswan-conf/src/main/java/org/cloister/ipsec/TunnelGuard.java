@@ -6,16 +6,16 @@ import java.util.regex.Pattern;
 import org.cloister.ipsec.vici.IpsecException.GuardMissing;
 
 /**
- * The rules that let nothing but IPsec onto the project's network, in nftables' words, in a table of their own that no
- * other rule can overrule: a packet must be accepted by every table. Install it before the device has an address, and
- * leave it for the VM's life; it needs no charon to work.
+ * Rules of nftables that let nothing but IPsec onto the project's network, in a separate table that no other rule can
+ * overrule: a packet must be accepted by every table. Install the guard before the device has an address, and keep it
+ * for the VM's lifetime; it works without charon.
  *
  * @param device towards the project's network, such as {@code eth0}
- * @param network the project's addresses, wherever a route may send them
- * @param segment what TCP's segments are clamped to
+ * @param network the project's addresses, by whichever route packets to them are sent
+ * @param segment maximum size to which TCP segments are clamped
  */
 public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int segment) {
-    /** Of the family inet. */
+    /** Name of the table, of the family inet. */
     public static final String TABLE = "cloister_guard";
 
     private static final String REMEDY = "install the guard before the device has an address";
@@ -35,7 +35,7 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
         return new TunnelGuard(device, network, mtu.by(), mtu.segment());
     }
 
-    /** The guard that this machine has. */
+    /** Returns the guard that is installed on this machine. */
     public static TunnelGuard read(TunnelNft nft) throws IOException {
         String found = nft.list(TABLE);
         Matcher rule = CLAMP.matcher(found);
@@ -55,7 +55,7 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
         throw new GuardMissing("table inet " + TABLE, found.isEmpty() ? "none" : "one without its rules", REMEDY);
     }
 
-    /** The table as {@code nft --stateless list table} prints it, so that reading back is comparing. */
+    /** Returns the table as {@code nft --stateless list table} prints it, so that verification is a text comparison. */
     public String render() {
         return "table inet " + TABLE + " {\n"
                 + chain("output", "o", "daddr", "oifname")
@@ -66,13 +66,13 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
                 + "}\n";
     }
 
-    /** Puts the rules in place, all at once and instead of older ones, and reads them back. */
+    /** Installs the rules in one transaction that replaces older ones, and reads them back. */
     public void install(TunnelNft nft) throws IOException {
         nft.apply("table inet " + TABLE + "\ndelete table inet " + TABLE + "\n" + render());
         verify(nft);
     }
 
-    /** @throws GuardMissing when the kernel has not exactly these rules */
+    /** @throws GuardMissing when the kernel does not have exactly these rules */
     public void verify(TunnelNft nft) throws IOException {
         compare(nft.list(TABLE));
     }
@@ -86,17 +86,17 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
         }
     }
 
-    /** Sent and received are alike; only the words for the ends differ. */
+    /** Returns the chain for one direction; the two differ only in the keywords for the ends. */
     private String chain(String hook, String way, String end, String name) {
         boolean out = way.equals("o");
         String ipsec = by == EspMode.KERNEL
                 ? (out ? "\t\trt ipsec exists accept\n" : "\t\tmeta ipsec exists accept\n")
                 : "\t\t" + name + " \"" + EspMode.DEVICE + "\" accept\n";
-        // A tunnel's packets come by here twice: clear, known by their policy or device, and then as ESP.
+        // A tunnel's packets pass here twice: in clear, recognised by their policy or device, and then as ESP.
         return "\tchain " + hook + " {\n"
                 + "\t\ttype filter hook " + hook + " priority filter; policy accept;\n"
                 + "\t\t" + name + " \"lo\" accept\n"
-                // What a translation of addresses turned round to this machine still has the name of the device that it
+                // A packet that address translation redirected to this machine still has the name of the device that it
                 // left for.
                 + (out ? "\t\tip daddr 127.0.0.0/8 accept\n" : "")
                 + clamp(out)
@@ -107,7 +107,10 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
                 + "\t}\n";
     }
 
-    /** charon is root: no other user can pass for it and send in clear to its ports. */
+    /**
+     * Accepts IKE and ESP on the device. IKE is accepted from root only, as which charon runs: no other user can send
+     * in clear from its ports.
+     */
     private String wire(boolean out) {
         String user = out ? "meta skuid 0 " : "";
         String ike = "udp sport { 500, 4500 } udp dport { 500, 4500 } " + user + "accept\n";
@@ -117,7 +120,7 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
                 : ike;
     }
 
-    /** For both ends, since each clamps what it sends and what it gets. */
+    /** Clamps the segment size in both directions, so that it holds for both ends. */
     private String clamp(boolean out) {
         return "\t\tip " + (out ? "daddr " : "saddr ") + network + " tcp flags syn / syn,rst tcp option maxseg size > "
                 + segment + " tcp option maxseg size set " + segment + "\n";

@@ -3,7 +3,7 @@ package org.cloister.ipsec;
 import java.util.regex.Pattern;
 
 /**
- * A VM's name in its certificate and in IKE: the dNSName {@code ID.ROLE.PROJECT.cloister.internal}.
+ * Name of a VM in its certificate and in IKE: the dNSName {@code ID.ROLE.PROJECT.cloister.internal}.
  *
  * @param role {@code worker} or {@code controller}
  */

@@ -3,14 +3,15 @@ package org.cloister.ipsec;
 import java.time.Duration;
 
 /**
- * How long keys are used.
+ * Lifetimes of keys.
  *
  * @param child until a tunnel gets new keys
- * @param ike until the connection that manages it gets new keys
- * @param authentication until the peer has to show its certificate again: the longest that one which expired can be used
+ * @param ike until the IKE SA that manages it gets new keys
+ * @param authentication until the peer has to authenticate again: the longest time for which an expired certificate can
+ *     be used
  */
 public record TunnelKeyLifetimes(Duration child, Duration ike, Duration authentication) {
-    /** ESP without extended numbers has 2^32 packets a key: 80 minutes at 10 Gbit/s. */
+    /** Default lifetimes. ESP without extended sequence numbers has 2^32 packets a key: 80 minutes at 10 Gbit/s. */
     public static final TunnelKeyLifetimes DEFAULT =
             new TunnelKeyLifetimes(Duration.ofMinutes(30), Duration.ofHours(2), Duration.ofHours(8));
 

@@ -1,7 +1,7 @@
 package org.cloister.ipsec;
 
 /**
- * The project's addresses.
+ * The project's IPv4 network.
  *
  * @param bits 8 to 30
  */

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import org.cloister.ipsec.vici.IpsecException.GuardMissing;
 
 /**
- * The program {@code nft}.
+ * Runs the program {@code nft}.
  *
- * @param command by its absolute path, behind what enters another network namespace if there is one
+ * @param command its absolute path, preceded by the command that enters another network namespace if there is one
  */
 public record TunnelNft(List<String> command) {
     private static final long LIMIT_S = 10;
@@ -30,9 +30,9 @@ public record TunnelNft(List<String> command) {
         run(rules, List.of("-f", "-"));
     }
 
-    /** A table of the family inet without its counters, or nothing when there is none. */
+    /** Returns a table of the family inet without its counters, or an empty text if it does not exist. */
     String list(String table) throws IOException {
-        // Asking for one that is not there is an error like any other; the list of all is not.
+        // A request for a missing table is an error like any other; the list of all tables is not.
         String all = run("", List.of("list", "tables", "inet"));
         return all.lines().anyMatch(("table inet " + table)::equals)
                 ? run("", List.of("--stateless", "list", "table", "inet", table))

@@ -10,9 +10,9 @@ import java.util.Set;
 import org.cloister.ipsec.vici.IpsecException.PlanRefused;
 
 /**
- * All tunnels that a VM should have, and what they are made with.
+ * Desired state of all tunnels of a VM, with their credentials.
  *
- * @param authorities whose certificates the peers' must be issued by: the project's own, in DER
+ * @param authorities the project's authorities, of which one must have issued a peer's certificate, in DER
  * @param revoked the newest list of revoked certificates of each authority, in DER
  */
 public record TunnelPlan(
@@ -32,7 +32,7 @@ public record TunnelPlan(
         peers = List.copyOf(peers);
     }
 
-    /** With the defaults for all that has one. */
+    /** Returns a plan with default values for all optional settings. */
     public static TunnelPlan of(
             TunnelIdentity self,
             TunnelAddress local,
@@ -59,12 +59,15 @@ public record TunnelPlan(
                 .checked();
     }
 
-    /** With another certificate and key: tunnels move to it one by one, each before its old one goes. */
+    /**
+     * Returns the plan with another certificate and key: tunnels move to it one by one, each before its old one is
+     * closed.
+     */
     public TunnelPlan with(TunnelCredential newer) throws PlanRefused {
         return new TunnelPlan(self, local, newer, authorities, revoked, peers, ike, esp, lifetimes, by).checked();
     }
 
-    /** For a project whose authority changes. */
+    /** Returns the plan with other authorities, for a project whose authority changes. */
     public TunnelPlan trusting(List<DerCertificate> others) throws PlanRefused {
         return new TunnelPlan(self, local, credential, others, revoked, peers, ike, esp, lifetimes, by).checked();
     }
@@ -73,14 +76,14 @@ public record TunnelPlan(
         return new TunnelPlan(self, local, credential, authorities, revoked, peers, ike, esp, other, by).checked();
     }
 
-    /** Without peers, and with the lists that say that their certificates are revoked. */
+    /** Returns the plan without the named peers, and with the lists that revoke their certificates. */
     public TunnelPlan revoking(Set<String> names, List<DerRevocationList> lists) throws PlanRefused {
         List<PinnedPeer> rest = new ArrayList<>(peers);
         rest.removeIf(peer -> names.contains(peer.name()));
         return new TunnelPlan(self, local, credential, authorities, lists, rest, ike, esp, lifetimes, by).checked();
     }
 
-    /** By name, in the order of the peers. */
+    /** Returns the connections by name, in the order of the peers. */
     Map<String, TunnelConnection> connections() {
         Map<String, TunnelConnection> connections = new LinkedHashMap<>();
         for (PinnedPeer peer : peers) {

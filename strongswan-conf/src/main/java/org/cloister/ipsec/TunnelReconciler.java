@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out what {@link TunnelDifference} decides, one round after the other. Only on the event loop. */
-@SuppressWarnings("FutureReturnValueIgnored") // a round's end is handled in it
+/** Performs what {@link TunnelDifference} computes, one pass after the other. Only on the event loop. */
+@SuppressWarnings("FutureReturnValueIgnored") // the pass handles its own completion
 final class TunnelReconciler implements ViciClient.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(TunnelReconciler.class);
     private static final Duration LIMIT = Duration.ofSeconds(5);
@@ -36,7 +36,7 @@ final class TunnelReconciler implements ViciClient.Listener {
     private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
     private final Map<String, TunnelConnection> told = new HashMap<>();
     private final Set<Long> stale = new HashSet<>();
-    /** Of those told, the ones that this connection's charon was told. */
+    /** The subset of {@link #told} that was loaded over the present connection to charon. */
     private final Set<String> toldHere = new HashSet<>();
 
     private @Nullable TunnelPlan plan;
@@ -45,7 +45,7 @@ final class TunnelReconciler implements ViciClient.Listener {
     private boolean connected;
     private boolean running;
     private boolean again;
-    /** Something failed since the last round began. */
+    /** Records that a step failed since the last pass started. */
     private boolean failed;
 
     TunnelReconciler(EventLoop loop, Path socket, Consumer<TunnelEvent> listener) {
@@ -114,7 +114,7 @@ final class TunnelReconciler implements ViciClient.Listener {
         }
     }
 
-    /** A failure is looked at after the usual pause, or it would be repeated as fast as it fails. */
+    /** Schedules a pass after the usual pause: without it a failure would repeat as fast as it occurs. */
     private void soon() {
         failed = true;
         if (!running && timer != null && timer.getDelay(TimeUnit.MILLISECONDS) > TunnelDifference.RETRY.toMillis()) {
@@ -122,7 +122,7 @@ final class TunnelReconciler implements ViciClient.Listener {
         }
     }
 
-    /** One round, or one more when one is under way. */
+    /** Runs one pass, or one more after the pass in progress. */
     private void run() {
         TunnelPlan now = plan;
         if (now == null || !connected) {
@@ -138,7 +138,7 @@ final class TunnelReconciler implements ViciClient.Listener {
         List<CompletableFuture<Void>> answered = List.copyOf(waiting);
         waiting.clear();
         Map<String, TunnelConnection> wanted = now.connections();
-        // Who is not wanted any more goes even when what others need is refused.
+        // Connections that the plan no longer has are removed even when loading credentials for the others fails.
         credentials
                 .load(now)
                 .handle((loaded, why) -> why == null)
@@ -180,7 +180,7 @@ final class TunnelReconciler implements ViciClient.Listener {
         });
     }
 
-    /** @param complete whether charon has all that connections are made with */
+    /** @param complete whether charon has all credentials that connections need */
     private CompletableFuture<Duration> act(
             Map<String, TunnelConnection> wanted, TunnelDifference.ObservedTunnels found, boolean complete) {
         states.onFound(wanted, found.sas(), System.nanoTime());
@@ -199,7 +199,7 @@ final class TunnelReconciler implements ViciClient.Listener {
                     .with("ike-id", Long.toString(id))
                     .with("force", "yes")
                     .with("timeout", "-1");
-            // It may have ended by itself in the meantime.
+            // The SA may have ended by itself in the meantime.
             calls.add(client.call("terminate", request, LIMIT));
         }
         for (TunnelConnection connection : complete ? difference.initiate() : List.<TunnelConnection>of()) {
@@ -216,7 +216,7 @@ final class TunnelReconciler implements ViciClient.Listener {
         return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new)).thenApply(all -> next);
     }
 
-    /** Whether something was replaced with which tunnels had been made. */
+    /** Loads a connection; returns whether it replaced one with which tunnels may have been set up. */
     private boolean load(TunnelConnection connection, List<IkeSa> sas, List<CompletableFuture<ViciReply>> calls) {
         String name = connection.name();
         TunnelConnection before = told.get(name);

@@ -10,23 +10,23 @@ import java.util.function.Consumer;
 import org.cloister.ipsec.vici.ViciMessage;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of each tunnel, from events and from looking, and told to a listener when it changes. */
+/** States of all tunnels, from events and from queries; notifies a listener of each change. */
 final class TunnelStates {
-    /** What the log said before that has nothing to do with an end now. */
+    /** Maximum age of a log line that can explain a present failure. */
     private static final long RELEVANT_NS =
             CharonSettings.DEAD_AFTER.plusSeconds(2).toNanos();
 
     private final Consumer<TunnelEvent> listener;
-    /** Peers that are wanted, and whether each is up. */
+    /** Planned peers, with whether each is up. */
     private final Map<String, Boolean> up = new ConcurrentHashMap<>();
 
     private final Map<String, LogEntry> said = new HashMap<>();
-    /** Not there when last looked for: while the part that carries packets moves to a rekeyed connection, none has it. */
+    /** Connections that were missing at the last check. While a child SA moves to a rekeyed IKE SA, neither has it. */
     private final Set<String> missed = new HashSet<>();
 
     private boolean answers;
 
-    /** What charon's log last said of a connection. */
+    /** The last failure that charon's log reported for a connection. */
     private record LogEntry(TunnelFailureCause cause, long atNs) {}
 
     TunnelStates(Consumer<TunnelEvent> listener) {
@@ -47,7 +47,7 @@ final class TunnelStates {
         }
     }
 
-    /** Connections for which an attempt failed lately. What a peer closed has not failed. */
+    /** Returns the connections for which an attempt failed recently. A tunnel that its peer closed has not failed. */
     Set<String> failed(long nowNs) {
         Set<String> failed = new HashSet<>();
         said.forEach((name, last) -> {
@@ -58,7 +58,7 @@ final class TunnelStates {
         return failed;
     }
 
-    /** Whether something may have to be done. */
+    /** Handles an event; returns whether a step may be necessary. */
     boolean onEvent(String name, ViciMessage message, long nowNs) {
         if (name.equals("log")) {
             TunnelFailureCause cause = TunnelFailureCause.of(message.text("msg", ""));
@@ -75,7 +75,7 @@ final class TunnelStates {
             if (name.equals("child-updown") && message.isYes("up")) {
                 up(peer);
             } else if (name.equals("child-updown")) {
-                // Told, and so no move: the next look decides.
+                // The event reports it, so the child is not moving: the next check decides.
                 missed.add(connection);
             } else if (name.equals("child-rekey")) {
                 listener.accept(new TunnelEvent.Rekeyed(peer));

@@ -26,12 +26,12 @@ import org.cloister.ipsec.vici.ViciReply;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What charon has of our tunnels now; changes nothing.
+ * Read-only view of charon's state of our tunnels.
  *
  * @param loaded connections of ours, by name
- * @param sas of ours, those of connections that are not loaded any more among them
+ * @param sas of ours, including those of connections that are no longer loaded
  * @param certificates that charon has, by their dNSName
- * @param said what its log said of each connection while we listened
+ * @param said what its log reported about each connection while we listened
  */
 public record TunnelView(
         Map<String, Loaded> loaded,
@@ -40,7 +40,7 @@ public record TunnelView(
         Map<String, TunnelFailureCause> said) {
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
-    /** A connection as charon tells it: names and addresses of both ends. */
+    /** A connection as charon reports it: names and addresses of both ends. */
     public record Loaded(
             String name, String self, String local, String peer, String remote, List<String> remoteSelectors) {
         public Loaded {
@@ -56,10 +56,10 @@ public record TunnelView(
     }
 
     /**
-     * Reads it.
+     * Reads the state from charon.
      *
-     * @param listen how long to listen to charon's log: an agent that keeps a tunnel tries again each second, and the log
-     *     says then what is wrong
+     * @param listen how long to listen to charon's log: an agent that maintains a tunnel retries each second, and the
+     *     log then reports what is wrong
      */
     public static TunnelView read(Path socket, Duration listen) throws IpsecException {
         MultiThreadIoEventLoopGroup threads = new MultiThreadIoEventLoopGroup(
@@ -131,7 +131,7 @@ public record TunnelView(
     private static Map<String, DerCertificate> certificates(List<ViciMessage> stream) {
         Map<String, DerCertificate> all = new HashMap<>();
         for (ViciMessage each : stream) {
-            // Of several that were loaded one after the other, the one that lasts longest.
+            // Of several that were loaded one after the other, the one that expires last.
             certificate(each.blob("data"))
                     .ifPresent(one -> one.names()
                             .forEach(name ->
@@ -140,7 +140,10 @@ public record TunnelView(
         return all;
     }
 
-    /** Another's, of a kind that this JRE does not read, is left out: none of our tunnels is made with it. */
+    /**
+     * Parses a certificate. One of a type that this JRE cannot read is left out: it belongs to another program, as none
+     * of our tunnels uses one.
+     */
     private static Optional<DerCertificate> certificate(byte[] der) {
         try {
             return Optional.of(DerCertificate.parse(der));

@@ -11,10 +11,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A VM's tunnels, kept as a plan says: tell it the whole plan with {@link #replace}, again for every change. Whatever
- * happens to charon, connections, certificates and keys are loaded again and tunnels made again as soon as it is back.
+ * Keeps a VM's tunnels equal to a plan: the caller passes the whole plan to {@link #replace}, again for every change.
+ * After any failure of charon, connections, certificates and keys are loaded again and tunnels set up again as soon as
+ * it answers.
  *
- * <p>What charon was told by others is left alone. Any thread may call.
+ * <p>Connections that other programs loaded into charon are left unchanged. Safe for use by several threads.
  */
 public final class Tunnels implements AutoCloseable {
     private final MultiThreadIoEventLoopGroup threads;
@@ -29,9 +30,9 @@ public final class Tunnels implements AutoCloseable {
     }
 
     /**
-     * Does not wait for charon: it may start later.
+     * Opens without waiting for charon, which may start later.
      *
-     * @param listener hears on the one thread that does all the work, and must not wait there
+     * @param listener called on the one thread that does all the work; must not block it
      */
     public static Tunnels open(Path socket, Consumer<TunnelEvent> listener) {
         Tunnels tunnels = new Tunnels(socket, listener);
@@ -40,9 +41,9 @@ public final class Tunnels implements AutoCloseable {
     }
 
     /**
-     * From now on exactly these tunnels should be there. Done when charon has been told; peers may come later. Fails with
-     * an {@link org.cloister.ipsec.vici.IpsecException} when charon is not there or refuses something; the plan stays, and
-     * is tried again.
+     * Sets exactly these tunnels as the plan. Completes when charon has the configuration; peers may answer later.
+     * Fails with an {@link org.cloister.ipsec.vici.IpsecException} when charon does not answer or refuses something;
+     * the plan stays, and is retried.
      */
     public CompletableFuture<Void> replace(TunnelPlan plan) {
         CompletableFuture<Void> told = new CompletableFuture<>();
@@ -50,12 +51,12 @@ public final class Tunnels implements AutoCloseable {
         return told;
     }
 
-    /** Whether each tunnel is up, by its peer's name, as last heard. */
+    /** Returns whether each tunnel is up, by its peer's name, as last reported. */
     public Map<String, Boolean> states() {
         return convergence.states();
     }
 
-    /** Leaves charon and its tunnels as they are. */
+    /** Stops the maintenance and leaves charon and its tunnels unchanged. */
     @Override
     public void close() {
         loop.submit(convergence::close).awaitUninterruptibly();

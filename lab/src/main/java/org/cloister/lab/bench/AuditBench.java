@@ -26,14 +26,17 @@ import org.cloister.protocol.audit.AuditField;
 import org.cloister.protocol.audit.AuditSegmentHeader;
 import org.cloister.protocol.dsse.SigningKey;
 
-/** Records on disk a second: the relay's audit log with many callers, beside each record's bytes with an fdatasync of its own. */
+/**
+ * Measures records on disk per second: the relay's audit log with many callers, compared with an fdatasync for each
+ * record's bytes.
+ */
 final class AuditBench implements Benches.Bench {
     private static final String RELAY = "r1.relay.site.cloister.internal";
-    /** As many tickets as begin at once. */
+    /** The number of tickets that start at once. */
     private static final int CALLERS = 400;
 
     private static final int RECORDS = 20_000;
-    /** Of the peer, which is slower. */
+    /** Number of the peer's records; fewer, because the peer is slower. */
     private static final int SINGLE = 400;
 
     @Override
@@ -41,7 +44,7 @@ final class AuditBench implements Benches.Bench {
         Path folder = home.root().resolve("bench-audit");
         double[] ours = new double[rounds];
         double[] peer = new double[rounds];
-        // The first round is the JVM's.
+        // The first round warms up the JVM and is not counted.
         for (int i = -1; i < rounds; i++) {
             LabCommand.of("rm", "-rf", folder.toString()).succeed();
             Files.createDirectories(folder);
@@ -90,7 +93,7 @@ final class AuditBench implements Benches.Bench {
         }
     }
 
-    /** The lines that ours wrote, one by one, to a file beside. */
+    /** Writes the lines of our log, one by one, to a separate file; returns lines per second. */
     private static double syncPerS(Path folder) throws IOException {
         List<byte[]> lines = new ArrayList<>();
         for (String line : lines(folder.resolve("log"))) {

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * What a bench measured: one line a figure, ours beside the peer's from the same run, and the raw values as JSON. A ratio
- * above 1 means that ours is better.
+ * Results of a bench: one line for each figure, ours beside the peer's from the same run, and the raw values as JSON. A
+ * ratio above 1 means that ours is better.
  */
 final class BenchFigures {
     private static final double MEDIAN = 0.5;
@@ -26,7 +26,7 @@ final class BenchFigures {
         this.out = out;
     }
 
-    /** Times, of which less is better: reported as median, and as p99 where there are enough rounds to have one. */
+    /** Reports times, of which less is better: the median, and the p99 if there are at least 100 rounds. */
     void times(String metric, double[] oursSeconds, double[] peerSeconds) {
         keep(metric, "ours", oursSeconds);
         keep(metric, "peer", peerSeconds);
@@ -36,7 +36,7 @@ final class BenchFigures {
         }
     }
 
-    /** Rates, of which more is better: reported as median. */
+    /** Reports rates, of which more is better: the median. */
     void rates(String metric, double[] ours, double[] peer, String unit) {
         keep(metric, "ours", ours);
         keep(metric, "peer", peer);
@@ -45,30 +45,30 @@ final class BenchFigures {
         print(metric, oursMedian, peerMedian, oursMedian / peerMedian, unit);
     }
 
-    /** The p99 alone, of times that are taken from one start. */
+    /** Reports the p99 alone, of times that are measured from one common start. */
     void p99(String metric, double[] oursSeconds, double[] peerSeconds) {
         keep(metric, "ours", oursSeconds);
         keep(metric, "peer", peerSeconds);
         printTimes(metric + "_p99", quantile(oursSeconds, P99), quantile(peerSeconds, P99));
     }
 
-    /** Rates of rounds in turn: the medians, and the ratio's median, least and most of all rounds. */
+    /** Reports rates of alternating rounds: the medians, and the median, minimum and maximum of all rounds' ratios. */
     void roundRates(String metric, double[] ours, double[] peer, String unit) {
         rounds(metric, ours, peer, ratios(ours, peer), unit);
     }
 
-    /** The same of times, of which less is better. */
+    /** Reports times in the same way; of them less is better. */
     void roundTimes(String metric, double[] oursSeconds, double[] peerSeconds) {
         rounds(metric, oursSeconds, peerSeconds, ratios(peerSeconds, oursSeconds), "s");
     }
 
-    /** Ours beside a limit, of which less is better: the median. */
+    /** Reports our median beside a limit; less is better. */
     void within(String metric, double[] ours, double limit, String unit) {
         keep(metric, "ours", ours);
         printWithin(metric, quantile(ours, MEDIAN), limit, unit);
     }
 
-    /** The same with the p99, which is what the limit is of; the median is a line of its own. */
+    /** Reports the p99, to which the limit applies, in the same way; the median has its own line. */
     void p99Within(String metric, double[] ours, double limit, String unit) {
         alone(metric, ours, unit);
         printWithin(metric + "_p99", quantile(ours, P99), limit, unit);
@@ -86,19 +86,19 @@ final class BenchFigures {
                 unit));
     }
 
-    /** Ours, which has no peer: the median. */
+    /** Reports our median, without a peer. */
     void alone(String metric, double[] ours, String unit) {
         keep(metric, "ours", ours);
         out.println(String.format(Locale.ROOT, "%s %s ours=%.3f unit=%s", bench, metric, quantile(ours, MEDIAN), unit));
     }
 
-    /** The peer's, of which ours has none: the median. */
+    /** Reports the peer's median where there is no figure of ours. */
     void peerAlone(String metric, double[] peer, String unit) {
         keep(metric, "peer", peer);
         out.println(String.format(Locale.ROOT, "%s %s peer=%.3f unit=%s", bench, metric, quantile(peer, MEDIAN), unit));
     }
 
-    /** The same as {@link #alone}, and the p99. */
+    /** Reports the same as {@link #alone}, and the p99. */
     void p99(String metric, double[] ours, String unit) {
         alone(metric, ours, unit);
         out.println(
@@ -147,7 +147,7 @@ final class BenchFigures {
                 Locale.ROOT, "%s %s ours=%.3f peer=%.3f ratio=%.2f unit=%s", bench, metric, ours, peer, ratio, unit));
     }
 
-    /** Raw values alone, such as those of a part of what is reported. */
+    /** Keeps raw values only, such as those of a part of a reported figure. */
     void keep(String metric, String side, double[] values) {
         ArrayNode array = raw.withObjectProperty(metric).putArray(side);
         for (double value : values) {

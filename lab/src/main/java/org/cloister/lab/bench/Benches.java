@@ -9,11 +9,11 @@ import java.util.TreeMap;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 
-/** Every bench there is, by name. */
+/** Registry of all benches, by name. */
 public final class Benches {
     private Benches() {}
 
-    /** Measures and reports its figures; the lab it needs is its own. */
+    /** Measures and reports its figures, in its own lab. */
     @FunctionalInterface
     interface Bench {
         void run(LabHome home, int rounds, BenchFigures figures) throws IOException;
@@ -32,7 +32,7 @@ public final class Benches {
             Map.entry("tickets", new TicketsBench()),
             Map.entry("vm", new VmBench())));
 
-    /** @param names none for all */
+    /** @param names empty for all */
     public static void run(List<String> names, int rounds, LabHome home, Path results, PrintStream out)
             throws IOException {
         for (String name : names) {

@@ -19,9 +19,9 @@ import org.cloister.lab.ProgressLog;
 import org.cloister.protocol.image.ImageManifest;
 
 /**
- * From starting the emulator to a line on the console from user space: ours is a whole image started through libvirt, of
- * which the first unit says the line; the peer is a bare emulator with the same firmware, kernel, memory and processor,
- * whose initramfs holds one program that does.
+ * Measures the time from the start of the emulator to a line on the console from user space. Ours is a whole image
+ * started through libvirt, whose first unit prints the line; the peer is a bare emulator with the same firmware,
+ * kernel, memory and processor, whose initramfs has one program that prints it.
  */
 final class BootBench implements Benches.Bench {
     private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -16,13 +16,16 @@ import org.cloister.lab.relay.SequentialTicketsProgram;
 import org.cloister.lab.relay.SlurmCommandStubs;
 
 /**
- * Measures the tickets of one project, from request to allocation, without and during another project's flood, alternately on
- * one relay, and the relay's memory meanwhile.
+ * Measures the tickets of one project, from request to allocation, without and during another project's flood,
+ * alternately on one relay, and the relay's memory meanwhile.
  */
 final class FloodBench {
     private static final int WARM = 20;
     private static final int TURNS = 4;
-    /** Of one turn. With {@link #TURNS} of each kind fewer than the addresses of a project's network, each of which rests after use. */
+    /**
+     * Number of tickets in one turn. With {@link #TURNS} of each kind, fewer than the addresses of a project's network,
+     * each of which has a reuse delay.
+     */
     private static final int TICKETS = 100;
 
     private static final double MEMORY_MB = 512;
@@ -50,7 +53,10 @@ final class FloodBench {
                 seconds.stream().mapToDouble(Double::doubleValue).toArray(), 0.99);
     }
 
-    /** One relay. The slowest tickets of one turn are the machine's other work as much as the relay's: the turns share a quantile. */
+    /**
+     * Measurement on one relay. The slowest tickets of one turn are due to the machine's other work as much as to the
+     * relay, so the turns share a quantile.
+     */
     private static final class Measurement {
         final List<Double> idle = new ArrayList<>();
         final List<Double> flooded = new ArrayList<>();
@@ -65,7 +71,7 @@ final class FloodBench {
             this.other = folder.resolve("other");
         }
 
-        @SuppressWarnings("try") // a flood is only there to be borne
+        @SuppressWarnings("try") // the flood is only there to be endured
         void run() throws IOException {
             RelaySiteFiles site = RelaySiteFiles.create(folder, 1);
             Path config = site.relayConfig(port);
@@ -74,13 +80,13 @@ final class FloodBench {
             try (ChildProcess relay = ChildProcess.relay(folder, config, port)) {
                 site.deliver();
                 site.beside(other);
-                // The first ones are the JVM's.
+                // The first tickets warm up the JVM.
                 seconds(relay, WARM);
                 for (int i = 0; i < TURNS; i++) {
                     idle.addAll(seconds(relay, TICKETS));
                     try (ChildProcess flood = ChildProcess.java(FloodProgram.class, folder, folder, port)) {
                         flood.await("flooding", PATIENCE);
-                        // It stands for other machines, which would not take this one's processors.
+                        // The flood represents other machines, which would not use this machine's processors.
                         flood.yieldToOthers();
                         flooded.addAll(seconds(relay, TICKETS));
                     }

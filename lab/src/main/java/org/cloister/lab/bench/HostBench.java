@@ -25,12 +25,12 @@ import org.cloister.lab.host.VmStartProgram;
 import org.cloister.lab.relay.ChildProcess;
 
 /**
- * A compute host: a VM from its ticket to its kernel's first byte, beside libvirt alone and QEMU alone with the same devices;
- * many VMs' wires at once; and the daemon when it has nothing to do, beside a bare TLS echo.
+ * Measures a compute host: a VM from its ticket to its kernel's first byte, compared with libvirt alone and QEMU alone
+ * with the same devices; many VMs' network connections at once; and the idle daemon, compared with a bare TLS echo.
  */
 final class HostBench implements Benches.Bench {
     private static final LabName NAME = new LabName("bench-host");
-    /** A p99 needs a hundred, which is what the usual rounds give. */
+    /** A p99 needs a hundred values, which the usual number of rounds gives. */
     private static final int STARTS_A_ROUND = 20;
 
     private static final int JOB = 20_000;
@@ -47,7 +47,7 @@ final class HostBench implements Benches.Bench {
         try {
             starts(home, lab.host(1), rounds, figures);
             Path folder = home.root().resolve(NAME.text());
-            // A relay believes one site for life, and each run makes another.
+            // A relay trusts one site for its lifetime, and each run makes another.
             LabHome.delete(folder);
             IdleHostBench.measure(lab.host(1), Files.createDirectories(folder), rounds, figures);
         } finally {
@@ -100,7 +100,7 @@ final class HostBench implements Benches.Bench {
                 .argv();
     }
 
-    /** A host's processes begin in its root folder. */
+    /** Returns an absolute class path: a host's processes start in its root folder. */
     private static String classPath() {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .map(each -> Path.of(each).toAbsolutePath().toString())

@@ -28,11 +28,11 @@ import org.cloister.lab.host.PackagedProgram;
 import org.cloister.lab.relay.ChildProcess;
 import org.cloister.lab.relay.RelaySiteFiles;
 
-/** agent-host and {@code agentctl host run} as their packages have them, with nothing to do. */
+/** Measures idle agent-host and {@code agentctl host run} as their packages install them. */
 @SuppressWarnings("try") // some programs are only there to be used by others
 final class IdleHostBench {
     private static final Duration LIMIT = Duration.ofSeconds(90);
-    /** Between two questions: a fraction of what is measured. */
+    /** Pause between two queries: a fraction of the measured time. */
     private static final Duration PAUSE = Duration.ofMillis(2);
 
     private static final Duration SETTLE = Duration.ofSeconds(10);
@@ -61,7 +61,7 @@ final class IdleHostBench {
         this.echo = EchoProgram.create(site, host.folder("echo"));
     }
 
-    /** @param folder of a site that is made anew */
+    /** @param folder of a site, which is created again */
     static void measure(LabHost host, Path folder, int rounds, BenchFigures figures) throws IOException {
         IdleHostBench idle = new IdleHostBench(host, folder);
         int port = ChildProcess.port();
@@ -142,7 +142,10 @@ final class IdleHostBench {
         return new String[] {daemon.launcher().toString(), config.toString()};
     }
 
-    /** Those of threads of one name in a second, and all threads' together; without what one did that ended meanwhile. */
+    /**
+     * Reports the wake-ups per second of threads with the same name, and of all threads together. Wake-ups of threads
+     * that ended meanwhile are not counted.
+     */
     private static void wakeUps(String metric, IdleUsage resting, BenchFigures figures) throws IOException {
         Map<String, IdleUsage.ContextSwitches> before = resting.switches();
         pause(WATCHED);
@@ -160,7 +163,7 @@ final class IdleHostBench {
         figures.alone(metric, new double[] {all}, "1/s");
     }
 
-    /** In the place of agent-host, somebody who says nothing more. */
+    /** Measures agentctl waiting for a silent server in the place of agent-host. */
     private void waiting(int rounds, BenchFigures figures) throws IOException {
         PackagedProgram agentctl = PackagedProgram.of(
                 "root", "usr/bin/agentctl", "usr/share/cloister/agentctl/make-archive", host.folder("ctl-package"));
@@ -204,7 +207,7 @@ final class IdleHostBench {
     }
 
     private boolean takesWork() throws IOException {
-        // Who asks has to be a process that the daemon sees.
+        // The caller has to be a process that the daemon sees.
         String said = host.command("socat", "-t5", "-", "UNIX-CONNECT:" + AgentHostFiles.socket(host))
                 .reading("{\"request\":\"status\"}\n")
                 .run()

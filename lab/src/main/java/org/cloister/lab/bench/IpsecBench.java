@@ -32,19 +32,20 @@ import org.cloister.lab.Poll;
 import org.cloister.lab.TcpStream;
 
 /**
- * Fifty tunnels until packets can go through each: ours beside a loop of {@code swanctl --load-conns} and {@code --initiate}
- * for the same connections, whose keys are loaded before and are not counted. Then 64 MiB of TCP through one of them with
- * our guard, beside the same tunnel configured by hand with and without that guard.
+ * Measures the time until packets can pass through each of fifty tunnels, compared with a loop of {@code swanctl
+ * --load-conns} and {@code --initiate} for the same connections, whose keys are loaded before and are not counted. Then
+ * measures 64 MiB of TCP through one of them with our guard, compared with the same tunnel configured by hand with and
+ * without that guard.
  */
 final class IpsecBench implements Benches.Bench {
     private static final LabName NAME = new LabName("bench-ipsec");
     private static final int TUNNELS = 50;
     private static final long BYTES = 64L << 20;
-    /** Of each tunnel, behind one that is not counted. */
+    /** Number of counted streams for each tunnel; one before them is not counted. */
     private static final int STREAMS = 4;
 
     private static final String PORT = "5001";
-    /** charon drops what comes from an address with five connections half made. Here fifty machines live on one. */
+    /** charon drops packets from an address with five half-open connections. Here fifty machines share one address. */
     private static final String MANY_FROM_ONE = "charon-systemd {\n  dos_protection = no\n}\n";
 
     private static final TunnelIdentity SELF = TunnelIdentity.controller("c", "a");
@@ -86,7 +87,7 @@ final class IpsecBench implements Benches.Bench {
             throughput(rounds, figures);
         }
 
-        /** Seconds from the start until each tunnel was up, in their order of coming. */
+        /** Returns the seconds from the start until each tunnel was up, in the order in which they came up. */
         private double[] ours() throws IOException {
             restart();
             BlockingQueue<TunnelEvent> events = new LinkedBlockingQueue<>();
@@ -126,7 +127,10 @@ final class IpsecBench implements Benches.Bench {
             pair.side(1).swanctl("--initiate", "--child", "cloister-w" + number).succeed();
         }
 
-        /** By hand, without a guard and with ours, and our tunnel with it; whose turn is first changes by round. */
+        /**
+         * Measures a tunnel by hand, without a guard and with ours, and our tunnel with it; the order changes with each
+         * round.
+         */
         private void throughput(int rounds, BenchFigures figures) throws IOException {
             double[] ours = new double[rounds * STREAMS];
             double[] guarded = new double[rounds * STREAMS];
@@ -215,7 +219,7 @@ final class IpsecBench implements Benches.Bench {
         }
 
         private static LabCommand java(CharonPair.Side end, String... arguments) {
-            // The class path may name folders from here; the machine is elsewhere.
+            // The class path may have relative folders; the machine has another working folder.
             String path = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                     .map(entry -> Path.of(entry).toAbsolutePath().toString())
                     .collect(Collectors.joining(File.pathSeparator));
@@ -261,7 +265,7 @@ final class IpsecBench implements Benches.Bench {
         }
     }
 
-    /** The same connection as ours, as swanctl.conf(5) has it. */
+    /** Returns the same connection as ours in the syntax of swanctl.conf(5). */
     private static String swanctl(int from, int to) {
         int worker = Math.max(from, to);
         return """

@@ -16,8 +16,9 @@ import org.cloister.lab.twin.JobTimes;
 import org.cloister.lab.twin.ProjectVmJob;
 
 /**
- * A job of one node, from sbatch to the first line of its script, and from its last line until nothing is left of it: a member's in
- * a project of ours, and one that a script gets its VM for by hand. Both projects' controllers run all the time.
+ * Measures a job of one node, from sbatch to the first line of its script, and from its last line until nothing is left
+ * of it: a member's job in a project of ours, and one that gets its VM from a script. Both projects' controllers run
+ * all the time.
  */
 final class JobBench implements Benches.Bench {
     private static final LabName NAME = new LabName("bench-job");

@@ -19,8 +19,9 @@ import org.cloister.lab.ProgressLog;
 import org.cloister.lab.guest.VolumeTimings;
 
 /**
- * Volumes: in a guest from a sealed key to a mapped device, and how fast that device is, and here making one on a file; ours in
- * one warm JVM beside a process of {@code cryptsetup} each time. dm-integrity beside XTS alone has both sides ours.
+ * Measures volumes: in a guest the time from a sealed key to a mapped device and that device's throughput, and here the
+ * creation of one on a file; ours in one warm JVM, compared with one process of {@code cryptsetup} each time. For
+ * dm-integrity compared with XTS alone, both sides are ours.
  */
 final class LuksBench implements Benches.Bench {
     private static final LabName NAME = new LabName("bench-luks");
@@ -31,7 +32,7 @@ final class LuksBench implements Benches.Bench {
     private static final String UNLOCK_ROUNDS = "30";
     private static final String MIB = "16";
 
-    /** What of our class path a guest's program for volumes needs. */
+    /** The part of the class path that a guest's program for volumes needs. */
     private static final Pattern CLASS_PATH =
             Pattern.compile("lab/target/classes|luks-keyops|jnr-|jffi|/asm|jackson|bcprov");
 

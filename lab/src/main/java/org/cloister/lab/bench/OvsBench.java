@@ -19,8 +19,8 @@ import org.cloister.ovs.PortRole;
 import org.cloister.ovs.SecureBridge;
 
 /**
- * Ports of jobs until the switch has them with their flows: ours beside {@code ovs-vsctl}, which waits for vswitchd as we
- * do, and {@code ovs-ofctl --bundle} with the very flows that we would lay.
+ * Measures the time until the switch has the ports of jobs with their flows: ours compared with {@code ovs-vsctl},
+ * which waits for vswitchd as we do, and {@code ovs-ofctl --bundle} with the same flows that we would install.
  */
 final class OvsBench implements Benches.Bench {
     private static final LabName NAME = new LabName("bench-ovs");
@@ -41,7 +41,7 @@ final class OvsBench implements Benches.Bench {
         }
     }
 
-    /** One bridge with devices enough. */
+    /** A run on one bridge with enough devices. */
     private record Run(LabHost host) {
         void measure(int rounds, BenchFigures figures) throws IOException {
             StringBuilder devices = new StringBuilder();
@@ -82,7 +82,7 @@ final class OvsBench implements Benches.Bench {
             figures.times("ports100_one_call", ours100, forked100);
         }
 
-        /** A daemon that has run for a while; the peer's programs are compiled. */
+        /** Warms up the JVM, as in a daemon that has run for a while; the peer's programs are compiled. */
         private static void warm(SecureBridge bridge, List<PortPlan> plans) throws IOException {
             for (int i = 0; i < SINGLES; i++) {
                 bridge.add(plans.subList(i % MANY, i % MANY + 1));

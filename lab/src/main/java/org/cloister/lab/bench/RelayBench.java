@@ -20,11 +20,11 @@ import org.cloister.lab.relay.RelaySiteFiles;
 import org.cloister.lab.relay.TrafficProgram;
 
 /**
- * The relay in a process of its own, with the options of its package: messages through a circuit beside
- * {@code nats-server}, handshakes beside {@code openssl s_server}, and what many agents cost. All on loopback.
+ * Measures the relay in a separate process, with the options of its package: messages through a circuit compared with
+ * {@code nats-server}, handshakes compared with {@code openssl s_server}, and the cost of many agents. All on loopback.
  */
 final class RelayBench implements Benches.Bench {
-    /** More than the JDK keeps parsed certificates for. */
+    /** More than the number of certificates that the JDK caches parsed. */
     private static final int HOSTS = 1000;
 
     private static final int CROWDS = 2;
@@ -41,7 +41,7 @@ final class RelayBench implements Benches.Bench {
     @Override
     public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
         Path folder = home.root().resolve("bench-relay");
-        // A relay believes one site for life, and each run makes another.
+        // A relay trusts one site for its lifetime, and each run makes another.
         LabCommand.of("rm", "-rf", folder.toString()).succeed();
         Files.createDirectories(folder);
         RelaySiteFiles site = RelaySiteFiles.create(folder, HOSTS);
@@ -55,7 +55,7 @@ final class RelayBench implements Benches.Bench {
         FloodBench.run(folder.resolve("flood"), rounds, figures);
     }
 
-    /** One site, and a relay for each part of the bench. */
+    /** A run with one site, and a relay for each part of the bench. */
     @SuppressWarnings("try") // some programs are only there to be used by others
     private record Run(RelaySiteFiles site, Path folder, int port, Path config, int rounds, BenchFigures figures) {
         private ChildProcess relay() throws IOException {
@@ -144,7 +144,10 @@ final class RelayBench implements Benches.Bench {
             return argv;
         }
 
-        /** One after the other, by the same program: it counts a handshake when it has said its last word. */
+        /**
+         * Returns the handshakes per second of one program, one after the other. A handshake counts when the client has
+         * sent its last message.
+         */
         private double handshakesPerS(int server) throws IOException {
             long from = System.nanoTime();
             String said = LabCommand.of(
@@ -207,7 +210,7 @@ final class RelayBench implements Benches.Bench {
             return path.toString();
         }
 
-        /** Resident memory is asked for when the JVM has nothing more to do. */
+        /** Waits before resident memory is read, until the JVM is idle. */
         private static void settle() throws LabException {
             try {
                 Thread.sleep(SETTLE.toMillis());

@@ -17,8 +17,9 @@ import org.cloister.lab.localslurm.SubmitTimings;
 import org.cloister.lab.localslurm.TimedJobs;
 
 /**
- * A Local Slurm, with its controller and with namespaces as workers, beside a plain Slurm of as many static nodes of the same
- * shape: what a job loses between its node and its first line, what many short jobs take, and what the submit plugin costs.
+ * Measures a Local Slurm, with its controller and with namespaces as workers, compared with a plain Slurm of as many
+ * static nodes of the same shape: the delay between a job's node and its first line, the duration of many short jobs,
+ * and the cost of the submit plugin.
  */
 @SuppressWarnings("try") // a controller is only there to be used by the jobs
 final class SlurmBench implements Benches.Bench {
@@ -29,7 +30,10 @@ final class SlurmBench implements Benches.Bench {
     private static final int STARTS = 100;
     private static final double START_S = 2;
     private static final int JOBS = 200;
-    /** What a job of the throughput sleeps: nothing, which shows Slurm's and our own time alone, and what a short job may take. */
+    /**
+     * Seconds that a job of the throughput sleeps: 0, which shows Slurm's and our own time alone, and the duration of a
+     * short job.
+     */
     private static final int[] SLEEPS_S = {0, 5};
 
     private static final int SUBMISSIONS = 200;
@@ -52,7 +56,10 @@ final class SlurmBench implements Benches.Bench {
         }
     }
 
-    /** One after the other, on two nodes each. The plain cluster's are idle all the time: its figure is from the submission. */
+    /**
+     * Measures starts one after the other, on two nodes each. The plain cluster's nodes are idle all the time: its
+     * figure is from the submission.
+     */
     private static void starts(SlurmPairFixture stage, BenchFigures figures) throws IOException {
         TimedJobs ours = new TimedJobs(stage.local(), ClusterUser.ALICE, "starts");
         TimedJobs peer = new TimedJobs(stage.plain(), ClusterUser.ALICE, "starts");
@@ -68,7 +75,7 @@ final class SlurmBench implements Benches.Bench {
         figures.times("start_plain", registered, submitted);
     }
 
-    /** All submitted at once, each on a whole node. */
+    /** Measures jobs that are submitted all at once, each on a whole node. */
     private static void throughput(SlurmPairFixture stage, int sleep, BenchFigures figures) throws IOException {
         String what = "sleep" + sleep;
         TimedJobs.Series ours = new TimedJobs(stage.local(), ClusterUser.ALICE, what).run(JOBS, sleep, 1);
@@ -82,7 +89,7 @@ final class SlurmBench implements Benches.Bench {
                 "start_" + what, starts.stream().mapToDouble(each -> each).toArray(), START_S, "s");
     }
 
-    /** Of jobs that are held, so that nothing but submissions happens; the queue grows with each. */
+    /** Measures submissions of held jobs, so that nothing else happens; the queue grows with each. */
     private static void submissions(SlurmPairFixture stage, BenchFigures figures) throws IOException {
         if (!Files.isExecutable(COMPILER)) {
             System.err.println("bench slurm: no " + COMPILER + ": the time inside slurmctld is not measured");
@@ -106,7 +113,7 @@ final class SlurmBench implements Benches.Bench {
         peer.succeed("scancel", "--me");
     }
 
-    /** What a user waits for sbatch, in seconds. */
+    /** Returns the seconds for which a user waits for sbatch. */
     private static double submission(ClusterLogin user) throws IOException {
         long from = System.nanoTime();
         user.submit("true", "--hold", "--output=/dev/null");

@@ -29,8 +29,8 @@ import org.cloister.relay.state.TicketRequest;
 import org.cloister.relay.state.TicketSequence;
 
 /**
- * A gang of tickets at once: their records and addresses alone, and through a relay, from the controlling VM's stream over
- * signatures, database and audit log to a Slurm that only counts.
+ * Measures a burst of tickets: their records and addresses alone, and through a relay, from the controlling VM's stream
+ * over signatures, database and audit log to a Slurm that only counts.
  */
 @SuppressWarnings("try") // a program is only there to be used by another one
 final class TicketsBench implements Benches.Bench {
@@ -45,7 +45,7 @@ final class TicketsBench implements Benches.Bench {
         double[] allocation = new double[rounds];
         double[] accepted = new double[rounds];
         double[] queued = new double[rounds];
-        // The first round is the JVM's.
+        // The first round warms up the JVM and is not counted.
         for (int i = -1; i < rounds; i++) {
             LabCommand.of("rm", "-rf", folder.toString()).succeed();
             Files.createDirectories(folder);
@@ -63,7 +63,10 @@ final class TicketsBench implements Benches.Bench {
         LabCommand.of("rm", "-rf", folder.toString()).succeed();
     }
 
-    /** What the relay's records of so many tickets take, in one transaction that is on the disk at its end. */
+    /**
+     * Returns the seconds for the relay's records of so many tickets, in one transaction that is on the disk at its
+     * end.
+     */
     private static double allocation(Path file) throws IOException {
         try (RelayDatabase state = RelayDatabase.open(file, NetworkPool.DEFAULT)) {
             long from = System.nanoTime();
@@ -113,7 +116,7 @@ final class TicketsBench implements Benches.Bench {
         int port = ChildProcess.port();
         Path config = site.relayConfig(port);
         Path programs = Files.createDirectories(folder.resolve("slurm"));
-        // Its answers are true as far as they go: each job waits, and nobody gives it nodes.
+        // Its answers are minimal but true: each job waits and gets no nodes.
         program(programs, "sbatch", "cat >/dev/null; echo $$");
         program(programs, "squeue", "exit 1");
         for (String other : List.of("sacct", "scancel", "scontrol")) {

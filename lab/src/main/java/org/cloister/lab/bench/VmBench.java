@@ -27,9 +27,9 @@ import org.cloister.lab.vm.PlainNode;
 import org.cloister.lab.vm.TunnelPair;
 
 /**
- * What security costs in a guest: the agent's share of the boot and what it has of memory when it waits; scratch and tunnel as
- * agent-vm makes them, beside the same without; a project's worker until its node is idle, beside the same image with a plain
- * slurmd.
+ * Measures the cost of security in a guest: the agent's share of the boot and its memory while it waits; scratch and
+ * tunnel as agent-vm makes them, compared with the same without; a project's worker until its node is idle, compared
+ * with the same image with a plain slurmd.
  */
 final class VmBench implements Benches.Bench {
     private static final LabName NAME = new LabName("bench-vm");
@@ -40,12 +40,12 @@ final class VmBench implements Benches.Bench {
     private static final Pattern NEEDED =
             Pattern.compile("lab/target/classes|agent-vm|luks-keyops|jnr-|jffi|/asm|jackson|slf4j-api");
     private static final long DISK = 256L << 20;
-    /** Of a file: beyond what a write is hidden by, and several in the disk. */
+    /** Size of a file: larger than the caches that hide a write, and several fit on the disk. */
     private static final int FILE_MIB = 64;
 
     private static final long BYTES = 16L << 20;
     private static final double MEGABYTE = 1e6;
-    /** Of each way in a round. */
+    /** Number of streams of each kind in a round. */
     private static final int STREAMS = 2;
 
     private final Map<String, double[]> values = new TreeMap<>();
@@ -75,7 +75,10 @@ final class VmBench implements Benches.Bench {
         }
     }
 
-    /** After all else: from then on the hosts' bridges are agent-host's, which lets through what its plans say. */
+    /**
+     * Measures a project's nodes, after all else: from then on agent-host controls the hosts' bridges and passes only
+     * what its plans permit.
+     */
     private void nodes(Lab lab, Path folder, int rounds) throws IOException {
         Files.createDirectories(folder);
         try (MemberJobNode worker = MemberJobNode.at(lab, folder)) {
@@ -87,7 +90,7 @@ final class VmBench implements Benches.Bench {
         }
     }
 
-    /** A plain node, and an agent at its host and no more. */
+    /** Measures a plain node, and an agent with nothing but its host. */
     private void boots(Lab lab, Path image, Path folder, int rounds) throws IOException {
         LabHost host = lab.host(1);
         LabVmSpec spec = LabVmSpec.of("agent", image).withShape(1, MEMORY_MIB);
@@ -145,7 +148,7 @@ final class VmBench implements Benches.Bench {
         }
     }
 
-    /** Behind one that is not counted. */
+    /** Measures streams; one before them is not counted. */
     private void streams(TunnelPair pair, String side) throws IOException {
         pair.send(BYTES / STREAMS);
         for (int i = 0; i < STREAMS; i++) {

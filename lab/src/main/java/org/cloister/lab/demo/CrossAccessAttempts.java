@@ -11,7 +11,9 @@ import org.cloister.lab.LabException;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectFixture;
 
-/** What others try against a member's job that runs: another member of the same project, and another project. */
+/**
+ * Attempts of others to reach a member's running job: by another member of the same project, and by another project.
+ */
 final class CrossAccessAttempts {
     private static final String NOT_REACHED = "not reached";
     private static final String REACH = "reach.sh";
@@ -31,7 +33,7 @@ final class CrossAccessAttempts {
         this.claims = claims;
     }
 
-    /** He wants the node, or the job on it. */
+    /** Attempts, as another member, to get the node or the job on it. */
     void tryOtherMember() throws IOException {
         MemberDevice thief = project.bob;
         String node = project.member.node(job);
@@ -55,7 +57,10 @@ final class CrossAccessAttempts {
         }
     }
 
-    /** By its controlling VM, which is at work: the first's slurmctld, storage and slurmd, and its name at the relay. */
+    /**
+     * Attempts access from the other project's running controlling VM: to the first project's slurmctld, storage and
+     * slurmd, and to its name at the relay.
+     */
     void tryOtherProject(ProjectFixture other, Path folder) throws IOException {
         String main = project.member
                 .runSsh("ip -o -4 address show scope global")

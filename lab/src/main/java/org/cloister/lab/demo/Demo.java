@@ -17,7 +17,10 @@ import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.WorkingSite;
 import org.cloister.protocol.image.ImageManifest;
 
-/** A site, two projects and a job from sbatch to its receipt, in a lab of its own; ends with a page of what was seen. */
+/**
+ * Shows a site, two projects and a job from sbatch to its receipt, in its own lab; ends with a page of the
+ * observations.
+ */
 public final class Demo {
     private static final LabName NAME = new LabName("demo");
 

@@ -6,18 +6,18 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.cloister.lab.LabException;
 
-/** What the demo says of Cloister, and by what each was seen to be so in this run. */
+/** Claims of the demo about Cloister, each with the observation that supports it in this run. */
 final class DemoClaims {
     private final List<Claim> claims = new ArrayList<>();
 
-    /** @param seen what was looked at, and what was found there */
+    /** @param seen what was inspected, and the finding */
     record Claim(String claim, String seen) {}
 
     void record(String claim, String seen) {
         claims.add(new Claim(claim, seen));
     }
 
-    /** @throws LabException if it does not hold, with what was seen */
+    /** @throws LabException if the claim is false, with the observation */
     void require(boolean holds, String claim, String seen) throws LabException {
         if (!holds) {
             throw new LabException("does not hold: " + claim + ": " + seen, "keep this output and report it");
@@ -26,10 +26,10 @@ final class DemoClaims {
     }
 
     /**
-     * Each of some attempts was refused.
+     * Requires that each of some attempts was refused.
      *
-     * @param became what became of each
-     * @param refused what it has to begin with
+     * @param became result of each attempt
+     * @param refused required prefix of each result
      */
     void refused(String claim, Map<String, String> became, String refused) throws LabException {
         require(

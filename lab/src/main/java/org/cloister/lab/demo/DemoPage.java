@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What the demo ends with, in the terminal and as HTML.
+ * Result page of the demo, for the terminal and as HTML.
  *
  * @param job what ran
  * @param facts name and value

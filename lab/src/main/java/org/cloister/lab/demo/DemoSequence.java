@@ -17,8 +17,8 @@ import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.ScratchDisks;
 
-/** What happens, in order. */
-@SuppressWarnings("NullAway.Init") // set as it is told
+/** Runs the steps of the demo in order. */
+@SuppressWarnings("NullAway.Init") // set by the steps in their order
 final class DemoSequence {
     private final ProjectFixture project;
     private final MemberDevice member;
@@ -138,7 +138,7 @@ final class DemoSequence {
             project.awaitGone(opened);
             opened.close();
         });
-        // Nothing more is wanted of the other project.
+        // The other project is not needed any longer.
         steps.runStep(
                 "the other owner opens it again; the other project ends",
                 () -> ParallelActions.run(() -> reopen(), () -> close(other, beside)));

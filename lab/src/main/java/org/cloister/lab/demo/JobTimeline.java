@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A job's time, from its submission until nothing was left of its nodes. */
+/** Timeline of a job, from its submission until nothing was left of its nodes. */
 record JobTimeline(List<Bar> bars) {
     private static final Pattern PHASE = Pattern.compile("([a-z]+)=([0-9]+\\.[0-9]+)");
     private static final String TEARDOWN = "teardown";
@@ -26,7 +26,7 @@ record JobTimeline(List<Bar> bars) {
 
     /**
      * @param phases the job's AdminComment, docs/slurm.md
-     * @param begun seconds from the submission to the script's start, as Slurm has them: whole ones
+     * @param begun seconds from the submission to the script's start, as Slurm reports them: whole ones
      * @param ended the same to its end
      */
     static JobTimeline of(String phases, long begun, long ended) {
@@ -55,7 +55,7 @@ record JobTimeline(List<Bar> bars) {
         return bars.get(bars.size() - 1).to();
     }
 
-    /** For a terminal. */
+    /** Returns lines for a terminal. */
     List<String> lines() {
         return bars.stream().map(this::line).toList();
     }

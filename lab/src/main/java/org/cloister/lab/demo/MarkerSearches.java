@@ -12,28 +12,29 @@ import org.cloister.lab.site.WorkingSite;
 import org.cloister.lab.wire.FrameSocket;
 import org.cloister.lab.wire.Wiretap;
 
-/** Where the data's marker is looked for from the first frame on: it is in the matrix, the script, its name and its comment. */
+/**
+ * Searches for the data's marker from the first frame on; the marker is in the matrix, the script, its name and its
+ * comment.
+ */
 final class MarkerSearches implements AutoCloseable {
     private final Lab lab;
     private final Wiretap loopback;
     private final Wiretap trunk;
     private final List<Wiretap> cables = new ArrayList<>();
 
-    /** Listens at once. */
+    /** Starts to listen at once. */
     MarkerSearches(Lab lab) throws IOException {
         this.lab = lab;
         this.loopback = new Wiretap(List.of(FrameSocket.open(Path.of("/proc/self/ns/net"), "lo")));
         this.trunk = Wiretap.trunk(lab);
     }
 
-    /** A controlling VM's, which is closed by whom it is. */
+    /** Adds the wiretap of a controlling VM's cable; its owner closes it. */
     void add(Wiretap cable) {
         cables.add(cable);
     }
 
-    /**
-     * @param ticket of the job, which the site may know: that it is found shows that a search finds
-     */
+    /** @param ticket of the job, which the site may know: finding it shows that the search works */
     void claim(ProjectFixture project, String ticket, DemoClaims claims) throws IOException {
         long clear = cables.stream().mapToLong(Wiretap::clear).sum();
         long encrypted = cables.stream().mapToLong(Wiretap::encrypted).sum();

@@ -14,7 +14,9 @@ import org.cloister.lab.LabException;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.wire.Wiretap;
 
-/** A member's job: an MPI program over two nodes reads a matrix from the project's storage and writes its square there. */
+/**
+ * A member's job: an MPI program over two nodes reads a matrix from the project's storage and writes its square there.
+ */
 final class MatrixJob {
     static final String MARKER = Wiretap.MARKER;
 
@@ -34,7 +36,7 @@ final class MatrixJob {
         this.matrix = SquareMatrix.random(SIZE, random);
     }
 
-    /** Builds the program; it and its input go to the project's storage. */
+    /** Builds the program and uploads it with its input to the project's storage. */
     void upload() throws IOException {
         for (String name : List.of("openmpi.h", "square.c", "square.sh", "watch.sh", "reach.sh")) {
             try (InputStream in = MatrixJob.class.getResourceAsStream(name)) {
@@ -55,7 +57,7 @@ final class MatrixJob {
         member.put(program, input, folder.resolve("square.sh"), folder.resolve("watch.sh"), folder.resolve("reach.sh"));
     }
 
-    /** Submits it, and prints where it stands until it is over. */
+    /** Submits the job, and prints its state until it has ended. */
     String run(PrintStream out) throws IOException {
         String job =
                 member.submit("--nodes=" + NODES + " --ntasks-per-node=1 --comment=" + MARKER + "-comment square.sh");
@@ -73,7 +75,7 @@ final class MatrixJob {
         return job;
     }
 
-    /** Fetches what it wrote, as the exporter that the member is, too. */
+    /** Fetches the result; the member is an exporter, too. */
     void check(DemoClaims claims) throws IOException {
         Path output = folder.resolve("square-of-it.txt");
         member.get(output.getFileName().toString(), output).succeed();
@@ -86,7 +88,7 @@ final class MatrixJob {
                 "the square of " + SIZE + " x " + SIZE + " numbers, checked on the member's device; " + ranks);
     }
 
-    /** Of one that is over. */
+    /** Returns the timeline of a job that has ended. */
     JobTimeline timeline(String job) throws IOException {
         String times = member.runSsh("SLURM_TIME_FORMAT=%s sacct -n -X -P -o Submit,Start,End -j " + job)
                 .strip();

@@ -6,7 +6,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Integers in rows, as text: a row a line, numbers with a blank between them, remarks on lines that begin with #. */
+/**
+ * A matrix of integers as text: one row on each line, numbers separated by a blank, remarks on lines that begin with #.
+ */
 final class SquareMatrix {
     private static final int MOST = 100;
 
@@ -16,14 +18,14 @@ final class SquareMatrix {
         this.rows = rows;
     }
 
-    /** Of numbers from 0 to 99. */
+    /** Returns a matrix of numbers from 0 to 99. */
     static SquareMatrix random(int size, Random random) {
         return new SquareMatrix(IntStream.range(0, size)
                 .mapToObj(row -> random.longs(size, 0, MOST).toArray())
                 .toArray(long[][]::new));
     }
 
-    /** @throws IllegalArgumentException if it is none, in one line */
+    /** @throws IllegalArgumentException if the text is not a square matrix, in one line */
     static SquareMatrix parse(String text) {
         long[][] rows = text.lines()
                 .filter(line -> !line.startsWith("#"))
@@ -47,8 +49,9 @@ final class SquareMatrix {
     }
 
     /**
-     * Whether another one is this one times itself, without that multiplication: both do the same to a vector. By the method of
-     * Freivalds; a wrong one passes with a chance of less than one in a million a row that is wrong.
+     * Returns whether another matrix is the square of this one, without the multiplication: both map a vector to the
+     * same result (the method of Freivalds). A wrong matrix passes with a chance of less than one in a million for each
+     * wrong row.
      */
     boolean hasSquare(SquareMatrix other, Random random) {
         long[] vector = random.longs(size(), 0, 1 << 20).toArray();

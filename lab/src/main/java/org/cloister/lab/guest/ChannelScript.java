@@ -37,8 +37,11 @@ import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.link.AgentLinkListener;
 import org.cloister.transport.tls.TlsCredential;
 
-/** A VM's agent, reduced to its channel: serves its name, sends back what comes over a circuit, and prints what happens. */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a circuit comes as its end
+/**
+ * An agent of a VM, reduced to its channel: serves its name, returns what it receives over a circuit, and prints
+ * events.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a circuit arrives as its close
 public final class ChannelScript implements AgentLinkListener {
     private final TlsCredential own;
     private final CertificateName name;
@@ -62,7 +65,9 @@ public final class ChannelScript implements AgentLinkListener {
         return VerificationKey.of(generator.generateKeyPair().getPublic());
     }
 
-    /** @param args a folder with what {@link RelaySiteFiles} wrote for everybody and for the controlling VM */
+    /**
+     * @param args a folder with the files that {@link RelaySiteFiles} wrote for everybody and for the controlling VM
+     */
     public static void main(String[] args) throws IOException, GeneralSecurityException, InterruptedException {
         Path folder = Path.of(args[0]);
         RelaySiteFiles site = RelaySiteFiles.at(folder);

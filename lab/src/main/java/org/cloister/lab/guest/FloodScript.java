@@ -22,8 +22,8 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamRequest;
 
-/** A VM that does its host ill over its channel, one way a session, and prints when each session has ended. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written shows as the session's end
+/** Attacks its host from a VM over its channel, in one way for each session, and prints when each session has ended. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write shows as the session's end
 public final class FloodScript {
     private static final int PIECES = 64;
 
@@ -57,7 +57,7 @@ public final class FloodScript {
         System.out.println(what + " ended");
     }
 
-    /** Below HTTP/2: bytes that are no frame of it. */
+    /** Sends bytes below HTTP/2 that are not one of its frames. */
     private static void garbage(ClientLink link) {
         byte[] bytes = new byte[1 << 16];
         Arrays.fill(bytes, (byte) 0xee);
@@ -79,7 +79,7 @@ public final class FloodScript {
         link.channel().write(new DefaultHttp2PingFrame(7));
     }
 
-    /** A request that nobody takes, ended at once. */
+    /** Opens a request that is not accepted, and is ended at once. */
     private static void openStream(ClientLink link) {
         new Http2StreamChannelBootstrap(link.channel())
                 .handler(new ChannelInitializer<>() {
@@ -99,7 +99,7 @@ public final class FloodScript {
                 });
     }
 
-    /** Attaches and says much that nobody asked for. */
+    /** Attaches and sends many messages that were not requested. */
     private static void words(ClientLink link) {
         link.open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {
             say(stream, new AgentMessage.Attach("flood"));

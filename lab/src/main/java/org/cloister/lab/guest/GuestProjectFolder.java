@@ -17,12 +17,15 @@ import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.vm.system.tunnel.LockedPrivateKey;
 import org.cloister.vm.system.tunnel.TunnelPeer;
 
-/** A folder of a guest with what its tunnels need: {@code NAME.crt} and {@code NAME.key} of machines, {@code ca0.crt} and so on. */
+/**
+ * A folder of a guest with the files for its tunnels: {@code NAME.crt} and {@code NAME.key} of machines,
+ * {@code ca0.crt} and so on.
+ */
 public record GuestProjectFolder(Path folder) {
     private static final int LONGEST_KEY = 4096;
 
     /**
-     * Made in a guest, with new certificates.
+     * Creates the folder in a guest, with new certificates.
      *
      * @param own a folder here, which has them too
      */
@@ -46,7 +49,10 @@ public record GuestProjectFolder(Path folder) {
         GuestJava.writeFile(vm, folder.resolve(name).toString(), content);
     }
 
-    /** In the guest: without peers. The key is in locked memory for as long as this program lives, as in an agent. */
+    /**
+     * Returns, in the guest, a plan without peers. The key is in locked memory for as long as this program runs, as in
+     * an agent.
+     */
     TunnelPlan plan(SecretAllocator secrets, TunnelPeer self) throws IOException {
         List<DerCertificate> authorities = new ArrayList<>();
         for (int i = 0; Files.exists(folder.resolve(authority(i))); i++) {

@@ -25,9 +25,9 @@ import org.cloister.vm.system.tunnel.ProjectTunnels;
 import org.cloister.vm.system.tunnel.TunnelPeer;
 
 /**
- * One end of a project's network as agent-vm makes it, in a guest of its own, and the same interface without guard and tunnel.
- * Each line of its input is a step: {@code tunnel}, {@code plain}, or {@code give BYTES} to the other end. The answer to each
- * goes to a pipe: {@code done}, or the seconds, or what went wrong.
+ * Runs one end of a project's network as agent-vm makes it, in a separate guest, and the same interface without guard
+ * and tunnel. Each line of its input is a step: {@code tunnel}, {@code plain}, or {@code give BYTES} to the other end.
+ * It writes the answer to each step to a pipe: {@code done}, the seconds, or the failure.
  */
 public final class LinkScript implements AutoCloseable {
     public static final GuestProjectFolder FOLDER = new GuestProjectFolder(Path.of("/run/link"));
@@ -69,7 +69,7 @@ public final class LinkScript implements AutoCloseable {
                 EspMode.KERNEL);
     }
 
-    /** @param args {@code c}, or {@code w1}, which calls; and the pipe for answers */
+    /** @param args {@code c}, or {@code w1}, which initiates; and the pipe for answers */
     public static void main(String[] args) throws IOException {
         try (LinkScript link = new LinkScript(args[0].equals("w1"));
                 BufferedReader steps =
@@ -119,7 +119,7 @@ public final class LinkScript implements AutoCloseable {
         programs.runChecked("nft", "flush", "ruleset");
     }
 
-    /** Whatever the way here, for as long as this program lives. */
+    /** Receives bytes over any path, for as long as this program runs. */
     private void take() {
         Thread taker = new Thread(
                 () -> {

@@ -36,7 +36,7 @@ import org.cloister.vm.worker.storage.StorageMount;
 import org.cloister.vm.worker.storage.StorageMounts;
 
 /**
- * What agent-vm does with a machine, done in a guest, with a line printed for each thing that is to be seen. The guest is the
+ * Performs agent-vm's operations on a machine in a guest, and prints a line for each observation. The guest is the
  * controlling VM, and its network namespace {@code w} the worker; {@code c0} and {@code w0} are the cable.
  */
 public final class MachineScript {
@@ -54,7 +54,10 @@ public final class MachineScript {
 
     private MachineScript() throws IOException {}
 
-    /** @param args {@code swap DISK}, {@code scratch DISK MARKER}, {@code drive DISK MARKER}, {@code port} or {@code storage MARKER} */
+    /**
+     * @param args {@code swap DISK}, {@code scratch DISK MARKER}, {@code drive DISK MARKER}, {@code port} or
+     *     {@code storage MARKER}
+     */
     public static void main(String[] args) throws IOException {
         if (args[0].equals("swap")) {
             ScratchVolume scratch = new MachineScript().of(ScratchPlan.of(Path.of(args[1]), "worker/lab.0"));
@@ -70,7 +73,7 @@ public final class MachineScript {
             MachineScript script = new MachineScript();
             script.tunnelled(() -> script.serve(args[1]));
         }
-        // Netty's and the daemons' watchers are not waited for.
+        // Exits without waiting for Netty's and the daemons' watchers.
         System.exit(0);
     }
 
@@ -92,12 +95,12 @@ public final class MachineScript {
                 .strip());
         Files.writeString(Path.of("/tmp/marked"), marker.repeat(1000));
         here.runChecked("sync");
-        // Another agent, after this one was killed.
+        // Represents another agent, after this one was killed.
         ScratchVolume after = of(plan);
         after.open();
         print("kept " + Files.exists(Path.of("/tmp/marked")));
         Files.writeString(Path.of("/var/tmp/marked"), marker.repeat(1000));
-        // As a job's would, of another user than the agent.
+        // A process as a job has it, of another user than the agent.
         Process holder = new ProcessBuilder("setpriv", "--reuid=2001", "--regid=2001", "--clear-groups", "sleep", "600")
                 .directory(Path.of("/scratch").toFile())
                 .start();

@@ -16,8 +16,9 @@ import org.cloister.vm.worker.scratch.ScratchPlan;
 import org.cloister.vm.worker.scratch.ScratchVolume;
 
 /**
- * A worker's scratch as agent-vm makes it, beside the same file system on a disk of the same size without encryption: a file
- * written through to the disk, and read back from it. Prints {@code METRIC ours|peer VALUE} lines, in MB/s.
+ * Measures a worker's scratch as agent-vm makes it, compared with the same file system on a disk of the same size
+ * without encryption: a file written through to the disk, and read back from it. Prints {@code METRIC ours|peer VALUE}
+ * lines, in MB/s.
  */
 public final class ScratchTimings {
     private static final Path PLAIN = Path.of("/run/plain");
@@ -55,7 +56,7 @@ public final class ScratchTimings {
         }
     }
 
-    /** With the file system that Scratch makes. */
+    /** Creates the file system that Scratch makes, without encryption. */
     private void plain(String disk) throws IOException {
         Files.createDirectories(PLAIN);
         List<String> make = new ArrayList<>(ScratchVolume.FILE_SYSTEM);

@@ -15,8 +15,8 @@ import org.cloister.vm.rpcfilter.RpcFilterMain;
 import org.cloister.vm.system.network.SlurmctldRedirectTable;
 
 /**
- * A worker's messages through the kernel's tunnel to slurmctld's port, the filter before it, and a program that stands there and
- * says who called.
+ * Sends a worker's messages through the kernel's tunnel to slurmctld's port, with the filter before it and a program in
+ * slurmctld's place that reports who called.
  */
 final class SlurmPortScript {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -37,7 +37,7 @@ final class SlurmPortScript {
         this.controller = controller;
     }
 
-    /** @return what the worker was told: by a question, by one that is refused, and by a question without a filter */
+    /** @return the worker's answers: to a request, to a refused request, and to a request without a filter */
     List<String> run(TunnelNetwork network) throws IOException {
         new SlurmctldRedirectTable(controller, network, 0).install(here);
         Files.write(state, new byte[0]);
@@ -59,7 +59,7 @@ final class SlurmPortScript {
         Poll.until("the filter", LIMIT, "read /run/begun.log", filter::isRunning);
         String answered = ask(QUESTION);
         String refused = ask(TRIGGER);
-        // The one begun last.
+        // The process that was started last.
         here.runChecked(
                 "kill", "-9", Files.readString(Path.of("/run/begun.pid")).strip());
         Poll.until("the filter's end", LIMIT, "read /run/begun.log", () -> !filter.isRunning());

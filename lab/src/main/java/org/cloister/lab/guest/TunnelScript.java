@@ -27,18 +27,20 @@ import org.cloister.ipsec.vici.PrivateKeySource;
 import org.cloister.lab.TunnelEnd;
 
 /**
- * Keeps a guest's tunnels on the kernel's ESP and prints what becomes of them. Each line of its input is a plan of one
- * peer: own role, id and credential, the peer's role, id and start, {@code short} or {@code default} lifetimes, and
- * what becomes of it: {@code accept}, {@code list} to read the list of the revoked too, or {@code revoke} to take the peer
- * out besides.
+ * Keeps a guest's tunnels on the kernel's ESP and prints their events. Each line of its input is a plan of one peer:
+ * own role, id and credential, the peer's role, id and start, {@code short} or {@code default} lifetimes, and an
+ * action: {@code accept}, {@code list} to load the revocation list too, or {@code revoke} to remove the peer as well.
  */
 public final class TunnelScript {
-    /** Holds {@code NAME.crt} and {@code NAME.key} for each credential, {@code ca0.crt} and so on, and {@code revoked.crl}. */
+    /**
+     * The folder with {@code NAME.crt} and {@code NAME.key} for each credential, {@code ca0.crt} and so on, and
+     * {@code revoked.crl}.
+     */
     public static final String FOLDER = "/run/tunnel";
 
     public static final String SOCKET = "/run/charon.vici";
     private static final Path REVOKED = Path.of(FOLDER, "revoked.crl");
-    /** Keys are renewed while somebody looks. */
+    /** Lifetimes short enough for keys to be renewed during a test. */
     private static final TunnelKeyLifetimes SHORT =
             new TunnelKeyLifetimes(Duration.ofSeconds(4), Duration.ofSeconds(8), Duration.ofMinutes(10));
 
@@ -93,7 +95,7 @@ public final class TunnelScript {
             public void writeTo(ByteBuffer target) {
                 try (FileChannel channel = FileChannel.open(file)) {
                     while (target.hasRemaining() && channel.read(target) >= 0) {
-                        // until all is there
+                        // Waits until all files are there.
                     }
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);

@@ -21,8 +21,9 @@ import org.cloister.luks.volume.VolumeIntegrity;
 import org.cloister.luks.volume.VolumeKey;
 
 /**
- * Does with volumes what its standard input says, a line a step, and prints a line for each: {@code ok}, or the error's name
- * and text. A key is {@code volume:FILE} or {@code slot:FILE}. One JVM for many steps, for in a guest its start takes longest.
+ * Performs the volume operations in its standard input, one step on each line, and prints a line for each: {@code ok},
+ * or the error's name and text. A key is {@code volume:FILE} or {@code slot:FILE}. One JVM runs many steps, because its
+ * start takes longest in a guest.
  */
 public final class VolumeScript {
     private static final int LONGEST_KEY = 512;
@@ -74,7 +75,7 @@ public final class VolumeScript {
         return "";
     }
 
-    /** create DEVICE INTEGRITY KEY. */
+    /** Performs {@code create DEVICE INTEGRITY KEY}. */
     private void create(String[] words) throws IOException {
         VolumeFormat format = VolumeFormat.labelled("lab").withIntegrity(VolumeIntegrity.valueOf(words[2]));
         try (SecretMemory secret = secret(words[3])) {
@@ -82,7 +83,7 @@ public final class VolumeScript {
         }
     }
 
-    /** slot DEVICE KEY FILE: adds one. */
+    /** Performs {@code slot DEVICE KEY FILE}: adds a slot. */
     private void slot(String[] words) throws IOException {
         try (SecretMemory by = secret(words[2]);
                 SecretMemory added = secrets.readFile(Path.of(words[3]), LONGEST_KEY);
@@ -91,7 +92,10 @@ public final class VolumeScript {
         }
     }
 
-    /** map DEVICE NAME KEY OPTION..., of a volume that has an integrity's key if that is what KEY is. */
+    /**
+     * Performs {@code map DEVICE NAME KEY OPTION...}, of a volume that has integrity if KEY has the length of such a
+     * key.
+     */
     private void map(String[] words) throws IOException {
         Set<LuksVolume.Option> options =
                 Stream.of(words).skip(4).map(LuksVolume.Option::valueOf).collect(Collectors.toSet());
@@ -101,7 +105,7 @@ public final class VolumeScript {
         }
     }
 
-    /** run COMMAND...: with the shell. */
+    /** Performs {@code run COMMAND...} with the shell. */
     private static String run(String[] words) throws IOException {
         String command = Stream.of(words).skip(1).collect(Collectors.joining(" "));
         Process process = new ProcessBuilder("sh", "-c", command)

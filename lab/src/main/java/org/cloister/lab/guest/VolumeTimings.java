@@ -24,8 +24,8 @@ import org.cloister.luks.volume.VolumeIntegrity;
 import org.cloister.luks.volume.VolumeKey;
 
 /**
- * Measures, where it runs, ours beside the command {@code cryptsetup} on the same file or device with the same slot, in turns.
- * Prints {@code METRIC ours|peer VALUE} lines, in seconds or MB/s. The command's time is taken by a shell around it alone.
+ * Measures ours and the command {@code cryptsetup} alternately, on the same file or device with the same slot. Prints
+ * {@code METRIC ours|peer VALUE} lines, in seconds or MB/s. A shell that runs only the command measures its time.
  */
 public final class VolumeTimings {
     private static final MappingName NAME = new MappingName("bench");
@@ -35,7 +35,7 @@ public final class VolumeTimings {
     private static final int KEY = 64;
     private static final Pattern RATE = Pattern.compile("(\\d+) bytes .* copied, ([0-9.]+) s,");
 
-    /** Where values go. */
+    /** Receiver of measured values. */
     @FunctionalInterface
     public interface Sink {
         /** @param side {@code ours} or {@code peer} */
@@ -89,7 +89,7 @@ public final class VolumeTimings {
         times.cryptsetup.erase(times.device, DeviceErasure.Scope.HEADER);
     }
 
-    /** Making a volume with one slot on a file, and trying the slot. */
+    /** Measures the creation of a volume with one slot on a file, and a check of the slot. */
     public void createAndUnlock(int rounds) throws IOException {
         for (int i = -WARMING; i < rounds; i++) {
             long from = System.nanoTime();
@@ -124,7 +124,7 @@ public final class VolumeTimings {
         }
     }
 
-    /** From the bytes that came sealed to a mapped device. */
+    /** Measures the time from the sealed bytes to a mapped device. */
     private void unlock(String metric, String option, Path file, Function<SecretMemory, VolumeKey> kind, int rounds)
             throws IOException {
         try (SealingKey receiver = hpke.generate()) {
@@ -158,7 +158,7 @@ public final class VolumeTimings {
         }
     }
 
-    /** In turns, and in short pieces: what else the machine does changes from second to second. */
+    /** Measures alternately and in short pieces, because the machine's other load changes from second to second. */
     private void throughput(String mib, boolean oursFirst) throws IOException {
         for (boolean ours : List.of(oursFirst, !oursFirst)) {
             copied("throughput", ours ? "ours" : "peer", mib, () -> {

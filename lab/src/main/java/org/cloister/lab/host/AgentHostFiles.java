@@ -12,12 +12,15 @@ import org.cloister.lab.LabHost;
 import org.cloister.lab.relay.RelaySiteFiles;
 import org.cloister.protocol.identity.CertificateName;
 
-/** What agent-host is started with on a host of the lab: its configuration, certificate and image, in the host's own folder. */
+/**
+ * Files with which agent-host is started on a host of the lab: its configuration, certificate and image, in the host's
+ * own folder.
+ */
 public final class AgentHostFiles {
     public static final Duration POWER_OFF = Duration.ofSeconds(1);
-    /** For guests that speak: as agent-host has it unless set. */
+    /** Power-off time for guests with a running agent: agent-host's default. */
     public static final Duration ORDERLY = Duration.ofSeconds(20);
-    /** The shortest: what waits for a host that is dead waits as long. */
+    /** Lease age of drives, the shortest permitted: a VM that takes the drive over from a dead host waits as long. */
     public static final Duration DRIVE = Duration.ofSeconds(12);
 
     private AgentHostFiles() {}
@@ -35,6 +38,8 @@ public final class AgentHostFiles {
     }
 
     /**
+     * Writes the files.
+     *
      * @param relay address and port that the host reaches
      * @param drives of controlling VMs
      * @param console whether each VM has a serial console, in a file of its folder, and the time to end by itself
@@ -48,7 +53,7 @@ public final class AgentHostFiles {
             Files.createSymbolicLink(
                     images.resolve("current"), LabHome.fromEnvironment().image("lab"));
         }
-        // A host does not see the folder of whoever asks.
+        // A host does not see the caller's folder.
         Path etc = host.folder("agent-etc");
         for (Path each : List.of(site.certificate(name), site.key(name), site.siteCertificate())) {
             Files.copy(each, etc.resolve(each.getFileName().toString()), StandardCopyOption.REPLACE_EXISTING);

@@ -25,7 +25,7 @@ import org.cloister.host.scratch.ScratchFolder;
 import org.cloister.ovs.BridgeConfig;
 import org.cloister.ovs.SecureBridge;
 
-/** agent-host, reduced to its machine: what it makes VMs with on one host, from a process in that host's namespaces. */
+/** The parts of agent-host that make VMs on one host, from a process in that host's namespaces. */
 public record AgentHostMachine(
         ResourceProviders parts, VmLedger ledger, VmBuilder building, SecureBridge bridge, InstantSource clock)
         implements AutoCloseable {
@@ -66,9 +66,9 @@ public record AgentHostMachine(
     }
 
     /**
-     * They hear of the hypervisor's changes, and are to be started.
+     * Returns a reconcile loop that receives the hypervisor's events; the caller starts it.
      *
-     * @param machine what they look at and change
+     * @param machine what it inspects and changes
      */
     public ReconcileLoop rounds(HostBackend machine, Duration powerOff) {
         ReconcilePass round = new ReconcilePass(ledger, building, machine, new VmTimeouts(REGISTER, powerOff), clock);

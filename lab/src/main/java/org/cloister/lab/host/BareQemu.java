@@ -6,7 +6,10 @@ import java.util.Locale;
 import org.cloister.host.domain.DomainDisk;
 import org.cloister.host.domain.DomainSpec;
 
-/** QEMU as somebody would start it by hand, with a domain's devices; disks, sockets and tap are there already. */
+/**
+ * Command line of QEMU as an administrator would start it by hand, with a domain's devices; disks, sockets and tap
+ * exist already.
+ */
 final class BareQemu {
     private static final String OFFLOADS =
             "csum=off,gso=off,host_tso4=off,host_tso6=off,host_ecn=off,host_ufo=off,guest_csum=off,guest_tso4=off,"

@@ -14,8 +14,8 @@ import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 
 /**
- * A job step's cgroups of version 1 as slurmstepd makes them, with one process that sleeps, for scenarios that end many: it
- * ends as Slurm has it, every process in it killed and the folders removed.
+ * Cgroups of version 1 of a job step as slurmstepd makes them, with one process that sleeps, for scenarios that end
+ * many: the step ends as in Slurm, with every process in it killed and the folders removed.
  */
 public final class CgroupJobStep implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(10);
@@ -25,7 +25,7 @@ public final class CgroupJobStep implements AutoCloseable {
     private final String node;
     private final long job;
     private final Process sleeper;
-    /** In the host's own namespace. */
+    /** Process id in the host's own namespace. */
     private final long pid;
 
     private CgroupJobStep(String node, long job, Process sleeper, long pid) {
@@ -60,7 +60,7 @@ public final class CgroupJobStep implements AutoCloseable {
         return step;
     }
 
-    /** Of its process, as the host's own have it. */
+    /** Returns the id of its process, in the host's own namespace. */
     public long pid() {
         return pid;
     }
@@ -69,12 +69,12 @@ public final class CgroupJobStep implements AutoCloseable {
         return job;
     }
 
-    /** Processes in it besides its own. */
+    /** Returns the number of processes in it besides its own. */
     public int otherProcesses() throws IOException {
         return processes().size() - 1;
     }
 
-    /** All of its processes have ended when this returns, and so has it. */
+    /** Stops the step. All of its processes have ended when this returns, and the step has too. */
     public void stop() throws IOException {
         if (!Files.exists(folder("freezer"))) {
             return;
@@ -86,7 +86,7 @@ public final class CgroupJobStep implements AutoCloseable {
         });
         sleeper.destroyForcibly();
         for (String hierarchy : HIERARCHIES) {
-            // From the deepest up; what has another step in it stays, and goes with the last.
+            // From the deepest up; a folder with another step in it stays, and is removed with the last.
             for (int depth = below().getNameCount(); depth > 0; depth--) {
                 Path folder = ROOT.resolve(hierarchy).resolve(below().subpath(0, depth));
                 Poll.until("the end of " + folder, LIMIT, "rmdir " + folder, () -> isRemoved(folder));

@@ -41,11 +41,11 @@ import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.link.AgentLinkListener;
 import org.cloister.transport.tls.TlsCredential;
 
-/** A host's agent, reduced to its link and one VM's channel, as a process that can be killed. */
+/** An agent of a host, reduced to its link and one VM's channel, as a process that can be killed. */
 public final class ChannelHost implements AgentLinkListener {
     private ChannelHost() {}
 
-    /** The VM, as a host's ledger would have it. */
+    /** Returns the VM as a host's ledger would have it. */
     public static VmFacts facts(RelaySiteFiles site) {
         ResourceOwner owner = owner(site);
         return new VmFacts(

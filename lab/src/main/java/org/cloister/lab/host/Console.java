@@ -12,7 +12,10 @@ import java.util.concurrent.TimeoutException;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
 
-/** A guest's serial console: when its first byte came, and that nobody waits for room in it. */
+/**
+ * Reads a guest's serial console: records the time of the first byte, and drains the pipe so that the guest never
+ * blocks on it.
+ */
 final class Console implements AutoCloseable {
     private static final int PIECE = 1 << 12;
 
@@ -26,11 +29,12 @@ final class Console implements AutoCloseable {
         this.pipe = pipe;
     }
 
-    /** @param fifo is made, and gone after {@link #close} */
+    /** @param fifo is created, and deleted by {@link #close} */
     static Console at(Path fifo) throws IOException {
         Files.deleteIfExists(fifo);
         LabCommand.of("mkfifo", fifo.toString()).succeed();
-        // Open for both: to open it waits for nobody, and the writer's end is not its end.
+        // Opened for reading and writing: the open does not block, and the writer's end of file does not end the
+        // reader.
         Console console = new Console(fifo, new RandomAccessFile(fifo.toFile(), "rw"));
         Thread reader = new Thread(console::read, "console");
         reader.setDaemon(true);
@@ -42,7 +46,7 @@ final class Console implements AutoCloseable {
         return fifo;
     }
 
-    /** As {@link System#nanoTime} has it. */
+    /** Returns the time of the first byte, by {@link System#nanoTime}. */
     long firstNs(Duration limit) throws IOException {
         try {
             return firstNs.get(limit.toMillis(), TimeUnit.MILLISECONDS);
@@ -70,7 +74,7 @@ final class Console implements AutoCloseable {
         }
     }
 
-    /** A read of a pipe ends with a byte alone. */
+    /** Writes a byte, because a blocked read of a pipe ends only with data. */
     @Override
     public void close() throws IOException {
         closed = true;

@@ -42,7 +42,7 @@ public final class EchoProgram {
 
     /** @param folder its own */
     public static EchoProgram create(RelaySiteFiles site, Path folder) throws IOException {
-        // An archive is of jars alone.
+        // A class archive needs jars.
         Path own = folder.resolve("echo.jar");
         try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(own))) {
             for (String each : CLASSES) {

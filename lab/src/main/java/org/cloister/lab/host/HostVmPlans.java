@@ -35,7 +35,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.image.ImageManifest;
 import org.cloister.protocol.policy.HostSharing;
 
-/** VMs of a host by number, each with the lab's image, two CPUs and a scratch disk. */
+/** Plans of a host's VMs by number, each with the lab's image, two CPUs and a scratch disk. */
 public record HostVmPlans(VmFolders folders, ScratchFolder scratch, Path image) {
     public static final int VLAN = 333;
     private static final String PROJECT = "mfrggzdfmztwq2lknnwg23tpobmfrggzdfmztwq2lknnwg23tpoq";
@@ -47,7 +47,7 @@ public record HostVmPlans(VmFolders folders, ScratchFolder scratch, Path image) 
 
     public static ResourceOwner owner(int number, long job) {
         StringBuilder ticket = new StringBuilder();
-        // Names hold a ticket's first letters.
+        // Names contain a ticket's first letters.
         for (char digit : String.format(Locale.ROOT, "%08d", number).toCharArray()) {
             ticket.append((char) ('a' + digit - '0'));
         }
@@ -56,7 +56,7 @@ public record HostVmPlans(VmFolders folders, ScratchFolder scratch, Path image) 
         return new ResourceOwner(PROJECT, ticket + TICKET_END, number % 3, job, uuid);
     }
 
-    /** What such a VM is told that it is; of the project it has no document that holds. */
+    /** Returns the assignment of such a VM; it has no valid document of the project. */
     public static AssignmentMessage.Assigned assignment(ResourceOwner owner) {
         return new AssignmentMessage.Assigned(
                 WorkerName.of(owner.ticket(), owner.slot(), owner.project()),

@@ -10,22 +10,22 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What a process costs that has nothing to do, as the kernel counts it. */
+/** Resource usage of an idle process, as the kernel counts it. */
 public record IdleUsage(long pid) {
-    /** Megabytes that are its own or shared. */
+    /** Returns the megabytes of its memory, private or shared. */
     public double residentMb() throws IOException {
         return status(process().resolve("status"), "VmRSS:") * 1024 / 1e6;
     }
 
-    /** The same without what is mapped of files, such as libjvm.so, which all Java processes share. */
+    /** Returns the same without mapped files, such as libjvm.so, which all Java processes share. */
     public double ownMb() throws IOException {
         return status(process().resolve("status"), "RssAnon:") * 1024 / 1e6;
     }
 
-    /** A thread, and how often it was put on a processor. */
+    /** A thread, and how often it was scheduled on a processor. */
     public record ContextSwitches(String name, long count) {}
 
-    /** Of each thread, by its id. */
+    /** Returns the context switches of each thread, by its id. */
     public Map<String, ContextSwitches> switches() throws IOException {
         Map<String, ContextSwitches> switches = new HashMap<>();
         List<Path> threads;
@@ -38,7 +38,7 @@ public record IdleUsage(long pid) {
         return switches;
     }
 
-    /** Empty of one that has ended. */
+    /** Returns the count; empty for a thread that has ended. */
     private static Optional<ContextSwitches> count(Path thread) throws IOException {
         try {
             long count = status(thread.resolve("status"), "voluntary_ctxt_switches:")

@@ -8,15 +8,15 @@ import java.time.Duration;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
 
-/** A program as its package has it: launcher, options, jars and class archive; only where they lie is another place. */
+/** A program as its package installs it: launcher, options, jars and class archive; only the location differs. */
 public record PackagedProgram(Path launcher) {
     private static final Duration ARCHIVE = Duration.ofMinutes(3);
 
     /**
-     * @param stage what the package is made of, below {@code packaging/target}
+     * @param stage the package's contents, below {@code packaging/target}
      * @param launcher in it
      * @param archive in it, the script that makes the class archive; it is run
-     * @param folder where both scripts and the archive come to lie
+     * @param folder for both scripts and the archive
      */
     public static PackagedProgram of(String stage, String launcher, String archive, Path folder) throws IOException {
         Path root = Path.of("packaging", "target", stage).toAbsolutePath();

@@ -16,7 +16,10 @@ import org.cloister.host.resources.LocalVmStepRunner;
 import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepCgroup;
 
-/** Taps, ports and flows of many VMs at once, each on a thread of its own as in the daemon. No round looks meanwhile. */
+/**
+ * Creates taps, ports and flows of many VMs at once, each on its own thread as in the daemon. No reconcile pass runs
+ * meanwhile.
+ */
 final class ParallelPortSetup {
     private static final List<VmStartStep> STEPS = List.of(VmStartStep.TAP, VmStartStep.PORT);
     private static final ErasureListener NONE = erasure -> {};
@@ -31,7 +34,7 @@ final class ParallelPortSetup {
         this.step = step;
     }
 
-    /** @return from before the first begins until the last is done, in ns */
+    /** @return time from the start of the first until the last is done, in ns */
     long connect(int first, int count) throws IOException, InterruptedException {
         List<VmPlan> made = new ArrayList<>();
         for (int number = first; number < first + count; number++) {

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.reconcile.VmStepRunner;
 
-/** Another maker, and what each step took: the look whether its name is free, and the making. Of one VM. */
+/** Measures the steps of another runner for one VM: the check whether the name is free, and the creation. */
 final class TimedStepMaker implements VmStepRunner {
     private final VmStepRunner maker;
     private final Map<VmStartStep, Long> tookNs = new EnumMap<>(VmStartStep.class);
@@ -15,7 +15,7 @@ final class TimedStepMaker implements VmStepRunner {
         this.maker = maker;
     }
 
-    /** In order. */
+    /** Returns the duration of each step, in order. */
     Map<VmStartStep, Long> durationsNs() {
         return tookNs;
     }

@@ -18,10 +18,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /**
- * Program: {@code CERTIFICATE KEY PORT [check]}. The least that a daemon of ours can be: Netty and the JDK's TLS 1.3, with what
- * it hears said back. With {@code check} it ends when it listens.
+ * Program: {@code CERTIFICATE KEY PORT [check]}. The smallest possible daemon of the same kind: Netty and the JDK's TLS
+ * 1.3, which echoes what it receives. With {@code check} it ends once it listens.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written is missed at the other end
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write shows at the other end
 public final class TlsEcho {
     private TlsEcho() {}
 

@@ -42,12 +42,13 @@ import org.cloister.lab.Poll;
 import org.cloister.protocol.dsse.SigningKey;
 
 /**
- * Program in a host's namespaces: {@code STATE SCRATCH IMAGES OVS URI BARE-FOLDER TAP PID ROUNDS WIRE-UPS}. Starts the same VM
- * by agent-host's parts, by libvirt alone and by QEMU alone in turn, up to its kernel's first byte on the serial console, then
- * connects many VMs at once; prints {@code METRIC SECONDS} for each round. PID is of a process in the VMs' step.
+ * Program in a host's namespaces: {@code STATE SCRATCH IMAGES OVS URI BARE-FOLDER TAP PID ROUNDS WIRE-UPS}. Starts the
+ * same VM alternately with agent-host's parts, with libvirt alone and with QEMU alone, up to its kernel's first byte on
+ * the serial console, then connects many VMs at once; prints {@code METRIC SECONDS} for each round. PID is of a process
+ * in the VMs' step.
  */
 public final class VmStartProgram {
-    /** Above all numbers of scenarios. */
+    /** First number of the VMs, above all numbers of scenarios. */
     private static final int FIRST = 20_000;
 
     private static final int BARE = 30_000;
@@ -55,7 +56,7 @@ public final class VmStartProgram {
     private static final int WIRE_UPS = 50;
     private static final int WARM = 3;
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    /** The decompressor of Linux, its first program, says something by it; the rest of the guest is as ever. */
+    /** Makes the decompressor of Linux, its first program, print a line; the rest of the guest is unchanged. */
     private static final String EARLY = " earlyprintk=serial,ttyS0,115200 console=ttyS0";
 
     private static final String DOMAIN = "bare";
@@ -121,7 +122,7 @@ public final class VmStartProgram {
         rounded.release();
     }
 
-    /** From the ticket in hand to the end of it. */
+    /** Measures our start, from the accepted ticket until the VM has ended. */
     private void ours(int number, boolean counts) throws IOException, InterruptedException {
         try (Console console = Console.at(bare.resolve("console"))) {
             long beganNs = System.nanoTime();
@@ -197,7 +198,7 @@ public final class VmStartProgram {
                 Optional.of(console));
     }
 
-    /** The same VM, whose disk, tap and port somebody has made before. */
+    /** Returns the same VM, with a disk, tap and port that exist already. */
     private DomainSpec prepared(Path console) throws IOException {
         DomainSpec spec = plans.plan(BARE, 1).domain();
         List<DomainDisk> disks = new ArrayList<>();
@@ -210,7 +211,7 @@ public final class VmStartProgram {
         return with(spec, disks, bare.resolve("channel"), console);
     }
 
-    /** A domain that no round of ours knows. */
+    /** Measures a start of a domain that no reconcile pass of ours knows. */
     private long byLibvirt(Writer commands) throws IOException {
         try (Console console = Console.at(bare.resolve("console"))) {
             DomainSpec spec = prepared(console.path());

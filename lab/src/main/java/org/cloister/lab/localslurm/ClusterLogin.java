@@ -24,7 +24,7 @@ public final class ClusterLogin {
         this.run = run;
     }
 
-    /** To be run, fed, or given another limit. */
+    /** Returns a command that can be run, given input, or given another limit. */
     public LabCommand command(List<String> argv) {
         List<String> whole = new ArrayList<>(List.of("env", "-i", "-C", home));
         whole.addAll(List.of(
@@ -47,7 +47,7 @@ public final class ClusterLogin {
         return command(List.of(argv)).run();
     }
 
-    /** @throws LabException if it ends with another status than 0 */
+    /** @throws LabException if the exit status is not 0 */
     public String succeed(String... argv) throws IOException {
         LabCommand.Output output = run(argv);
         if (output.exit() != 0) {
@@ -71,7 +71,11 @@ public final class ClusterLogin {
         return slurm("salloc", arguments);
     }
 
-    /** Submits a line of shell. @return the job's number */
+    /**
+     * Submits a line of shell.
+     *
+     * @return the job's number
+     */
     public long submit(String line, String... arguments) throws IOException {
         List<String> argv = new ArrayList<>(List.of("sbatch", "--parsable"));
         argv.addAll(List.of(arguments));

@@ -15,12 +15,12 @@ import org.cloister.lab.Sandbox;
 import org.cloister.vm.controller.slurm.LocalSlurmConf;
 
 /**
- * Where a cluster is: a folder with its key, users and homes, a head node, and a network of which the head has the switch.
- * Known by names alone, so that any process finds what another one made.
+ * Location of a cluster: a folder with its key, users and homes, a head node, and a network whose switch is on the head
+ * node. It is identified by names alone, so that any process finds what another one made.
  */
 public final class ClusterSite {
     static final String HEAD_ADDRESS = "10.90.0.1";
-    /** On the head node; {@link #run} from outside. */
+    /** The folder on the head node; {@link #run} is its path from outside. */
     static final String RUN = "/run/cloister";
 
     private final LabHome home;
@@ -33,7 +33,7 @@ public final class ClusterSite {
         this.home = home;
         this.lab = lab;
         this.name = name;
-        // The Local Slurm's is the product's; a plain Slurm is root's, as before.
+        // The Local Slurm uses the product's account; a plain Slurm runs as root.
         this.account = name.equals(SlurmPairFixture.LOCAL) ? LocalSlurmConf.ACCOUNT : "root";
         this.folder = home.folder(lab).resolve(name);
     }
@@ -42,7 +42,7 @@ public final class ClusterSite {
         return lab;
     }
 
-    /** Of the cluster and of its head node. */
+    /** Returns the name of the cluster and of its head node. */
     String name() {
         return name;
     }
@@ -55,7 +55,7 @@ public final class ClusterSite {
         return Files.createDirectories(home.cache(""));
     }
 
-    /** What agent-vm has in {@code /run}. */
+    /** Returns the folder of agent-vm's files in {@code /run}. */
     Path run() {
         return folder.resolve("run");
     }
@@ -75,14 +75,15 @@ public final class ClusterSite {
         return new LabCluster(head(), folder, account);
     }
 
-    /** Makes all but nodes; slurmctld answers when this returns. */
+    /** Starts everything but nodes; slurmctld answers when this returns. */
     void start(String configuration) throws IOException {
         layFiles();
         Path own = Files.createDirectories(folder.resolve(name));
         createBindTargets(own);
         LabMachine head = new LabMachine(name, HEAD_ADDRESS, own, Sandbox.start(lab, name, own, caches()));
-        // Of its own: a bridge without one has the least of its ports', another one as nodes come and go.
-        // Nodes that know the old one then reach nobody until their neighbour tables forget it.
+        // A fixed address: a bridge without one takes the lowest of its ports', which changes as nodes are added and
+        // removed. Nodes that know the old one cannot reach any other machine then until their neighbour tables forget
+        // it.
         ip(head, "link", "add", "name", "lan", "address", "02:00:0a:5a:00:01", "type", "bridge");
         ip(head, "link", "set", "lan", "up");
         ip(head, "address", "add", HEAD_ADDRESS + "/16", "dev", "lan");
@@ -104,8 +105,9 @@ public final class ClusterSite {
     }
 
     /**
-     * Has the head node's loopback acknowledge at once, as docs/slurm.md wants it of a controlling VM: slurmctld asks slurmdbd
-     * in small pieces and waits for each answer, and without this each waited 44 ms for an acknowledgement put off for as long.
+     * Makes the head node's loopback acknowledge at once, as docs/slurm.md requires of a controlling VM: slurmctld
+     * queries slurmdbd in small pieces and waits for each answer, and each waited 44 ms otherwise for a delayed
+     * acknowledgement.
      */
     void removeLoopbackDelay() throws IOException {
         for (String loopback : List.of("127.0.0.0/8", "127.0.0.1")) {
@@ -115,14 +117,14 @@ public final class ClusterSite {
         }
     }
 
-    /** Homes, passwd and group of the cluster cover those of the real machine. */
+    /** Creates the mount points at which homes, passwd and group of the cluster cover those of the real machine. */
     void createBindTargets(Path machine) throws IOException {
         Files.writeString(
                 Files.createDirectories(machine).resolve("binds"),
                 "%1$s/etc /etc%n%1$s/home /home%n".formatted(folder));
     }
 
-    /** Logs of a cluster that did not come up. */
+    /** Keeps the logs of a cluster that did not start. */
     void keepLogs() throws IOException {
         Path kept = home.cache("failed-" + lab).resolve(name);
         LabHome.delete(kept);
@@ -144,7 +146,7 @@ public final class ClusterSite {
         for (ClusterUser user : ClusterUser.ALL) {
             user.addTo(folder.resolve("etc"), homes);
         }
-        // Beside the folders of the head node and of the nodes.
+        // Siblings of the folders of the head node and of the nodes.
         for (Path beside : List.of(folder, Files.createDirectories(folder.resolve("nodes")))) {
             Files.writeString(
                     beside.resolve("hosts"),

@@ -18,7 +18,7 @@ public record ClusterUser(String name, int uid) {
     public static final ClusterUser BOB = new ClusterUser("bob", 2002);
     static final List<ClusterUser> ALL = List.of(ALICE, BOB);
 
-    /** Of an account of Slurm's that all charge. */
+    /** Account of Slurm's that all users charge. */
     static final String ACCOUNT = "project";
 
     String home() {

@@ -8,7 +8,7 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
 import org.cloister.lab.relay.ChildProcess;
 
-/** The Local Slurm's controller as a process, which ends with us at the latest. */
+/** Controller of the Local Slurm as a child process, which ends with this process at the latest. */
 public final class ControllerProcess implements AutoCloseable {
     static final String READY = "ready";
 
@@ -32,17 +32,17 @@ public final class ControllerProcess implements AutoCloseable {
         return new ControllerProcess(home, lab, folder, quota, run(home, lab, folder, quota));
     }
 
-    /** kill -9 */
+    /** Kills the controller with kill -9. */
     public void kill() throws IOException {
         program.kill();
     }
 
-    /** After {@link #kill}; it looks at the queue when this returns. */
+    /** Starts the controller again after {@link #kill}; it polls the queue when this returns. */
     public void restart() throws IOException {
         program = run(home, lab, folder, quota);
     }
 
-    /** Of all that were started in this stage. */
+    /** Returns the log of all controllers that were started in this fixture. */
     public Path log() {
         return folder.resolve(ControllerProgram.class.getSimpleName() + ".log");
     }

@@ -10,8 +10,9 @@ import org.cloister.vm.controller.QueueService;
 import org.cloister.vm.controller.config.ControllerConfig;
 
 /**
- * Program: {@code HOME LAB QUOTA}. The queue of a stage's Local Slurm, until its input ends or it is killed. It runs outside of
- * the head node and enters it for each command, so that workers, which it starts, are nobody's but the stage's.
+ * Program: {@code HOME LAB QUOTA}. Runs the queue of a fixture's Local Slurm until its input ends or it is killed. It
+ * runs outside of the head node and enters it for each command, so that the workers that it starts belong only to the
+ * fixture.
  */
 public final class ControllerProgram {
     private static final int BROKEN = 70;
@@ -20,7 +21,7 @@ public final class ControllerProgram {
 
     @SuppressWarnings("try") // the queue is only there to be closed
     public static void main(String[] args) throws IOException {
-        // What nobody expected ends the process: whoever started it starts it again.
+        // An unexpected failure ends the process; its parent starts it again.
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> end(failure));
         ClusterSite site = new ClusterSite(new LabHome(Path.of(args[0])), new LabName(args[1]), SlurmPairFixture.LOCAL);
         ControllerConfig config = LocalSlurmFiles.config(
@@ -32,12 +33,12 @@ public final class ControllerProgram {
                 QueueService queue = QueueService.start(config, workers, ControllerProgram::end)) {
             System.out.println(ControllerProcess.READY);
             while (System.in.read() >= 0) {
-                // Whoever started this closes its end.
+                // The parent process closes its end.
             }
         }
     }
 
-    @SuppressWarnings("CatchAndPrintStackTrace") // the log is all there is
+    @SuppressWarnings("CatchAndPrintStackTrace") // the log is the only output
     private static void end(Throwable failure) {
         failure.printStackTrace();
         Runtime.getRuntime().halt(BROKEN);

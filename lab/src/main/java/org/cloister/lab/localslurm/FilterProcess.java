@@ -20,8 +20,8 @@ import org.cloister.vm.rpcfilter.SlurmRelease;
 import org.cloister.vm.system.network.SlurmctldRedirectTable;
 
 /**
- * The filter before the Local Slurm's slurmctld, with the redirection and the rights that a controlling VM gives it. Killed it is
- * started again, as by its unit, until it is ended. It ends with the head node.
+ * Runs the filter before the Local Slurm's slurmctld, with the redirection and the rights that a controlling VM gives
+ * it. After a kill it is started again, as by its unit, until it is stopped. It ends with the head node.
  */
 public final class FilterProcess {
     private static final String PID = "/run/slurm-filter";
@@ -35,7 +35,7 @@ public final class FilterProcess {
         this.site = site;
     }
 
-    /** From here on slurmctld's port is closed to nodes, but for what the filter passes on. */
+    /** Closes slurmctld's port to nodes, except for what the filter passes on. */
     void closePort() throws IOException {
         List<String> enter = List.of(
                 "nsenter",
@@ -59,7 +59,7 @@ public final class FilterProcess {
         Files.setPosixFilePermissions(state, PosixFilePermissions.fromString("rw-rw----"));
     }
 
-    /** It listens when this returns. */
+    /** Starts the filter; it listens when this returns. */
     public void start() throws IOException {
         LabMachine head = site.head();
         Path script = head.folder().resolve("filter.sh");
@@ -101,19 +101,19 @@ public final class FilterProcess {
         awaitRunning(true);
     }
 
-    /** kill -9; another one is started at once. */
+    /** Kills the filter with kill -9; another one is started at once. */
     public void kill() throws IOException {
         site.head().signal("slurm-filter", "KILL");
     }
 
-    /** It is not started again. */
+    /** Stops the filter; it is not started again. */
     public void stop() throws IOException {
         site.head().signal("slurm-filter-keeper", "KILL");
         kill();
         awaitRunning(false);
     }
 
-    /** What it has refused, and whether it runs. */
+    /** Returns what it has refused, and whether it runs. */
     public FilterStateFile state() {
         return new FilterStateFile(site.run().resolve(FilterStateFile.NAME));
     }
@@ -126,7 +126,7 @@ public final class FilterProcess {
         site.head().await("the filter, running=" + running, log(), LIMIT, () -> state().isRunning() == running);
     }
 
-    /** A copy of its classes alone, where its user can read them: it needs no others. */
+    /** Copies its classes alone to a folder that its user can read: it needs no others. */
     private Path classes() throws IOException {
         Path copy = site.folder().resolve("filter");
         try {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.cloister.vm.controller.config.HostShape;
 
-/** What of the hosts is free, as the site's own Slurm would see it: CPUs and memory are given once. */
+/** Free capacity of the hosts, as the site's own Slurm would compute it: each CPU and each MiB is allocated once. */
 final class HostCapacity {
     private final List<HostShape> hosts = new ArrayList<>();
     private final int[] cpus;
@@ -31,7 +31,7 @@ final class HostCapacity {
     }
 
     /**
-     * A place for each slot, on different hosts; nothing if there are not as many now.
+     * Returns a placement for each slot, on different hosts; empty if there are not enough free hosts now.
      *
      * @param firstNumber of the slots' addresses
      */

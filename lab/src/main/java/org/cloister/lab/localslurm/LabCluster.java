@@ -12,7 +12,7 @@ import org.cloister.lab.LabSlurmDaemon;
 import org.cloister.lab.Poll;
 import org.cloister.lab.SlurmCommandWrappers;
 
-/** A Slurm with accounting: its head node has slurmctld, slurmdbd, MariaDB and munged, and is where users log in. */
+/** A Slurm with accounting: its head node runs slurmctld, slurmdbd, MariaDB and munged, and users log in there. */
 public final class LabCluster {
     static final Duration START_LIMIT = Duration.ofSeconds(60);
 
@@ -40,7 +40,7 @@ public final class LabCluster {
         return new ClusterLogin(head, user.name(), user.home(), folder.resolve("run"));
     }
 
-    /** An administrator. */
+    /** Returns the login of an administrator. */
     public ClusterLogin root() {
         return new ClusterLogin(head, "root", "/root", folder.resolve("run"));
     }
@@ -49,46 +49,46 @@ public final class LabCluster {
         return head;
     }
 
-    /** Files that every machine of the cluster sees under the same path, and so do we. */
+    /** Returns a folder that every machine of the cluster, and this process, sees under the same path. */
     public Path folder() {
         return folder;
     }
 
-    /** In which {@code alice} has hers. */
+    /** Returns the folder with the users' homes. */
     public Path homes() {
         return folder.resolve("home");
     }
 
-    /** passwd and group of all machines of the cluster. */
+    /** Returns the folder with passwd and group of all machines of the cluster. */
     public Path etc() {
         return folder.resolve("etc");
     }
 
-    /** What is {@code /etc/slurm} on the head node. */
+    /** Returns the folder that is {@code /etc/slurm} on the head node. */
     public Path slurmFolder() throws IOException {
         return head.folder("etc/slurm");
     }
 
-    /** Slurm's commands as root of the head node, for processes outside. */
+    /** Returns Slurm's commands as root of the head node, for processes outside. */
     public Path programs() throws IOException {
         return SlurmCommandWrappers.install(head).folder();
     }
 
-    /** An orderly end: it writes down what it knows. */
+    /** Stops slurmctld in an orderly way: it saves its state. */
     public void terminateController() throws IOException {
         head.signal("slurmctld", "TERM");
     }
 
     /**
-     * kill -9.
+     * Kills slurmctld with kill -9.
      *
-     * @return since when what it heard is lost, in milliseconds since the epoch: when it last wrote its jobs down
+     * @return time since which its changes are lost, in milliseconds since the epoch: when it last saved its jobs
      */
     public long killController() throws IOException {
         head.signal("slurmctld", "KILL");
         Path state = head.folder("var/spool/slurmctld");
         Path jobs = state.resolve("job_state");
-        // As slurmctld does it, if it was killed while one took the place of the other.
+        // As slurmctld does it, if it was killed while it replaced the one with the other.
         return Files.getLastModifiedTime(Files.exists(jobs) ? jobs : state.resolve("job_state.old"))
                 .toMillis();
     }
@@ -125,7 +125,10 @@ public final class LabCluster {
                 () -> head.command("sacctmgr", "-n", "show", "cluster").run().exit() == 0);
     }
 
-    /** Slurm's long word for a job's state, such as {@code RUNNING}; empty of one that slurmctld does not have. */
+    /**
+     * Returns Slurm's long name of a job's state, such as {@code RUNNING}; empty for a job that slurmctld does not
+     * have.
+     */
     public String state(String job) throws IOException {
         return head.command("squeue", "-h", "-t", "all", "-j", job, "-o", "%T")
                 .run()
@@ -141,7 +144,7 @@ public final class LabCluster {
         await("job " + job + " " + state, limit, () -> state(job).equals(state));
     }
 
-    /** @param state in small letters, as {@code sinfo -t} wants it */
+    /** @param state in small letters, as {@code sinfo -t} requires it */
     public long nodes(String state) throws IOException {
         return head.command("sinfo", "-h", "-N", "-t", state, "-o", "%N")
                 .run()

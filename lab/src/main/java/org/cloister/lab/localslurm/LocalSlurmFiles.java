@@ -13,7 +13,7 @@ import org.cloister.slurm.SlurmCommand;
 import org.cloister.vm.controller.config.ControllerConfig;
 import org.cloister.vm.controller.jobsubmit.JobSubmitPlugin;
 
-/** The Local Slurm's files as its packages would lay them: configuration, hooks and the submit plugin. */
+/** Writes the Local Slurm's files as its packages would install them: configuration, hooks and the submit plugin. */
 final class LocalSlurmFiles {
     /** Names that users may give to {@code --constraint}. */
     private static final List<String> FEATURES = List.of("fast", "large", "ib", "local-ssd");
@@ -24,13 +24,13 @@ final class LocalSlurmFiles {
 
     private LocalSlurmFiles() {}
 
-    /** The head node's bell, as it is reached from outside. */
+    /** Returns the head node's file for queue notifications, by its path from outside. */
     static Path bell(ClusterSite site) {
         return site.run().resolve("bell");
     }
 
     /**
-     * agent-vm's configuration, as it is written and read.
+     * Writes agent-vm's configuration and reads it back.
      *
      * @param run agent-vm's folder on tmpfs: {@link ClusterSite#RUN} on the head node, {@link ClusterSite#run} from
      *     outside

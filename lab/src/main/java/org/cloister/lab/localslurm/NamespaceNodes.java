@@ -10,7 +10,7 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.LabMachine;
 import org.cloister.lab.Sandbox;
 
-/** A node of a cluster: namespaces with a port on the cluster's network, munged and a slurmd. */
+/** Starts and stops nodes of a cluster: namespaces with a port on the cluster's network, munged and a slurmd. */
 final class NamespaceNodes {
     private static final int PER_PART = 250;
     private static final int PARTS = 250;
@@ -24,7 +24,7 @@ final class NamespaceNodes {
         this.head = head;
     }
 
-    /** How many addresses there are; the last ones come round again. */
+    /** Returns the number of addresses; after the last one the first is used again. */
     static int addresses() {
         return PER_PART * PARTS;
     }
@@ -35,14 +35,14 @@ final class NamespaceNodes {
         return "10.90." + (1 + place / PER_PART) + "." + (1 + place % PER_PART);
     }
 
-    /** The machine alone: it has no port yet and runs nothing. */
+    /** Starts the machine alone: it has no port yet and runs nothing. */
     Sandbox boot(String node) throws IOException {
         Path folder = folder(node);
         site.createBindTargets(folder);
         return Sandbox.start(site.lab(), node, folder, site.caches());
     }
 
-    /** A port, of which the switch's end goes with the machine. */
+    /** Adds a port; the switch's end is deleted with the machine. */
     void join(Sandbox machine, int number) throws IOException {
         String port = "n" + number % addresses();
         head.sandbox()
@@ -53,9 +53,9 @@ final class NamespaceNodes {
     }
 
     /**
-     * It has registered, or is about to, when this returns.
+     * Starts munged and slurmd; the node has registered, or is about to, when this returns.
      *
-     * @param scratchMib of its /tmp: a node with less than it says is drained as soon as it registers
+     * @param scratchMib of its /tmp: a node with less than it reports is drained as soon as it registers
      * @param arguments of slurmd
      */
     void serve(Sandbox machine, int number, long scratchMib, List<String> arguments) throws IOException {
@@ -79,13 +79,13 @@ final class NamespaceNodes {
         machine.command(argv).succeed();
     }
 
-    /** Ends it with all that runs there. */
+    /** Ends the machine with all that runs there. */
     void stop(Sandbox machine) throws IOException {
         machine.kill();
         LabHome.delete(folder(machine.name()));
     }
 
-    /** Stays when the node has gone. */
+    /** Returns the log of the node's slurmd, which stays after the node's end. */
     Path log(String node) throws IOException {
         return Files.createDirectories(site.folder().resolve("log")).resolve(node + ".log");
     }

@@ -30,11 +30,11 @@ import org.cloister.vm.controller.tickets.WorkerEvent.Refused;
 import org.cloister.vm.controller.tickets.WorkerPhase;
 
 /**
- * Workers that are namespaces with a slurmd. What was asked stands in a book on disk, and what there is is seen in the
- * machines themselves, so one asker goes on where another was killed. All decisions are made on one thread; {@link WorkerMachines}
- * starts and ends machines on others.
+ * Worker allocator whose workers are namespaces with a slurmd. It records requests on disk and inspects the machines
+ * themselves, so a new instance continues where another was killed. All decisions are made on one thread;
+ * {@link WorkerMachines} starts and stops machines on others.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails is said where it fails
+@SuppressWarnings("FutureReturnValueIgnored") // each failure is reported where it occurs
 public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
     private static final long LOOK_MS = 100;
     private static final EndReason TOO_LARGE = new EndReason(
@@ -53,11 +53,11 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
     private final WorkerFaults faults;
     private final ClusterSite site;
     private final ScheduledExecutorService decisions = Executors.newSingleThreadScheduledExecutor();
-    /** By node: machines that are ready, and looked after. */
+    /** Machines that are ready and monitored, by node. */
     private final Map<String, Slot> ready = new HashMap<>();
-    /** Nodes that are being started, or ended. */
+    /** Nodes that are being started or stopped. */
     private final Set<String> busy = new HashSet<>();
-    /** Nodes that are to be started, late. */
+    /** Nodes that will be started late. */
     private final Set<String> delayed = new HashSet<>();
 
     private Consumer<WorkerEvent> events = event -> {};
@@ -130,7 +130,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         decide(() -> leave(ticket));
     }
 
-    /** The end of this asker and of nothing else: its workers go on, as after kill -9. */
+    /** Ends this instance only: its workers keep running, as after kill -9. */
     @Override
     public void close() throws IOException {
         decisions.shutdownNow();
@@ -144,7 +144,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         }
     }
 
-    /** All that holds of it; what was begun and is not so any more is begun again. */
+    /** Reports all current states of a ticket, and starts again what was interrupted. */
     private void tell(RequestedTicket booked) throws IOException {
         switch (booked.state()) {
             case WAITING -> {}
@@ -178,7 +178,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         }
     }
 
-    /** Hosts go to tickets in the order of asking; none passes one that waits before it. */
+    /** Allocates hosts to tickets in the order of requests; no ticket overtakes one that waits before it. */
     private void give() throws IOException {
         List<RequestedTicket> all = book.all();
         List<SlotPlacement> taken = new ArrayList<>();
@@ -206,7 +206,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         }
     }
 
-    /** @param left by an asker that was killed while it started this */
+    /** @param left by an instance that was killed while it started this */
     private void boot(RequestedTicket booked, int slot, Optional<Sandbox> left) {
         WorkerFault fault = booked.fault();
         if (fault == null || fault.kind() != WorkerFault.Kind.LATE) {
@@ -266,7 +266,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         Optional<RequestedTicket> booked = book.find(ticket);
         booked.ifPresent(each -> busy.remove(each.node(slot)));
         if (booked.isPresent() && booked.get().state() == RequestedTicket.State.GIVEN) {
-            // Not begun again by whoever follows it.
+            // The next instance must not start it again.
             book.write(booked.get().withReadySlot(slot));
             events.accept(new NodeGone(ticket, slot, DIED));
         } else {
@@ -274,7 +274,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         }
     }
 
-    /** Machines end by themselves, or because somebody pulls the plug. */
+    /** Detects machines that ended by themselves or were killed. */
     private void look() {
         for (Slot slot : List.copyOf(ready.values())) {
             if (!slot.machine().isAlive()) {
@@ -284,7 +284,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         }
     }
 
-    /** Ends what there is of it; its end is told when there is nothing. */
+    /** Stops all machines of a ticket; reports its end when none is left. */
     private void leave(String ticket) throws IOException {
         Optional<RequestedTicket> known = book.find(ticket);
         if (known.isEmpty()) {
@@ -298,7 +298,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
             nodes.add(booked.node(slot));
         }
         if (nodes.stream().anyMatch(busy::contains)) {
-            // Comes here again when it has been started or ended.
+            // This method is called again when the node has been started or stopped.
             return;
         }
         busy.addAll(nodes);
@@ -327,7 +327,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         try {
             decisions.execute(() -> act(act));
         } catch (RejectedExecutionException e) {
-            // Closed: what is left is for the next asker.
+            // Closed: the next instance handles the rest.
             return;
         }
     }

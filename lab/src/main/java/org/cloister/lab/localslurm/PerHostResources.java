@@ -5,10 +5,10 @@ import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.vm.controller.config.HostShape;
 
 /**
- * What a ticket takes of each of its hosts.
+ * Resources that a ticket needs of each of its hosts.
  *
  * @param whole all that a host has
- * @param features places in the approval's list, which every host here has
+ * @param features indexes in the approval's list, which every host here has
  */
 record PerHostResources(int nodes, int cpus, long memoryMib, long scratchMib, boolean whole, List<Integer> features) {
     PerHostResources {

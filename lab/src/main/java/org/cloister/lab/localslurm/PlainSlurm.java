@@ -10,7 +10,10 @@ import org.cloister.lab.ParallelActions;
 import org.cloister.lab.ProgressLog;
 import org.cloister.lab.Sandbox;
 
-/** A Slurm as administrators have it: static nodes, nothing of ours; what a user may set, users of ours may set as well. */
+/**
+ * A Slurm as administrators run it: static nodes, no part of Cloister. Users of the Local Slurm may set all that its
+ * users may set.
+ */
 final class PlainSlurm {
     private static final int NODES = SlurmPairFixture.SHAPE.hosts();
 

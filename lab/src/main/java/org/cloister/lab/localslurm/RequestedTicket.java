@@ -6,13 +6,13 @@ import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ticket that was asked for.
+ * A ticket that was requested.
  *
- * @param place in the order of asking
+ * @param place in the order of requests
  * @param askedMs since the epoch
- * @param places one for each slot, once given
- * @param fault that it meets
- * @param asRefused why nothing will be given
+ * @param places one for each slot, once allocated
+ * @param fault the fault to inject into it
+ * @param asRefused why nothing will be allocated
  */
 record RequestedTicket(
         String ticket,
@@ -23,7 +23,7 @@ record RequestedTicket(
         List<SlotPlacement> places,
         @Nullable WorkerFault fault,
         @Nullable EndReason asRefused) {
-    /** How far it is. */
+    /** State of the request. */
     enum State {
         WAITING,
         GIVEN,

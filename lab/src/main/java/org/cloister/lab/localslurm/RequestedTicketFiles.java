@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The tickets that were asked for, a file each, whole at once: what one asker wrote the next one reads. */
+/** Stores the requested tickets, one file each, written atomically: one instance reads what an earlier one wrote. */
 final class RequestedTicketFiles {
     private static final Pattern TICKET = Pattern.compile("[a-z2-7]{26}");
     private static final String COUNT = "count";
@@ -25,7 +25,7 @@ final class RequestedTicketFiles {
         this.folder = Files.createDirectories(folder);
     }
 
-    /** In the order of asking; those that are removed meanwhile may be missing. */
+    /** Returns all tickets in the order of requests; those that are removed meanwhile may be missing. */
     List<RequestedTicket> all() throws IOException {
         List<RequestedTicket> all = new ArrayList<>();
         try (Stream<Path> files = Files.list(folder)) {
@@ -51,7 +51,7 @@ final class RequestedTicketFiles {
         Files.deleteIfExists(file(ticket));
     }
 
-    /** The next {@code many} numbers, which nobody gets again. */
+    /** Returns the first of the next {@code many} numbers, which are never allocated again. */
     int allocateNumbers(int many) throws IOException {
         Path file = folder.resolve(COUNT);
         int next = Files.exists(file) ? Integer.parseInt(Files.readString(file)) : 0;

@@ -1,7 +1,7 @@
 package org.cloister.lab.localslurm;
 
 /**
- * A slot's part of a host.
+ * Placement of a slot on a host.
  *
  * @param host from 0
  * @param number of its address

@@ -15,11 +15,11 @@ import org.cloister.vm.controller.config.HostShape;
 import org.cloister.vm.controller.jobsubmit.SubmitPluginData;
 
 /**
- * A project's Local Slurm, whose nodes come with tickets, and beside it a plain Slurm of the same shape, each with the same
- * users. Both have networks of their own, and end with the processes that keep their machines.
+ * A project's Local Slurm, whose nodes come with tickets, and a plain Slurm of the same shape beside it, both with the
+ * same users. Each has its own network, and ends with the processes that keep its machines.
  */
 public final class SlurmPairFixture implements AutoCloseable {
-    /** Of every node of the plain cluster, and of the hosts that workers are made on. */
+    /** Shape of every node of the plain cluster, and of the hosts that workers are made on. */
     public static final HostShape SHAPE = new HostShape(4, 2, 2000, 4000);
 
     static final String LOCAL = "local";
@@ -38,7 +38,7 @@ public final class SlurmPairFixture implements AutoCloseable {
         this.plain = plain;
     }
 
-    /** Brings both up from nothing; whatever fails, nothing of it stays but logs in the cache. */
+    /** Starts both from nothing; a failure leaves only logs in the cache. */
     public static SlurmPairFixture up(LabHome home, LabName name) throws IOException {
         if (Files.exists(home.folder(name)) || !Sandbox.find(name).isEmpty()) {
             throw new LabException(
@@ -77,39 +77,39 @@ public final class SlurmPairFixture implements AutoCloseable {
         return name;
     }
 
-    /** Its jobs run when there are workers for them. */
+    /** Returns the Local Slurm; its jobs run when workers for them exist. */
     public LabCluster local() {
         return local;
     }
 
-    /** Its nodes, {@code p1} and so on, are always there. */
+    /** Returns the plain Slurm; its nodes, {@code p1} and so on, always exist. */
     public LabCluster plain() {
         return plain;
     }
 
-    /** The file that is written to at each submission to the Local Slurm. */
+    /** Returns the file that is written to at each submission to the Local Slurm. */
     public Path bell() {
         return LocalSlurmFiles.bell(site);
     }
 
-    /** What the Local Slurm's submit plugin knows. */
+    /** Returns the data of the Local Slurm's submit plugin. */
     public SubmitPluginData pluginData(int release) throws IOException {
         return LocalSlurmFiles.config(site, Path.of(ClusterSite.RUN), 1, Optional.empty())
                 .submitPluginData(release);
     }
 
-    /** Between nodes and the Local Slurm's slurmctld. */
+    /** Returns the filter between nodes and the Local Slurm's slurmctld. */
     public FilterProcess filter() {
         return new FilterProcess(site);
     }
 
-    /** What one asker of workers after the other, in whatever process, has in common. */
+    /** Returns the state that successive worker allocators, in any process, share. */
     public WorkerSite workers() {
         return new WorkerSite(site, List.of(SHAPE));
     }
 
     /**
-     * The Local Slurm's controller, whose nodes are {@link #workers}; one at a time.
+     * Starts the Local Slurm's controller, whose nodes are {@link #workers}; one at a time.
      *
      * @param quota tickets in flight at most
      */
@@ -117,7 +117,10 @@ public final class SlurmPairFixture implements AutoCloseable {
         return ControllerProcess.start(home, name, site.folder().resolve("log"), quota);
     }
 
-    /** Nothing is left of any job: what a scenario that had a controller waits for, or the next one has fewer hosts. */
+    /**
+     * Waits until nothing is left of any job. A scenario with a controller must call this, or the next one has fewer
+     * hosts.
+     */
     public void awaitNoTickets() throws IOException {
         local().await(
                         "no ticket",

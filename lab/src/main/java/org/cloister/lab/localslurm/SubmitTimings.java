@@ -9,8 +9,8 @@ import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabMachine;
 
 /**
- * How long slurmctld is in its submit plugin, by a library that is preloaded into it ({@code submit-time.c}); gcc builds it
- * when it is asked for.
+ * Measures the time that slurmctld spends in its submit plugin, with a library that is preloaded into it
+ * ({@code submit-time.c}); gcc builds the library on demand.
  */
 public final class SubmitTimings {
     private static final int CALL = 0;
@@ -23,7 +23,7 @@ public final class SubmitTimings {
         this.lines = lines;
     }
 
-    /** What of a call is counted. */
+    /** The measured part of a call. */
     public enum Phase {
         /** Our script alone. */
         SCRIPT(1),
@@ -37,7 +37,7 @@ public final class SubmitTimings {
         }
     }
 
-    /** Starts the cluster's slurmctld again, with the library. */
+    /** Restarts the cluster's slurmctld with the library. */
     public static SubmitTimings preload(LabCluster cluster) throws IOException {
         LabMachine head = cluster.head();
         Path folder = head.folder("submit-time");

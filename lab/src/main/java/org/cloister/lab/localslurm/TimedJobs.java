@@ -11,12 +11,12 @@ import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
 
 /**
- * Batch jobs of a user's whose first line writes down when it runs. Moments are in seconds since the epoch, by the one clock
+ * Batch jobs of a user whose first line records when it runs. Times are in seconds since the epoch, by the one clock
  * that all machines of a lab have.
  */
 public final class TimedJobs {
     private static final Duration LIMIT = Duration.ofMinutes(15);
-    /** Of the question whether all have ended: both of two clusters answer it as often. */
+    /** Pause between polls for the end of all jobs; both of two clusters answer as often. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private static final double MILLISECONDS = 1e3;
@@ -27,7 +27,7 @@ public final class TimedJobs {
 
     /**
      * @param submitted before the first {@code sbatch}
-     * @param ended when Slurm was first seen to have none of them that waits, runs or completes
+     * @param ended when Slurm first reported that no job of them waits, runs or completes
      */
     public record Series(double submitted, double ended, List<JobStart> jobs) {
         public double seconds() {
@@ -41,7 +41,7 @@ public final class TimedJobs {
      */
     public record JobStart(double firstLine, String nodes) {}
 
-    /** @param what of the user's jobs in one cluster these are: a folder's name */
+    /** @param what name of the folder for these jobs, one of several series of the user in a cluster */
     public TimedJobs(LabCluster cluster, ClusterUser user, String what) throws IOException {
         this.cluster = cluster;
         this.user = cluster.as(user);
@@ -55,7 +55,7 @@ public final class TimedJobs {
     }
 
     /**
-     * Submits all from one shell, as fast as {@code sbatch} is, and waits until they have ended.
+     * Submits all from one shell, as fast as {@code sbatch} permits, and waits until they have ended.
      *
      * @param sleep seconds that each job takes
      * @param nodes of each, of which it has every CPU

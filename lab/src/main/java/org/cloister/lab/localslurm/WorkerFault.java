@@ -5,24 +5,24 @@ import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to go wrong with a ticket.
+ * A fault to inject into a ticket.
  *
  * @param number a slot, or milliseconds
  */
 public record WorkerFault(Kind kind, long number, @Nullable EndReason trouble) {
-    /** Which. */
+    /** Kind of the fault. */
     public enum Kind {
         DIES_BOOTING,
         LATE,
         REFUSED
     }
 
-    /** A slot's VM ends before its slurmd runs. */
+    /** Returns a fault in which a slot's VM ends before its slurmd runs. */
     public static WorkerFault diesBooting(int slot) {
         return new WorkerFault(Kind.DIES_BOOTING, slot, null);
     }
 
-    /** Its VMs begin to boot that much later. */
+    /** Returns a fault in which the VMs start to boot that much later. */
     public static WorkerFault late(Duration by) {
         return new WorkerFault(Kind.LATE, by.toMillis(), null);
     }

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Sandbox;
 
-/** What goes wrong with workers, said by any process and met by whichever asks. */
+/** Faults of workers, which any process adds and the next worker allocator to request a ticket injects. */
 public final class WorkerFaults {
     private final ClusterSite site;
     private final Path folder;
@@ -21,14 +21,14 @@ public final class WorkerFaults {
         this.folder = Files.createDirectories(site.folder().resolve("faults"));
     }
 
-    /** The next ticket that is asked for meets it; of several, each one ticket. */
+    /** Adds a fault for the next ticket that is requested; of several, each applies to one ticket. */
     public void add(WorkerFault fault) throws IOException {
         Path file = folder.resolve("." + System.nanoTime());
         Files.writeString(file, json.writeValueAsString(fault));
         Files.move(file, folder.resolve(file.getFileName().toString().substring(1)));
     }
 
-    /** Those that no ticket has met are not met any more. */
+    /** Removes the faults that no ticket has used yet. */
     public void clear() throws IOException {
         Optional<WorkerFault> left = poll();
         while (left.isPresent()) {
@@ -36,12 +36,12 @@ public final class WorkerFaults {
         }
     }
 
-    /** kill -9 of the node's slurmd; its VM and the job's processes stay. */
+    /** Kills the node's slurmd with kill -9; its VM and the job's processes stay. */
     public void killSlurmd(String node) throws IOException {
         find(node).command("sh", "-c", "kill -9 $(cat /run/slurmd.pid)").succeed();
     }
 
-    /** The VM's sudden end, with all that runs there. */
+    /** Kills the VM with all that runs there. */
     public void killVm(String node) throws IOException {
         find(node).kill();
     }

@@ -11,7 +11,7 @@ import org.cloister.lab.ProgressLog;
 import org.cloister.lab.Sandbox;
 import org.cloister.vm.controller.slurm.LocalSlurm;
 
-/** Starts and ends workers' machines, a few at a time, and tells of it from its own threads. */
+/** Starts and stops workers' machines, a few at a time, and reports from its own threads. */
 final class WorkerMachines implements AutoCloseable {
     private static final int THREADS = 4;
     private static final int CLOSING_S = 10;
@@ -25,14 +25,14 @@ final class WorkerMachines implements AutoCloseable {
         this.spaces = new NamespaceNodes(site, site.head());
     }
 
-    /** Hears of a machine that has its place in the network, and then that its slurmd runs. */
+    /** Receives the progress of a machine: it has joined the network, and then its slurmd runs. */
     interface BootListener {
         void joined(Duration boot, Duration tunnel);
 
         void up(Sandbox machine);
     }
 
-    /** @param left by an asker that was killed while it started this */
+    /** @param left by an instance that was killed while it started this */
     void boot(RequestedTicket booked, int slot, Optional<Sandbox> left, BootListener booting, Runnable failed) {
         String node = booked.node(slot);
         SlotPlacement place = booked.places().get(slot);
@@ -60,7 +60,7 @@ final class WorkerMachines implements AutoCloseable {
                 failed);
     }
 
-    /** Of these nodes, those that there are. */
+    /** Stops those of the nodes that exist. */
     void stop(List<String> nodes, Runnable done, Runnable failed) {
         work(
                 () -> {
@@ -74,7 +74,7 @@ final class WorkerMachines implements AutoCloseable {
                 failed);
     }
 
-    /** What was begun may stay half done. */
+    /** Stops the threads; unfinished starts and stops may remain incomplete. */
     @Override
     public void close() throws IOException {
         hands.shutdownNow();

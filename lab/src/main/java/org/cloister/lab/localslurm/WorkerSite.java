@@ -13,7 +13,10 @@ import org.cloister.lab.LabException;
 import org.cloister.lab.Sandbox;
 import org.cloister.vm.controller.config.HostShape;
 
-/** Hosts on which workers are made as namespaces. Everything of it is on disk or runs by itself: whoever asks may die. */
+/**
+ * Hosts on which workers are made as namespaces. All state is on disk or in running processes, so the process that
+ * requests workers may die.
+ */
 public final class WorkerSite {
     private static final Pattern TICKET_NODES = Pattern.compile("(vm-[a-z2-7]{8})-");
     private static final Pattern STARTED = Pattern.compile("\\[([-0-9T:.]+)\\] slurmd started on .*");
@@ -27,7 +30,7 @@ public final class WorkerSite {
         this.shapes = List.copyOf(shapes);
     }
 
-    /** For one process at a time. */
+    /** Opens the worker allocator, which only one process at a time may use. */
     public NamespaceWorkers openWorkers() throws IOException {
         return new NamespaceWorkers(site, shapes);
     }
@@ -36,13 +39,13 @@ public final class WorkerSite {
         return new WorkerFaults(site);
     }
 
-    /** Tickets of which something may be left. */
+    /** Returns the tickets of which something may be left. */
     public List<String> tickets() throws IOException {
         return new RequestedTicketFiles(site.folder().resolve("book"))
                 .all().stream().map(RequestedTicket::ticket).toList();
     }
 
-    /** Names of the workers that there are, ready or not. */
+    /** Returns the names of the existing workers, ready or not. */
     public List<String> nodes() throws IOException {
         return Sandbox.find(site.lab()).stream()
                 .map(Sandbox::name)
@@ -51,15 +54,15 @@ public final class WorkerSite {
                 .toList();
     }
 
-    /** One of {@link #nodes}, to be root of. */
+    /** Returns the machine of one of {@link #nodes}, for access as root. */
     public Sandbox machine(String node) throws IOException {
         return Sandbox.find(site.lab(), node)
                 .orElseThrow(() -> new LabException("worker " + node + ": not found", "squeue says which there are"));
     }
 
     /**
-     * When the last of a job's workers was about to register, by its slurmd's own log: the line before it asks slurmctld. The
-     * moment at which slurmctld has it idle is some milliseconds later, and slurmctld says it nowhere.
+     * Returns when the last of a job's workers was about to register, by its slurmd's own log: the line before its
+     * request to slurmctld. slurmctld marks the node idle some milliseconds later, and does not report that time.
      *
      * @param nodes of one ticket, as Slurm folds their names
      * @return seconds since the epoch

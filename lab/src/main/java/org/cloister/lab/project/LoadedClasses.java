@@ -14,19 +14,19 @@ import org.cloister.lab.ProgressLog;
 import org.cloister.lab.site.WorkingSite;
 
 /**
- * What agent-vm loads in a project's VMs, where the guest's Java notes it down: {@code lab/guest-classes}. What it loads behind a
- * job's end is not among it.
+ * Collects the classes that agent-vm loads in a project's VMs, where the guest's Java logs them:
+ * {@code lab/guest-classes}. Classes loaded after a job's end are not included.
  */
 public final class LoadedClasses {
     private static final LabName NAME = new LabName("classes");
     private static final String LIST = "/run/loaded-so-far";
-    /** Java makes these anew in each process, and a comment is none. */
+    /** Excludes classes that Java generates in each process, and comments. */
     private static final Pattern MADE = Pattern.compile(
             "#.*|[^@].*(\\$Proxy|Generated(Constructor|Method)Accessor|\\$\\$Lambda|\\$jnr\\$ffi\\$|0x).*");
 
     private LoadedClasses() {}
 
-    /** @param list one class or lambda a line, sorted; what is there stays */
+    /** @param list one class or lambda a line, sorted; existing entries stay */
     public static void addTo(Path list, LabHome home, ProgressLog steps) throws IOException {
         Path folder = Files.createTempDirectory("cloister-classes");
         Lab.remove(home, NAME);

@@ -14,7 +14,7 @@ import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
 import org.cloister.protocol.identity.CertificateRole;
 
-/** A member's own device: ssh, as the system has it, leads to the project's controlling VM. */
+/** A member's own device: the system's ssh connects to the project's controlling VM. */
 public final class MemberDevice {
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final Duration AGAIN = Duration.ofSeconds(2);
@@ -30,25 +30,25 @@ public final class MemberDevice {
         this.policy = policy;
     }
 
-    /** Once the VM is open: from then on ssh knows the way. */
+    /** Configures ssh once the VM is open; it can connect from then on. */
     public void configure() throws IOException {
         Files.writeString(
                 config(),
                 agentctl(CertificateRole.MEMBER, "ssh-config", "--host", ALIAS).succeed());
     }
 
-    /** A line for the login's shell in the VM. */
+    /** Returns a command that runs a line in the login's shell in the VM. */
     public LabCommand ssh(String line) {
         return device.command(List.of("ssh", "-F", config().toString(), ALIAS, line))
                 .within(PATIENCE);
     }
 
-    /** As {@link #ssh}, and what it printed. */
+    /** Runs a line as {@link #ssh} does, and returns its output. */
     public String runSsh(String line) throws IOException {
         return ssh(line).succeed();
     }
 
-    /** As {@link #ssh}, and each line that it prints is handed on as it comes. */
+    /** Runs a line as {@link #ssh} does, and passes on each line of output as it arrives. */
     public void follow(String line, Consumer<String> each) throws IOException {
         LabCommand.Output end = ssh(line).within(PATIENCE.multipliedBy(2)).follow(each);
         if (end.exit() != 0) {
@@ -56,7 +56,7 @@ public final class MemberDevice {
         }
     }
 
-    /** Into the login's home folder. */
+    /** Copies files into the login's home folder. */
     public void put(Path... files) throws IOException {
         List<String> words = new ArrayList<>();
         Stream.of(files).map(Path::toString).forEach(words::add);
@@ -64,13 +64,13 @@ public final class MemberDevice {
         agentctl(CertificateRole.MEMBER, "put", words.toArray(String[]::new)).succeed();
     }
 
-    /** As the exporter that the person is, too. */
+    /** Returns a command that fetches a file; the person is an exporter, too. */
     public LabCommand get(String path, Path to) throws IOException {
         return agentctl(CertificateRole.EXPORTER, "get", path, to.toString());
     }
 
     /**
-     * @param words of sbatch
+     * @param words arguments of sbatch
      * @return the job's id
      */
     public String submit(String words) throws IOException {
@@ -82,8 +82,8 @@ public final class MemberDevice {
     }
 
     /**
-     * Looks again and again, in one session as long as that lives: with a login for each look, under emulation, VMs took twice
-     * their time.
+     * Polls a condition in one session for as long as that lasts: with a login for each poll, under emulation, VMs took
+     * twice their time.
      *
      * @param test a line of the shell
      */
@@ -92,7 +92,7 @@ public final class MemberDevice {
         Poll.until(what, limit, "ask Slurm", AGAIN, () -> ssh(looks).run().exit() == 0);
     }
 
-    /** The VM has its host again. */
+    /** Waits until the VM answers a login again, after its host has returned. */
     public void awaitLogin() throws IOException {
         Poll.until(
                 "a login",
@@ -102,7 +102,10 @@ public final class MemberDevice {
                 () -> ssh("true").run().exit() == 0);
     }
 
-    /** Also the last of its nodes knows it. A job that runs again waits two minutes first. */
+    /**
+     * Waits for the job's end, which also the last of its nodes has reported. A job that runs again waits two minutes
+     * first.
+     */
     public void awaitEnd(String job) throws IOException {
         await(
                 "the end of job " + job,
@@ -110,7 +113,7 @@ public final class MemberDevice {
                 "all=$(squeue -h -o %A) && ! grep -q -x " + job + " <<<\"$all\"");
     }
 
-    /** Of a job that runs on one, as it is called and its VM's domain after it. */
+    /** Returns the node of a running job of one node; the VM's domain has the same name. */
     public String node(String job) throws IOException {
         String node = runSsh("squeue -h -o %N -j " + job).strip();
         if (node.isEmpty()) {
@@ -119,12 +122,12 @@ public final class MemberDevice {
         return node;
     }
 
-    /** When slurmctld last heard that a node's slurmd began. */
+    /** Returns when slurmctld last recorded a start of a node's slurmd. */
     public String slurmdSince(String node) throws IOException {
         return runSsh(slurmd(node)).strip();
     }
 
-    /** It has begun since, and said so; a slurmctld that has heard nothing yet has no time. */
+    /** Waits until the slurmd has started and registered since; a slurmctld without a registration yet has no time. */
     public void awaitSlurmd(String node, String since) throws IOException {
         await("slurmd of " + node, PATIENCE, "now=$(" + slurmd(node) + ") && [ \"$now\" != '" + since + "' ]");
     }
@@ -133,17 +136,17 @@ public final class MemberDevice {
         return "scontrol show node " + node + " | grep -o 'SlurmdStartTime=20[^ ]*'";
     }
 
-    /** Of the VM that a job runs on, at its project's network. */
+    /** Returns the address, on the project's network, of the VM that a job runs on. */
     public String address(String job) throws IOException {
         return runSsh("scontrol show node -o " + node(job)).replaceFirst("(?s).* NodeAddr=([0-9.]+) .*", "$1");
     }
 
-    /** The last that a job had. */
+    /** Returns the last ticket of a job. */
     public String ticket(String job) throws IOException {
         return TICKET.matcher(phases(job)).results().findFirst().orElseThrow().group(1);
     }
 
-    /** A job's AdminComment, docs/slurm.md, which has its ticket and its phases after its end. */
+    /** Returns a job's AdminComment, docs/slurm.md, which has its ticket, and its phases after its end. */
     public String phases(String job) throws IOException {
         String[] comment = {""};
         Poll.until("the ticket of job " + job, PATIENCE, "ask sacct", AGAIN, () -> {
@@ -153,7 +156,7 @@ public final class MemberDevice {
         return comment[0];
     }
 
-    /** By the project's accounting: state, and status with signal. */
+    /** Returns the job's state, and its status with signal, from the project's accounting. */
     public String state(String job) throws IOException {
         return runSsh("sacct -n -X -P -o State,ExitCode -j " + job).strip();
     }

@@ -8,11 +8,12 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.vm.NodeStart;
 
 /**
- * A worker of a project at work, asked for by a member's job: its times are those that the job's record has (docs/slurm.md),
- * from the site's word that the ticket runs. So the host's making of the VM is among them, a second or less before its kernel.
+ * A worker of a running project, requested by a member's job. Its times are those in the job's record (docs/slurm.md),
+ * counted from the site's report that the ticket runs. So they include the host's creation of the VM, a second or less
+ * before its kernel.
  */
 public final class MemberJobNode implements NodeStart, AutoCloseable {
-    /** The site's, before that word. */
+    /** The site's phase, before that report. */
     private static final String QUEUE = "queue";
 
     private final WorkingProject project;
@@ -22,9 +23,9 @@ public final class MemberJobNode implements NodeStart, AutoCloseable {
     }
 
     /**
-     * With its controlling VM at work.
+     * Starts it with a running controlling VM.
      *
-     * @param folder without anything in it
+     * @param folder an empty one
      */
     public static MemberJobNode at(Lab lab, Path folder) throws IOException {
         return new MemberJobNode(WorkingProject.at(lab, folder));

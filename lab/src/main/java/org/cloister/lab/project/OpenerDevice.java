@@ -34,9 +34,9 @@ import org.cloister.protocol.policy.HostSharing;
 import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.policy.VmShape;
 
-/** An owner's own device with agentctl: who opens the project's drive, and closes it again. */
+/** An owner's own device with agentctl, which opens and closes the project's drive. */
 public final class OpenerDevice {
-    /** A guest under emulation makes a database in it. */
+    /** Time limit; a guest under emulation creates a database in it. */
     private static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private static final String PASSPHRASE = "seventeen wet herons";
@@ -69,17 +69,17 @@ public final class OpenerDevice {
                 .succeed();
     }
 
-    /** The public half of its key to drives. */
+    /** Returns the public half of its key for drives. */
     public Path drive() {
         return at("drive.pub");
     }
 
-    /** What this device was given or has made of the drive's key, for its other openers. */
+    /** Returns the envelope of the drive's key that this device received or made, for its other openers. */
     public Path envelope(String drive) {
         return at("kept").resolve("drives").resolve(drive).resolve("envelope");
     }
 
-    /** The owners' policy: these hosts of the lab and its image, and VMs as small as these. */
+    /** Writes the owners' policy: these hosts of the lab and its image, and VMs as small as these. */
     public static Path policy(RelaySiteFiles site, List<CertificateName> accepted, int number, Path file)
             throws IOException, GeneralSecurityException {
         Path image = LabHome.fromEnvironment().image("lab");
@@ -114,7 +114,7 @@ public final class OpenerDevice {
                         .bytes());
     }
 
-    /** Ends when the VM that it opens is unlocked. */
+    /** Returns a command that ends when the VM that it opens is unlocked. */
     public LabCommand opening(String drive, String... more) throws IOException {
         List<String> words = new ArrayList<>(List.of("project", "open", drive, "--days", "1", "--output", "json"));
         words.addAll(List.of("--key", at("owner.json").toString(), "--secret-fd", "3"));
@@ -126,7 +126,7 @@ public final class OpenerDevice {
         return agentctl(words.toArray(String[]::new));
     }
 
-    /** What agentctl project status prints. */
+    /** Returns the output of agentctl project status. */
     public String projectStatus() throws IOException {
         List<String> words = new ArrayList<>(List.of("project", "status"));
         words.addAll(device.relayArguments());
@@ -140,7 +140,7 @@ public final class OpenerDevice {
                 .readTree(agentctl(words.toArray(String[]::new)).succeed());
     }
 
-    /** Words for agentctl audit verify: what this device has seen of the relay's log. */
+    /** Returns arguments for agentctl audit verify: the heads of the relay's log that this device has seen. */
     public List<String> heads() throws IOException {
         List<String> words = new ArrayList<>();
         try (Stream<Path> files = Files.walk(at("witness"))) {

@@ -43,12 +43,12 @@ public final class PersonDevice {
         return folder.resolve(name);
     }
 
-    /** Which ssh's ProxyCommand finds by its name alone. */
+    /** Returns agentctl's path; ssh's ProxyCommand finds it by its name alone. */
     public Path agentctl() {
         return at("bin").resolve("agentctl");
     }
 
-    /** As on a terminal of the device. */
+    /** Returns a command as on a terminal of the device. */
     public LabCommand command(List<String> argv) {
         return LabCommand.of(argv)
                 .with(Map.of(
@@ -58,7 +58,7 @@ public final class PersonDevice {
                         agentctl().getParent() + ":" + System.getenv("PATH")));
     }
 
-    /** agentctl's options that name the relay, the project and this person. */
+    /** Returns agentctl's options that name the relay, the project and this person. */
     public List<String> relayArguments() {
         return List.of(
                 "--project",

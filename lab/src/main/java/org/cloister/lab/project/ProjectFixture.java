@@ -32,8 +32,8 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.vm.controller.slurm.LocalSlurm;
 
 /**
- * A project with two owners who open its controlling VM, and a member who is an exporter, too: behind the real relay, on the
- * lab's real hosts, with guests that speak.
+ * A project with two owners who open its controlling VM, and a member who is also an exporter: served by the real
+ * relay, on the lab's real hosts, with guests that have a running agent.
  */
 public final class ProjectFixture implements AutoCloseable {
     public static final String DRIVE = "main";
@@ -44,7 +44,7 @@ public final class ProjectFixture implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
     private static final int WORDS = 12;
-    /** What the lab's own look around in a controlling VM at work says last: {@code lab/guest}, its script {@code console}. */
+    /** Last line of the script {@code console} of {@code lab/guest}, which inspects a running controlling VM. */
     private static final String LOOKED = "look: over";
 
     private static final String SETTINGS = """
@@ -73,7 +73,7 @@ public final class ProjectFixture implements AutoCloseable {
     public final OpenerDevice first;
     public final OpenerDevice second;
     public final MemberDevice member;
-    /** Another one, who takes nothing out. */
+    /** Another member, who is not an exporter. */
     public final MemberDevice bob;
 
     private final WorkingSite site;
@@ -82,7 +82,7 @@ public final class ProjectFixture implements AutoCloseable {
     private final Path settings;
     private final Path members;
 
-    /** A VM that runs for an opening, what its cable carries, and what agentctl came to. */
+    /** A VM that runs for an opening, the wiretap of its cable, and the result of agentctl. */
     public record OpenedVm(ResourceOwner owner, int agent, Wiretap wire, CompletableFuture<LabCommand.Output> answer)
             implements AutoCloseable {
         @Override
@@ -110,7 +110,7 @@ public final class ProjectFixture implements AutoCloseable {
     }
 
     /**
-     * The project that the site knows from the first; {@link #close} ends the site, too.
+     * Returns the project that the site serves from its start; {@link #close} closes the site, too.
      *
      * @param folder of its people's devices
      */
@@ -119,8 +119,8 @@ public final class ProjectFixture implements AutoCloseable {
     }
 
     /**
-     * Another project at the same site, with owners and members of its own, who are called the same. It has nothing to be closed
-     * but its VM.
+     * Creates another project at the same site, with its own owners and members, who have the same names. Only its VM
+     * has to be closed.
      */
     public ProjectFixture beside(Path folder) throws IOException {
         return of(site, parties.beside(folder.resolve("project")), folder);
@@ -143,7 +143,7 @@ public final class ProjectFixture implements AutoCloseable {
         site.close();
     }
 
-    /** The first owner makes the drive, for both. */
+    /** Opens a new drive, which the first owner creates for both owners. */
     public OpenedVm openNewDrive() throws IOException {
         return open(
                 first,
@@ -151,12 +151,12 @@ public final class ProjectFixture implements AutoCloseable {
                 words("--settings", settings.toString(), "--members", members.toString()));
     }
 
-    /** What an owner adds to {@link #open} for the drive that {@link #openNewDrive} has made. */
+    /** Returns the arguments that an owner adds to {@link #open} for the drive that {@link #openNewDrive} has made. */
     public String[] shared() {
         return words("--envelope", first.envelope(DRIVE).toString());
     }
 
-    /** An opener's agentctl project open, by the owners' policy. */
+    /** Returns an opener's agentctl project open, with the owners' policy. */
     public LabCommand opening(OpenerDevice device, String[]... more) throws IOException {
         return opening(device, policy, more);
     }
@@ -168,12 +168,12 @@ public final class ProjectFixture implements AutoCloseable {
         return device.opening(DRIVE, all);
     }
 
-    /** Its VM runs when this returns; {@link #awaitWork}. */
+    /** Opens the project; its VM runs when this returns, see {@link #awaitWork}. */
     public OpenedVm open(OpenerDevice device, String[]... more) throws IOException {
         return open(opening(device, more));
     }
 
-    /** By the owners' next policy, which names none of the site's hosts; {@link #awaitDenied}. */
+    /** Opens with the owners' next policy, which names none of the site's hosts; see {@link #awaitDenied}. */
     public OpenedVm openUnnamed(OpenerDevice device, String[]... more) throws IOException {
         try {
             Path next =
@@ -207,7 +207,7 @@ public final class ProjectFixture implements AutoCloseable {
         return new OpenedVm(owner, agent, tap(site.lab().hosts().get(agent), owner), answer);
     }
 
-    /** Of a VM that is being made, from its first frame. */
+    /** Returns a wiretap of a VM that is being made, from its first frame. */
     public static Wiretap tap(LabHost host, ResourceOwner owner) throws IOException {
         String tap = owner.names().tap();
         Poll.until(
@@ -219,7 +219,7 @@ public final class ProjectFixture implements AutoCloseable {
         return new Wiretap(List.of(FrameSocket.open(network, tap)));
     }
 
-    /** The opener has its answer, and the VM's journal says that its project is at work. */
+    /** Waits until the opener has its answer and the VM's journal reports that its project runs. */
     public JsonNode awaitWork(OpenedVm opened) throws IOException {
         try {
             LabCommand.Output answer = answer(opened);
@@ -247,9 +247,9 @@ public final class ProjectFixture implements AutoCloseable {
     }
 
     /**
-     * The opener has its answer, and the VM waits on.
+     * Waits until the opener's attempt has failed while the VM keeps waiting.
      *
-     * @return what stands against it
+     * @return the reasons of the denial
      */
     public String awaitDenied(OpenedVm opened) throws IOException {
         LabCommand.Output answer = answer(opened);
@@ -270,7 +270,7 @@ public final class ProjectFixture implements AutoCloseable {
         }
     }
 
-    /** agentctl receipt verify, with all that it can be given. */
+    /** Runs agentctl receipt verify with the project's genesis document and the site's certificate. */
     public LabCommand.Output verify(Path receipt) throws IOException {
         return first.agentctl(words(
                         "receipt",
@@ -283,12 +283,12 @@ public final class ProjectFixture implements AutoCloseable {
                 .run();
     }
 
-    /** On its console. */
+    /** Returns the output on its console. */
     public String readConsole(OpenedVm opened) {
         return site.consoles().of(opened.owner.names().domain());
     }
 
-    /** Nothing is left of any VM on any host, nor of the project at the relay. */
+    /** Waits until nothing is left of any VM on any host, nor of the project at the relay. */
     public void awaitNothing() throws IOException {
         try {
             site.hosts().awaitNothing();
@@ -302,13 +302,13 @@ public final class ProjectFixture implements AutoCloseable {
         }
     }
 
-    /** A VM that was closed. */
+    /** Waits until a closed VM is gone. */
     public void awaitGone(OpenedVm opened) throws IOException {
         Poll.until(
                 "the VM's end", LIMIT, "read agent-host's log", SiteHosts.AGAIN, () -> !vms().contains(opened.owner));
     }
 
-    /** Of the project's VMs and tickets the controlling one's is left, and of its nodes the block. */
+    /** Waits until only the controlling VM, its ticket and the placeholders of nodes are left of the project. */
     public void awaitNoWorker() throws IOException {
         Poll.until("no worker's VM", LIMIT, "read agent-host's logs", SiteHosts.AGAIN, () -> vms().size() == 1);
         awaitTickets();
@@ -318,7 +318,7 @@ public final class ProjectFixture implements AutoCloseable {
                 "all=$(sinfo -h -N -o %N) && ! grep -q -v ^" + LocalSlurm.PLACEHOLDER_PREFIX + " <<<\"$all\"");
     }
 
-    /** The relay has none of the project's open but those of the VMs that are left. */
+    /** Waits until the relay has no open tickets of the project but those of the VMs that are left. */
     private void awaitTickets() throws IOException {
         String asked = "ask agentctl relay tickets";
         Poll.until("no ticket of a VM that is gone", LIMIT, asked, SiteHosts.AGAIN, () -> {
@@ -339,7 +339,7 @@ public final class ProjectFixture implements AutoCloseable {
         });
     }
 
-    /** Its VM's name, by which the project's own dial it. */
+    /** Returns the name of the controlling VM, which the project's people dial. */
     public CertificateName controller() {
         return new CertificateName(
                 DRIVE,
@@ -347,24 +347,24 @@ public final class ProjectFixture implements AutoCloseable {
                 parties.controller().project());
     }
 
-    /** What becomes of a circuit that a member of this project wants to that name. */
+    /** Opens a circuit to that name as a member of this project, and returns the result. */
     public String openCircuit(CertificateName whom) throws IOException {
         return new RawMemberAgent(parties, site.port()).openCircuit(whom);
     }
 
-    /** The project's. */
+    /** Returns the project's VMs. */
     public List<ResourceOwner> vms() throws IOException {
         return site.hosts().owners().stream()
                 .filter(vm -> vm.project().equals(parties.controller().project()))
                 .toList();
     }
 
-    /** Of one ticket. */
+    /** Returns the VMs of one ticket. */
     public List<ResourceOwner> vms(String ticket) throws IOException {
         return vms().stream().filter(vm -> vm.ticket().equals(ticket)).toList();
     }
 
-    /** The VM of a member's job that runs on one. */
+    /** Returns the VM of a member's job that runs on one node. */
     public ResourceOwner worker(String job) throws IOException {
         String name = "cloister-" + member.node(job);
         return vms().stream()
@@ -373,12 +373,12 @@ public final class ProjectFixture implements AutoCloseable {
                 .orElseThrow(() -> new LabException("job " + job + ": no VM " + name, "read agent-host's log"));
     }
 
-    /** What a test does. */
+    /** Body of a test. */
     public interface TestBody {
         void run() throws Exception;
     }
 
-    /** With all that may show why, if it fails. */
+    /** Runs a test; if it fails, prints everything that may show the cause. */
     public void explained(TestBody story) throws Exception {
         try {
             story.run();

@@ -18,12 +18,12 @@ import org.cloister.protocol.identity.TrustStore;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.ClientLink;
 
-/** A project's member at the relay, without anything that agentctl would refuse by itself. */
-@SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the loop's end
+/** Connection of a project's member to the relay, without the checks that agentctl would make itself. */
+@SuppressWarnings("FutureReturnValueIgnored") // the end of the loop is not awaited
 record RawMemberAgent(RelaySiteFiles parties, int relay) {
     private static final long LIMIT_S = 60;
 
-    /** What became of a circuit to that name: how it failed. */
+    /** Opens a circuit to that name and returns how it failed. */
     String openCircuit(CertificateName whom) throws IOException {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try {

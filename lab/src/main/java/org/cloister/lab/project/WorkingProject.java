@@ -11,17 +11,17 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.Poll;
 import org.cloister.lab.site.WorkingSite;
 
-/** The first project of a site of its own, with its controlling VM at work, to which a member's ssh knows the way. */
+/** The first project of a new site, with its controlling VM running, to which a member's ssh can connect. */
 public record WorkingProject(ProjectFixture stage, ProjectFixture.OpenedVm opened) implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final Duration AGAIN = Duration.ofSeconds(3);
-    /** docs/slurm.md, AdminComment. */
+    /** See docs/slurm.md, AdminComment. */
     private static final Pattern PHASE =
             Pattern.compile(" (queue|boot|evidence|keys|tunnel|registration|teardown)=([0-9.]+)");
 
     private static final String LAST = "teardown";
 
-    /** @param folder without anything in it */
+    /** @param folder an empty one */
     public static WorkingProject at(Lab lab, Path folder) throws IOException {
         WorkingSite site = WorkingSite.start(lab, folder.resolve("site"));
         boolean ready = false;
@@ -39,14 +39,16 @@ public record WorkingProject(ProjectFixture stage, ProjectFixture.OpenedVm opene
         }
     }
 
-    /** Seconds in each phase before its job's first line, in their order; of a member's job that is over. */
+    /**
+     * Returns the seconds in each phase before a job's first line, in their order, of a member's job that has ended.
+     */
     public Map<String, Double> phases(String job) throws IOException {
         Map<String, Double> phases = all(job);
         phases.remove(LAST);
         return phases;
     }
 
-    /** Seconds in each phase, the last one behind the job's end; of a member's job that is over. */
+    /** Returns the seconds in each phase, the last one after the job's end, of a member's job that has ended. */
     public Map<String, Double> all(String job) throws IOException {
         Map<String, Double> phases = new LinkedHashMap<>();
         Poll.until("the phases of job " + job, LIMIT, "read the VMs' consoles", AGAIN, () -> {

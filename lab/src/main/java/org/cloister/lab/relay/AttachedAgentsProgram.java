@@ -23,11 +23,11 @@ import org.cloister.transport.link.AgentLinkListener;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * Program: {@code FOLDER PORT COUNT}. Keeps so many agents attached, says {@code all} whenever all of them are and
+ * Program: {@code FOLDER PORT COUNT}. Keeps so many agents attached, prints {@code all} whenever all of them are and
  * {@code none} whenever none is, and ends with its input.
  */
 public final class AttachedAgentsProgram implements AgentLinkListener {
-    /** So many begin at a time: the relay lets 200 links of all processes be without a request. */
+    /** Number of agents that attach at a time: the relay lets 200 links of all processes be without a request. */
     private static final int AT_ONCE = 50;
 
     private static final Semaphore BEGINNERS = new Semaphore(AT_ONCE);
@@ -62,7 +62,7 @@ public final class AttachedAgentsProgram implements AgentLinkListener {
             links.add(new AgentLink(loops, terms, new AttachedAgentsProgram(count), new Random(i)));
         }
         while (System.in.read() >= 0) {
-            // Whoever started this closes its end.
+            // The parent process closes its end.
         }
         links.forEach(AgentLink::close);
     }

@@ -20,13 +20,13 @@ import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
 
-/** A process that runs beside whoever started it: heard by the line, measured, and ended with it. */
+/** A child process whose output is read by the line; it is measured, and ends with its parent. */
 public final class ChildProcess implements AutoCloseable {
     private static final Duration START = Duration.ofSeconds(30);
     private static final Duration END = Duration.ofSeconds(10);
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    /** Those of the package's launcher. */
+    /** Options of the package's launcher. */
     private static final List<String> PACKAGED = List.of(
             "-XX:+UseSerialGC",
             "-Xms24m",
@@ -61,7 +61,7 @@ public final class ChildProcess implements AutoCloseable {
         return program;
     }
 
-    /** A class of ours, with the JVM's own defaults: clients are not what is measured. */
+    /** Starts a class of this class path with the JVM's own defaults: clients are not measured. */
     public static ChildProcess java(Class<?> main, Path folder, Object... arguments) throws IOException {
         List<String> argv =
                 new ArrayList<>(List.of(JAVA, "-Xmx3g", "-cp", System.getProperty("java.class.path"), main.getName()));
@@ -71,7 +71,9 @@ public final class ChildProcess implements AutoCloseable {
         return start(main.getSimpleName(), folder, argv);
     }
 
-    /** The relay as it was built, with the options that its package gives the JVM; it listens when this returns. */
+    /**
+     * Starts the relay as it was built, with the options that its package gives the JVM; it listens when this returns.
+     */
     public static ChildProcess relay(Path folder, Path config, int port) throws IOException {
         List<String> argv = new ArrayList<>(List.of(JAVA));
         argv.addAll(PACKAGED);
@@ -80,7 +82,7 @@ public final class ChildProcess implements AutoCloseable {
         return start("agent-relay", folder, argv).listening(port);
     }
 
-    /** Waits until somebody takes connections. */
+    /** Waits until the port accepts connections. */
     public ChildProcess listening(int port) throws IOException {
         Poll.until(name + " on port " + port, START, "read " + log, () -> {
             if (!process.isAlive()) {
@@ -96,7 +98,7 @@ public final class ChildProcess implements AutoCloseable {
         return this;
     }
 
-    /** A port of loopback that was free a moment ago. */
+    /** Returns a port of loopback that was free just before. */
     public static int port() throws IOException {
         try (ServerSocket any = new ServerSocket()) {
             any.bind(RelaySiteFiles.loopback(0));
@@ -104,7 +106,7 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** What it says next, or nothing when it has ended. */
+    /** Returns its next line of output, or empty when it has ended. */
     public Optional<String> line(Duration limit) throws IOException {
         try {
             Optional<String> line = lines.poll(limit.toMillis(), TimeUnit.MILLISECONDS);
@@ -125,7 +127,7 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Megabytes of memory that are its own or shared, now. */
+    /** Returns the present megabytes of its memory, private or shared. */
     public double residentMb() throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status"))) {
             if (line.startsWith("VmRSS:")) {
@@ -148,7 +150,7 @@ public final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** The only child of one that came into another machine's namespaces: what runs there. */
+    /** Returns the only child of a process that entered another machine's namespaces: the program that runs there. */
     public long child() throws IOException {
         return process.children()
                 .findFirst()
@@ -156,7 +158,7 @@ public final class ChildProcess implements AutoCloseable {
                 .pid();
     }
 
-    /** Ends it as the kernel does: nothing is said or written. */
+    /** Kills the process with SIGKILL: it sends and writes nothing more. */
     public void kill() throws IOException {
         process.destroyForcibly();
         try {
@@ -181,7 +183,7 @@ public final class ChildProcess implements AutoCloseable {
                 lines.add(Optional.of(line));
             }
         } catch (IOException e) {
-            // Its end, which is said below.
+            // The process ended, which is reported below.
         }
         lines.add(Optional.empty());
     }

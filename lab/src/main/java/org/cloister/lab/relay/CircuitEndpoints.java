@@ -30,7 +30,7 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.tls.TlsCredential;
 
 /** Both ends of one circuit: a device that opens it, and a host that serves the controlling VM's name. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written is missed at the other end
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write shows at the other end
 final class CircuitEndpoints extends EndpointPair implements AgentLinkListener {
     private static final long LIMIT_S = 20;
     private static final ByteBuf BYTES =

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What is measured of two ends that somebody in another process joins: how fast bytes get from the first to the second,
- * and how long a message takes to get there and back.
+ * Measures two ends that another process joins: the throughput from the first to the second, and the round-trip time of
+ * a message.
  */
 abstract class EndpointPair {
     private static final long LIMIT_S = 60;
@@ -20,12 +20,12 @@ abstract class EndpointPair {
     private final BlockingQueue<Long> back = new LinkedBlockingQueue<>();
     private volatile Task task = new Task(0, 0, false);
 
-    /** What the ends are doing: the second answers each message, or counts bytes. */
+    /** Task of the ends: the second answers each message, or counts bytes. */
     private static final class Task {
         final int message;
         final boolean answering;
         final CountDownLatch done = new CountDownLatch(1);
-        /** Of the second end's event loop. */
+        /** Used on the second end's event loop only. */
         long left;
 
         Task(long bytes, int message, boolean answering) {
@@ -35,7 +35,7 @@ abstract class EndpointPair {
         }
     }
 
-    /** Where the first end writes. */
+    /** Returns the channel on which the first end writes. */
     abstract Channel first();
 
     /** Writes one message at the first end, on its event loop. */
@@ -44,7 +44,7 @@ abstract class EndpointPair {
     /** Writes one message at the second end, on its event loop. */
     abstract void answer(int bytes);
 
-    /** Megabytes a second from end to end. */
+    /** Returns megabytes per second from end to end. */
     final double throughput(int count, int bytes) throws InterruptedException, TimeoutException {
         Task now = new Task((long) count * bytes, bytes, false);
         task = now;
@@ -60,7 +60,7 @@ abstract class EndpointPair {
         return count * (double) bytes / seconds / 1e6;
     }
 
-    /** Seconds of each round trip, one at a time. */
+    /** Returns the seconds of each round trip, one at a time. */
     final double[] roundTrips(int count, int bytes) throws InterruptedException, TimeoutException {
         task = new Task(bytes, bytes, true);
         double[] times = new double[count];
@@ -85,7 +85,7 @@ abstract class EndpointPair {
         }
     }
 
-    /** So many bytes of messages have come to the second end. */
+    /** Counts bytes of messages that arrived at the second end. */
     final void onSecond(int bytes) {
         Task now = task;
         now.left -= bytes;
@@ -99,7 +99,7 @@ abstract class EndpointPair {
         }
     }
 
-    /** A whole message has come to the first end. */
+    /** Records that a whole message arrived at the first end. */
     final void onFirst() {
         back.add(System.nanoTime());
     }

@@ -31,11 +31,11 @@ import org.cloister.transport.tls.TlsCredential;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Program: {@code FOLDER PORT}. Devices of one project that misbehave as long as the input is open, two minutes at most, each
- * stream with a bounded count of bytes a turn: {@value #LINKS} links with {@value #STREAMS} streams of tickets each, in turn with small
- * questions, with questions whose answers it does not read, with chains whose signatures do not hold, and with openings that
- * are none. A stream that the relay refuses or ends is asked for again in the next turn. Says {@code flooding} when all links
- * are there.
+ * Program: {@code FOLDER PORT}. Devices of one project that misbehave as long as the input is open, two minutes at
+ * most, each stream with a bounded number of bytes a turn. {@value #LINKS} links with {@value #STREAMS} ticket streams
+ * each send in turn small requests, requests whose answers are not read, chains with invalid signatures, and malformed
+ * openings. A stream that the relay refuses or ends is opened again in the next turn. Prints {@code flooding} when all
+ * links are open.
  */
 public final class FloodProgram {
     static final int LINKS = 64;
@@ -44,12 +44,12 @@ public final class FloodProgram {
     private static final Duration TURN = Duration.ofSeconds(2);
     private static final Duration LONGEST = Duration.ofMinutes(2);
     private static final int PATIENCE_S = 20;
-    /** Of one stream in one turn. */
+    /** Maximum number of bytes of one stream in one turn. */
     private static final int MOST_BYTES = 1 << 22;
 
     private static final StreamRequest TICKETS = new StreamRequest.Tickets(ProtocolVersions.OURS, Optional.empty());
 
-    /** What is written again and again, of each kind. */
+    /** Data that is written repeatedly, of each kind. */
     private final List<ByteBuf> kinds;
 
     private FloodProgram(List<ByteBuf> kinds) {
@@ -100,7 +100,7 @@ public final class FloodProgram {
         }
     }
 
-    /** As many of a message as a frame holds, one at least. */
+    /** Returns as many copies of a message as fit into a frame, at least one. */
     private static ByteBuf chunk(AgentTicketMessage message) {
         ByteBuf one = MessageFraming.frame(message.wire());
         ByteBuf all = Unpooled.directBuffer();
@@ -118,15 +118,15 @@ public final class FloodProgram {
         return chain;
     }
 
-    /** The same certificate with another signature. */
+    /** Returns the same certificate with another signature. */
     private static ByteString broken(ByteString certificate) {
         byte[] bytes = certificate.toByteArray();
         bytes[bytes.length - 1] ^= 1;
         return ByteString.copyFrom(bytes);
     }
 
-    /** One stream, on its link's event loop. */
-    @SuppressWarnings("FutureReturnValueIgnored") // what is refused or ends is asked for again
+    /** A misbehaving stream, on its link's event loop. */
+    @SuppressWarnings("FutureReturnValueIgnored") // a refused or ended stream is opened again
     private final class Offender extends ChannelInboundHandlerAdapter {
         private final ClientLink link;
         private int kind;

@@ -23,10 +23,10 @@ import org.cloister.transport.tls.TlsCredential;
 import org.cloister.transport.tls.TlsProfile;
 
 /**
- * Two connections to {@code nats-server} with the TLS that links have, in NATS's own protocol: one publishes {@code there}
- * and subscribes to {@code back}, the other does the reverse.
+ * Two connections to {@code nats-server} with the TLS that links have, in NATS's own protocol: one publishes
+ * {@code there} and subscribes to {@code back}, the other does the reverse.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written is missed at the other end
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write shows at the other end
 final class NatsEndpoints extends EndpointPair {
     private static final ByteBuf BYTES =
             Unpooled.unreleasableBuffer(Unpooled.directBuffer(1 << 16).writeZero(1 << 16));
@@ -72,7 +72,7 @@ final class NatsEndpoints extends EndpointPair {
         return Unpooled.unreleasableBuffer(Unpooled.copiedBuffer(line, StandardCharsets.US_ASCII));
     }
 
-    /** Greeted in the clear, then secured, then subscribed. */
+    /** A connection that receives the greeting in clear, then starts TLS, then subscribes. */
     private static final class Connection {
         private final CountDownLatch ready = new CountDownLatch(1);
         private final Channel channel;
@@ -105,7 +105,7 @@ final class NatsEndpoints extends EndpointPair {
         }
     }
 
-    /** The server says who it is before TLS begins. */
+    /** Waits for the server's greeting, which precedes TLS. */
     private static final class Greeting extends ChannelInboundHandlerAdapter {
         private final TlsCredential own;
         private final CertifiedPeerVerifier trust;
@@ -130,7 +130,7 @@ final class NatsEndpoints extends EndpointPair {
         }
     }
 
-    /** MSG, PING and PONG; anything else is an error. */
+    /** Reads MSG, PING and PONG; anything else is an error. */
     private static final class Reader extends ByteToMessageDecoder {
         private final CountDownLatch ready;
         private final IntConsumer whole;
@@ -150,7 +150,7 @@ final class NatsEndpoints extends EndpointPair {
             if (left > 0) {
                 int bytes = Math.min(left, in.readableBytes());
                 in.skipBytes(bytes);
-                // Behind the message is a line's end.
+                // A line end follows the message.
                 int ofMessage = Math.max(0, Math.min(left - 2, bytes));
                 left -= bytes;
                 if (ofMessage > 0) {

@@ -53,13 +53,13 @@ import org.cloister.transport.tls.PemCredentialFile;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * A site with a relay, hosts, and one project, as files that several processes read; {@link #beside} is the same site with another
- * project. Its keys are worth nothing.
+ * Files, readable by several processes, of a site with a relay, hosts, and one project; {@link #beside} returns the
+ * same site with another project. Its keys are worthless.
  */
 public final class RelaySiteFiles {
     public static final CertificateName RELAY = new CertificateName("r1", "relay", CertificateName.SITE);
     public static final CertificateName HOST = new CertificateName("n1", "host", CertificateName.SITE);
-    /** Of the lab's compute hosts, as Global Slurm names them. */
+    /** Names of the lab's compute hosts, as in the Global Slurm. */
     public static final List<CertificateName> NODES = List.of(
             new CertificateName("h1", "host", CertificateName.SITE),
             new CertificateName("h2", "host", CertificateName.SITE));
@@ -72,7 +72,7 @@ public final class RelaySiteFiles {
     private static final String SECOND = "second.crl";
     private static final String GENESIS = "genesis.json";
     private static final String SITES = "site.crl";
-    /** What a relay is told of a project, in an order that it takes. */
+    /** Documents of a project that are delivered to the relay, in an order that it accepts. */
     private static final List<String> DELIVERIES = List.of(GENESIS, "approval.json", "owner.crl");
 
     private static final ProjectApproval.Quota QUOTA =
@@ -100,17 +100,17 @@ public final class RelaySiteFiles {
                 .id();
     }
 
-    /** What {@link #create} has written, without the owners' keys. */
+    /** Reads what {@link #create} has written, without the owners' keys. */
     public static RelaySiteFiles at(Path folder) throws IOException {
         return at(folder, folder);
     }
 
-    /** The same with another project than its first; see {@link #beside}. */
+    /** Reads the same with another project than its first; see {@link #beside}. */
     public static RelaySiteFiles at(Path folder, Path papers) throws IOException {
         return new RelaySiteFiles(folder, papers, Optional.empty(), List.of());
     }
 
-    /** @param hosts more hosts, of one key and each with a certificate of its own */
+    /** @param hosts more hosts, which share one key and have separate certificates */
     public static RelaySiteFiles create(Path folder, int hosts) throws IOException {
         try {
             SigningKey siteKey = SigningKey.of(pair(SignatureCurve.P256));
@@ -135,7 +135,7 @@ public final class RelaySiteFiles {
     }
 
     /**
-     * The same site with another project, of owners of its own; the relay hears of it.
+     * Creates another project with other owners at the same site, and delivers it to the relay.
      *
      * @param other the other project's folder
      */
@@ -177,17 +177,17 @@ public final class RelaySiteFiles {
                 new SecureRandom());
     }
 
-    /** Both have to sign what binds the project. */
+    /** Returns the owners' keys; both must sign what binds the project. */
     public List<KeyPair> owners() {
         return owners;
     }
 
-    /** The project's documents. */
+    /** Returns the project's genesis document. */
     public Path genesis() {
         return papers.resolve(GENESIS);
     }
 
-    /** Another person who may open the project's drive and log in, certified by the second owner, whose list the relay gets. */
+    /** Certifies another opener and member; the second owner issues, and the relay receives that owner's revocations. */
     public void enrol(String person) throws IOException {
         try {
             CertificateAuthority authority = authority(SigningKey.of(owners.get(1)));
@@ -195,7 +195,7 @@ public final class RelaySiteFiles {
                     List.of(CertificateRole.DEVICE, CertificateRole.OPENER, CertificateRole.MEMBER)) {
                 issue(authority, new CertificateName(person, role.toString(), project));
             }
-            // Who has issued nothing yet has published nothing yet.
+            // An owner who has issued nothing yet has published no list yet.
             Files.write(papers.resolve(SECOND), list(authority));
             deliver(papers.resolve(SECOND));
         } catch (GeneralSecurityException e) {
@@ -223,7 +223,7 @@ public final class RelaySiteFiles {
         return new CertificateName("c", CertificateRole.CONTROLLER.toString(), project);
     }
 
-    /** The relay's configuration, for a port of loopback. */
+    /** Writes the relay's configuration, for a port of loopback. */
     public Path relayConfig(int port) throws IOException {
         Path state = Files.createDirectories(folder.resolve("state"));
         String text = "listen = \"127.0.0.1:" + port + "\"\n"
@@ -235,12 +235,12 @@ public final class RelaySiteFiles {
         return Files.writeString(folder.resolve("relay.toml"), text);
     }
 
-    /** The operators'. */
+    /** Returns the operators' socket. */
     public Path socket() {
         return folder.resolve("s");
     }
 
-    /** A relay listens for agents before it does for operators, and one that was killed leaves its socket's name. */
+    /** Waits for the operators' socket, which opens after that for agents; a killed relay leaves its name. */
     public static void awaitOperators(Path socket) throws IOException {
         Poll.until("operators' socket " + socket, PATIENCE, "read the relay's log", () -> {
             try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
@@ -251,7 +251,7 @@ public final class RelaySiteFiles {
         });
     }
 
-    /** Tells the relay whom it serves. */
+    /** Delivers the project and the site's list to the relay. */
     public void deliver() throws IOException {
         awaitOperators(socket());
         deliverProject();
@@ -264,12 +264,12 @@ public final class RelaySiteFiles {
         }
     }
 
-    /** The site lets the project have nothing more from now on. */
+    /** Delivers an approval without any quota: the project gets nothing more from now on. */
     public void starve() throws IOException {
         deliver(papers.resolve("less.json"));
     }
 
-    /** As at first, after {@link #starve}. */
+    /** Delivers an approval with the first quota, after {@link #starve}. */
     public void feed() throws IOException {
         deliver(papers.resolve("again.json"));
     }
@@ -290,7 +290,7 @@ public final class RelaySiteFiles {
         }
     }
 
-    /** Of a party that has heard no list yet. */
+    /** Returns the trust store of an agent that has received no revocation list yet. */
     public TrustStore beliefs() throws IOException {
         List<VerificationKey> keys = new ArrayList<>();
         for (X509Certificate each : PemCredentialFile.certificates(siteCertificate())) {
@@ -305,7 +305,7 @@ public final class RelaySiteFiles {
         return PemCredentialFile.read(certificate(name), key(name));
     }
 
-    /** The many hosts' credentials. */
+    /** Returns the many hosts' credentials. */
     public List<TlsCredential> hosts() throws IOException {
         PrivateKey key = credential(HOST).key();
         List<TlsCredential> hosts = new ArrayList<>();
@@ -319,7 +319,7 @@ public final class RelaySiteFiles {
         return hosts;
     }
 
-    /** The site authority's own certificate, in PEM. */
+    /** Returns the site authority's own certificate, in PEM. */
     public Path siteCertificate() {
         return folder.resolve(SITE);
     }

@@ -39,9 +39,9 @@ import org.cloister.transport.link.TicketStream;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * Program: {@code FOLDER PROJECT PORT WARM COUNT}. A host, and a controlling VM of a project that asks for one ticket after the
- * other. Prints {@code ticket SECONDS} for each but the first ones: from the request until the signed allocation has come. Each
- * is withdrawn then.
+ * Program: {@code FOLDER PROJECT PORT WARM COUNT}. A host, and a controlling VM of a project that requests one ticket
+ * after the other. Prints {@code ticket SECONDS} for each but the first ones: from the request until the signed
+ * allocation arrives. Each ticket is withdrawn then.
  */
 public final class SequentialTicketsProgram implements AgentLinkListener, TicketStream.Events {
     private static final int PATIENCE_S = 30;
@@ -84,7 +84,7 @@ public final class SequentialTicketsProgram implements AgentLinkListener, Ticket
                 Optional.of(new TicketStream.ControllerSigner(site.controller(), chain, key)),
                 this);
         TicketStream stream = welcome.get(PATIENCE_S, TimeUnit.SECONDS);
-        // Later than of any program before this one.
+        // Later than the epoch of any program before this one.
         long epoch = Instant.now().toEpochMilli();
         for (int i = -warm; i < count; i++) {
             Ticket ticket = ticket(site, epoch, i + warm + 1L);

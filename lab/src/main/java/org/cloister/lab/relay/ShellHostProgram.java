@@ -43,7 +43,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Program: {@code RELAY_PORT SSHD_PORT SITE GENESIS HOST VM}. A host with one controlling VM in it, reduced to what a
- * circuit needs: every circuit to the VM goes on to an sshd on loopback. HOST and VM name {@code .pem} and {@code .key}.
+ * circuit needs: it forwards every circuit to the VM to an sshd on loopback. HOST and VM name {@code .pem} and
+ * {@code .key}.
  */
 public final class ShellHostProgram implements AgentLinkListener {
     private final TlsCredential vm;
@@ -84,7 +85,7 @@ public final class ShellHostProgram implements AgentLinkListener {
                 List.of(RelaySiteFiles.loopback(Integer.parseInt(args[0]))), () -> host, each -> each, beliefs, "lab");
         try (AgentLink link = new AgentLink(loops, terms, shell, new SecureRandom())) {
             while (System.in.read() >= 0) {
-                // Whoever started this closes its end.
+                // The parent process closes its end.
             }
             System.out.println("over " + link.getClass().getSimpleName());
         }
@@ -106,7 +107,7 @@ public final class ShellHostProgram implements AgentLinkListener {
     }
 
     @Override
-    @SuppressWarnings("FutureReturnValueIgnored") // what fails is said
+    @SuppressWarnings("FutureReturnValueIgnored") // each failure is printed
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         Circuit.dialBack(attachment.link(), dial, vm, trust, this::connect).addListener(done -> {
             if (done.isSuccess()) {
@@ -117,8 +118,8 @@ public final class ShellHostProgram implements AgentLinkListener {
         });
     }
 
-    /** On the circuit's loop, where its reading waits for sshd. */
-    @SuppressWarnings("FutureReturnValueIgnored") // ends come as their own events
+    /** Connects to sshd on the circuit's loop; reading of the circuit waits for it. */
+    @SuppressWarnings("FutureReturnValueIgnored") // each close arrives as its own event
     private void connect(ChannelPipeline pipeline, Circuit circuit) {
         Channel inside = circuit.channel();
         Half fromCircuit = new Half();
@@ -158,8 +159,11 @@ public final class ShellHostProgram implements AgentLinkListener {
         System.out.println("lost: " + why);
     }
 
-    /** What is read here is written there, as fast as it is taken; both are on one event loop. Reads nothing before both are there. */
-    @SuppressWarnings("FutureReturnValueIgnored") // ends come as their own events
+    /**
+     * Writes what it reads to the other half, as fast as that accepts it; both are on one event loop. Reads nothing
+     * before both are open.
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // each close arrives as its own event
     private static final class Half extends ChannelInboundHandlerAdapter {
         private @Nullable Channel other;
         private @Nullable Runnable end;

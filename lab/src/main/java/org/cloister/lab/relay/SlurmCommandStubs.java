@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * Slurm's commands as shell scripts for one bench: each job runs on the node {@code n1} at once and until it is cancelled, and
- * there is no accounting. What Slurm itself takes is so in no figure.
+ * Slurm's commands as shell scripts for one bench: each job runs on the node {@code n1} from its submission until it is
+ * cancelled, and there is no accounting. So no figure includes the time of Slurm itself.
  */
 public final class SlurmCommandStubs {
     private SlurmCommandStubs() {}

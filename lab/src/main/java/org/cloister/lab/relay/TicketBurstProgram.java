@@ -33,8 +33,9 @@ import org.cloister.transport.link.TicketStream;
 import org.cloister.transport.tls.TlsCredential;
 
 /**
- * Program: {@code FOLDER PORT COUNT}. A controlling VM that asks for so many tickets at once. Says {@code accepted SECONDS} when
- * each is on the relay's disk and in its audit log, and {@code queued SECONDS} when Slurm has a job for each.
+ * Program: {@code FOLDER PORT COUNT}. A controlling VM that requests so many tickets at once. Prints {@code accepted
+ * SECONDS} when each is on the relay's disk and in its audit log, and {@code queued SECONDS} when Slurm has a job for
+ * each.
  */
 public final class TicketBurstProgram implements TicketStream.Events {
     private static final int PATIENCE_S = 100;

@@ -11,8 +11,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Program: {@code FOLDER RELAY-PORT NATS-PORT ROUNDS}. Sends the same through a circuit and through {@code nats-server} in
- * turn and prints {@code METRIC SIDE VALUE} for each round.
+ * Program: {@code FOLDER RELAY-PORT NATS-PORT ROUNDS}. Sends the same data through a circuit and through
+ * {@code nats-server} alternately and prints {@code METRIC SIDE VALUE} for each round.
  */
 public final class TrafficProgram {
     private static final int WARM = 4;

@@ -17,7 +17,7 @@ import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.relay.ChildProcess;
 import org.cloister.lab.relay.RelaySiteFiles;
 
-/** agent-host as its main starts it, on a host of the lab with its own libvirtd, Open vSwitch and slurmd. */
+/** Runs agent-host as its main class starts it, on a host of the lab with its own libvirtd, Open vSwitch and slurmd. */
 public final class AgentHostProcess implements AutoCloseable {
     public static final Duration LIMIT = Duration.ofSeconds(90);
 
@@ -58,7 +58,7 @@ public final class AgentHostProcess implements AutoCloseable {
         return process;
     }
 
-    /** agentctl for all hosts: it asks the agent of the one that it is called on. */
+    /** Returns an agentctl for all hosts: it connects to the agent of the host on which it is called. */
     public static Path agentctl(Path folder, LabHost any) throws IOException {
         String socket = AgentHostFiles.socket(any).toString().replace("/" + any.name() + "/", "/$(hostname)/");
         Path script = Files.writeString(
@@ -75,14 +75,14 @@ public final class AgentHostProcess implements AutoCloseable {
         return Path.of(System.getProperty("java.home"), "bin", "java");
     }
 
-    /** It answers callers when this returns. */
+    /** Starts the agent; it answers callers when this returns. */
     public void start() throws IOException {
         program = launch(host, config);
         awaitAnswer();
     }
 
     /**
-     * It takes work when this returns.
+     * Restarts the agent; it accepts work when this returns.
      *
      * @param times lines of its configuration's table {@code times}, beside the usual ones
      */

@@ -13,14 +13,14 @@ import org.cloister.lab.LabHost;
 import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.ovs.BridgeView;
 
-/** What is there of a host's VMs, asked of the ordinary tools, and things of others that have to stay. */
+/** Inventory of a host's VM resources, read with the ordinary tools, and foreign objects that must be left alone. */
 public final class HostInventory implements AutoCloseable {
-    /** Called as ours are, and marked as nobody's. */
+    /** Has a name like Cloister's, and no owner's mark. */
     private static final String FOREIGN_TAP = "cl-zzzzzzzz0";
 
     private static final String FOREIGN_FOLDER = "cloister-zzzzzzzzzzzzzzzz-0";
     private static final String FOREIGN_PORT = "other0";
-    /** Of the above, those that are called as ours are. */
+    /** Number of the objects above whose names are like Cloister's. */
     public static final int STRAYS = 2;
 
     private final LabHost host;
@@ -48,7 +48,7 @@ public final class HostInventory implements AutoCloseable {
                 && Files.exists(note);
     }
 
-    /** The VM's things by kind; empty when all is gone. */
+    /** Returns the VM's resources by kind; empty when all are removed. */
     public Set<String> of(ResourceOwner owner) throws IOException {
         Set<String> there = new TreeSet<>();
         String name = owner.names().domain();
@@ -72,12 +72,15 @@ public final class HostInventory implements AutoCloseable {
         return there;
     }
 
-    /** Of a VM that goes on. */
+    /** Returns the resources of a running VM. */
     public static Set<String> completeVm() {
         return new TreeSet<>(List.of("domain running", "tap", "port", "folder", "scratch"));
     }
 
-    /** What of all VMs lies about, besides what has to: devices, folders and their files, scratch files, processes. */
+    /**
+     * Returns what is left of all VMs, without the foreign objects: devices, folders and their files, scratch files,
+     * processes.
+     */
     public Set<String> all() throws IOException {
         Set<String> all = new TreeSet<>();
         devices().stream()
@@ -94,7 +97,7 @@ public final class HostInventory implements AutoCloseable {
         return all;
     }
 
-    /** Ports and flows are as plans say, which are those of the bridge's rows. */
+    /** Returns the differences of ports and flows from the plans in the bridge's rows. */
     public List<String> bridgeDifferences() throws IOException {
         return BridgeView.read(host.bridge()).differences().stream()
                 .map(Object::toString)

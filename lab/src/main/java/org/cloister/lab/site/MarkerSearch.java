@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.cloister.lab.LabCommand;
 
-/** Where on this machine a marker stands: in files, and in the memory of processes. */
+/** Searches this machine for a marker: in files, and in the memory of processes. */
 public final class MarkerSearch {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final int PIECE = 1 << 20;
@@ -30,16 +30,16 @@ public final class MarkerSearch {
 
     private final String marker;
 
-    /** @param marker letters, digits and dashes; what more of those follows it is told */
+    /** @param marker letters, digits and dashes; further such characters after a match are reported with it */
     public MarkerSearch(String marker) {
         this.marker = marker;
     }
 
     /**
-     * Also in what a disk's image has.
+     * Searches files, including the contents of disk images.
      *
-     * @param without names of files that are not looked at
-     * @return each file with what it has
+     * @param without names of files that are not searched
+     * @return each file with the matches
      */
     public Set<String> files(List<Path> folders, String... without) throws IOException {
         List<String> argv = new ArrayList<>(List.of("grep", "-r", "-a", "-o", "-s", "-e", marker + "[a-z-]*"));
@@ -49,7 +49,7 @@ public final class MarkerSearch {
                 LabCommand.of(argv).within(LIMIT).run().out().lines().toList());
     }
 
-    /** @param programs as their command lines begin or have among their words */
+    /** @param programs beginnings of command lines, or words in them */
     public Set<String> memory(List<String> programs) throws IOException {
         Set<String> found = new TreeSet<>();
         try (Stream<Path> all = Files.list(Path.of("/proc"))) {
@@ -98,7 +98,10 @@ public final class MarkerSearch {
 
     private record Range(long from, long end) {}
 
-    /** What has pages: to read the rest would give it some, and end a VM that has as much memory as its job. */
+    /**
+     * Returns the ranges that have pages: reading the rest would allocate some, and end a VM that has as much memory as
+     * its job.
+     */
     private static List<Range> ranges(Path process, RandomAccessFile pages) throws IOException {
         List<Range> ranges = new ArrayList<>();
         for (String line : Files.readAllLines(process.resolve("maps"))) {
@@ -136,7 +139,7 @@ public final class MarkerSearch {
         }
     }
 
-    /** Nothing where there is nothing behind an address. */
+    /** Reads memory; returns 0 bytes for an address without memory. */
     private static int read(RandomAccessFile memory, long at, byte[] piece, int length) {
         try {
             memory.seek(at);

@@ -13,13 +13,13 @@ import org.cloister.lab.LabHost;
 import org.cloister.lab.host.AgentHostFiles;
 
 /**
- * The disks of workers on all hosts, as whoever is root there finds them.
+ * Disks of workers on all hosts, as root on a host can read them.
  *
  * @param files one for each worker with a disk
  */
 public record ScratchDisks(List<Path> files) {
     private static final int KIB_BITS = 10;
-    /** LUKS2's, which is written whole when the volume is made. */
+    /** Length of a LUKS2 header, which is written whole when the volume is made. */
     private static final long HEADER = 16L << 20;
 
     public static ScratchDisks of(Lab lab) throws IOException {
@@ -32,7 +32,7 @@ public record ScratchDisks(List<Path> files) {
         return new ScratchDisks(List.copyOf(files));
     }
 
-    /** Of what was written to them behind their volumes' headers, the file system's own among it. */
+    /** Returns the number of bytes written to them behind their volumes' headers, including the file system's own. */
     public long written() throws IOException {
         long bytes = -HEADER * files.size();
         for (Path file : files) {
@@ -42,7 +42,7 @@ public record ScratchDisks(List<Path> files) {
         return bytes;
     }
 
-    /** Where on them the marker stands. */
+    /** Returns where the marker is found on them. */
     public Set<String> found(String marker) throws IOException {
         return new MarkerSearch(marker).files(files);
     }

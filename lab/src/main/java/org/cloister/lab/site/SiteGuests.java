@@ -10,9 +10,9 @@ import org.cloister.lab.LabHost;
 import org.cloister.lab.LabOpenVswitch;
 import org.cloister.lab.Poll;
 
-/** The guests of a site's VMs, as faults and who has their hosts treat them. */
+/** Injects faults into the guests of a site's VMs, as accidents and administrators of their hosts can cause them. */
 public final class SiteGuests {
-    /** Between looks at what one says on its console, and whether it is there. */
+    /** Pause between checks of a VM's console and of its existence. */
     public static final Duration AGAIN = Duration.ofSeconds(4);
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
@@ -27,14 +27,14 @@ public final class SiteGuests {
         this.consoles = consoles;
     }
 
-    /** As if the power went, for one VM. */
+    /** Kills one VM, as a power failure does. */
     public void kill(ResourceOwner vm) throws IOException {
         for (LabHost host : lab.hosts()) {
             host.command("pkill", "-KILL", "-f", "guest=" + vm.names().domain()).run();
         }
     }
 
-    /** The agent that is in a VM, once it is attached; a VM that ends meanwhile needs none. */
+    /** Kills the agent in a VM once it is attached; returns if the VM ends meanwhile. */
     public void killAgent(ResourceOwner vm) throws IOException {
         String name = vm.names().domain();
         Poll.until(
@@ -45,7 +45,10 @@ public final class SiteGuests {
         writeConsole(vm, "kill agent-vm", "code=killed");
     }
 
-    /** What happens to it is over there, or goes on: {@code lab/guest}, its script {@code console}. Once for each line. */
+    /**
+     * Writes a line to a VM's console, once for each line. The script {@code console} of {@code lab/guest} acts on it;
+     * the action may continue after this returns.
+     */
     public void writeConsole(ResourceOwner vm, String line) throws IOException {
         writeConsole(vm, line, "heard: " + line);
     }
@@ -65,7 +68,7 @@ public final class SiteGuests {
         });
     }
 
-    /** As if its cable were out for so long; neither the VM nor its host is told. */
+    /** Disconnects a VM's network for the given time, without notifying the VM or its host. */
     public void unplug(ResourceOwner vm, Duration time) throws IOException {
         String tap = vm.names().tap();
         for (LabHost host : lab.hosts()) {

@@ -18,14 +18,18 @@ import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.relay.ChildProcess;
 import org.cloister.lab.relay.RelaySiteFiles;
 
-/** agent-host on each of the lab's hosts, before the real relay, Slurm with its cgroups, libvirt, QEMU and Open vSwitch. */
+/**
+ * agent-host on each of the lab's hosts, with the real relay, Slurm with its cgroups, libvirt, QEMU and Open vSwitch.
+ */
 public final class SiteHosts implements AutoCloseable {
     public static final Duration LIMIT = Duration.ofSeconds(90);
 
-    /** Between two questions to agents: each is a process with a JVM, which VMs miss meanwhile. */
+    /**
+     * Pause between two queries of agents: each query is a process with a JVM, which takes processor time from the VMs.
+     */
     public static final Duration AGAIN = Duration.ofSeconds(1);
 
-    /** Of a VM: its guest has begun, and has perhaps spoken. */
+    /** Phases of a VM whose guest has started; its agent may have registered. */
     private static final List<String> AT_WORK = List.of("running", "registered");
 
     private static final String RELAY = "192.168.140.1:7443";
@@ -39,20 +43,20 @@ public final class SiteHosts implements AutoCloseable {
         this.lab = lab;
     }
 
-    /** agentctl on the lab's hosts, whose steps lie in cgroups from now on. */
+    /** Returns agentctl on the lab's hosts, after moving their steps into cgroups. */
     public static Path agentctl(Lab lab) throws IOException {
         lab.useCgroups();
         return AgentHostProcess.agentctl(lab.slurm().programs().folder(), lab.host(1));
     }
 
     /**
-     * They take work when it returns.
+     * Starts the agents; they accept work when this returns.
      *
      * @param relay the relay's port on loopback
      * @param folder for logs
      * @param agentctl {@link #agentctl(Lab)}
      * @param drives of controlling VMs, which all hosts see
-     * @param console whether each VM says on a serial console what its journal has; {@link #console}
+     * @param console whether each VM prints its journal on a serial console; {@link #console}
      */
     public static SiteHosts start(
             Lab lab, RelaySiteFiles site, int relay, Path folder, Path agentctl, Optional<Path> drives, boolean console)
@@ -74,7 +78,10 @@ public final class SiteHosts implements AutoCloseable {
         return hosts;
     }
 
-    /** The relay is outside of the lab: its address there leads to it through a socket, which a site before may have left. */
+    /**
+     * Connects the relay's address in the lab to the relay outside through a socket, which an earlier site may have
+     * left.
+     */
     private void wire(Path folder, int relay) throws IOException {
         Path wire = lab.slurm().programs().folder().resolve("wire");
         wires.add(ChildProcess.start(
@@ -93,14 +100,14 @@ public final class SiteHosts implements AutoCloseable {
         for (AgentHostProcess agent : agents) {
             agent.close();
         }
-        // It has a process for each link, and none of them ends with what started it from outside.
+        // It has a process for each link, and none of them ends with the process outside that started it.
         lab.onSite("pkill", "-f", SITE_END).run();
         for (ChildProcess wire : wires) {
             wire.close();
         }
     }
 
-    /** All take work. */
+    /** Waits until all accept work. */
     public void awaitReady() throws IOException {
         for (AgentHostProcess agent : agents) {
             agent.awaitReady();
@@ -121,7 +128,7 @@ public final class SiteHosts implements AutoCloseable {
         return vms;
     }
 
-    /** On all hosts. */
+    /** Returns the VMs on all hosts. */
     public List<ResourceOwner> owners() throws IOException {
         List<ResourceOwner> owners = new ArrayList<>();
         for (int agent = 0; agent < count(); agent++) {
@@ -158,7 +165,7 @@ public final class SiteHosts implements AutoCloseable {
                 vm.path("uuid").asText());
     }
 
-    /** What a VM has said on its console so far; gone with the VM. */
+    /** Returns the console output of a VM so far; it is deleted with the VM. */
     public String console(int agent, ResourceOwner owner) throws IOException {
         Path file = owner.names()
                 .folder(AgentHostFiles.state(lab.hosts().get(agent)).resolve("vms"))
@@ -166,7 +173,7 @@ public final class SiteHosts implements AutoCloseable {
         return Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
     }
 
-    /** Nothing is left of any VM, and Global Slurm's nodes are idle. */
+    /** Waits until nothing is left of any VM, and Global Slurm's nodes are idle. */
     public void awaitNothing() throws IOException {
         for (LabHost host : lab.hosts()) {
             HostInventory eyes = new HostInventory(host);
@@ -185,7 +192,7 @@ public final class SiteHosts implements AutoCloseable {
         lab.slurm().awaitIdle();
     }
 
-    /** kill -9, and all are started again and take work. */
+    /** Kills all agents with kill -9 and starts them again; they accept work when this returns. */
     public void killAll() throws IOException {
         for (AgentHostProcess agent : agents) {
             agent.kill();
@@ -196,14 +203,14 @@ public final class SiteHosts implements AutoCloseable {
         awaitReady();
     }
 
-    /** As {@link AgentHostProcess#restartWith}, each. */
+    /** Restarts each agent as {@link AgentHostProcess#restartWith} does. */
     public void restartWith(String times) throws IOException {
         for (AgentHostProcess agent : agents) {
             agent.restartWith(times);
         }
     }
 
-    /** What the agents have said, since their hosts are there. */
+    /** Returns the logs of the agents since their hosts started. */
     public String logs() throws IOException {
         StringBuilder said = new StringBuilder();
         for (AgentHostProcess agent : agents) {

@@ -8,9 +8,9 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.relay.ChildProcess;
 import org.cloister.lab.relay.RelaySiteFiles;
 
-/** The relay as a process outside of the lab, which has the lab's Slurm run tickets. */
+/** The relay as a process outside of the lab, which runs tickets in the lab's Slurm. */
 public final class SiteRelay implements AutoCloseable {
-    /** Of the site's approval. */
+    /** Account in the site's approval. */
     public static final String ACCOUNT = "lab";
 
     private final Path folder;
@@ -26,11 +26,11 @@ public final class SiteRelay implements AutoCloseable {
     }
 
     /**
-     * It listens and knows the project when this returns.
+     * Starts the relay; it listens and serves the project when this returns.
      *
      * @param folder for its configuration and its log
-     * @param step what a job's step calls, with the ticket behind it
-     * @param boot what the site allows a VM for it, beyond the time that is asked for
+     * @param step command of a job's step, to which the ticket is appended
+     * @param boot boot time that the site permits a VM in addition to the requested time
      */
     public static SiteRelay start(Lab lab, RelaySiteFiles site, Path folder, String step, Duration boot)
             throws IOException {
@@ -43,8 +43,8 @@ public final class SiteRelay implements AutoCloseable {
     }
 
     /**
-     * Few addresses, which are free again at once: a leak shows as a refusal. An sbatch has 4 s, and what it sent has 4 s more
-     * to arrive; in the lab it takes milliseconds.
+     * Writes a configuration with few addresses, which are free again at once: a leak shows as a refusal. An sbatch has
+     * 4 s, and what it sent has 4 s more to arrive; in the lab it takes milliseconds.
      */
     private static Path configure(RelaySiteFiles site, Path folder, int port, Path programs, String step, Duration boot)
             throws IOException {
@@ -70,7 +70,7 @@ public final class SiteRelay implements AutoCloseable {
         return Files.writeString(folder.resolve("tickets.toml"), text);
     }
 
-    /** Of the relay, on loopback. */
+    /** Returns the relay's port on loopback. */
     public int port() {
         return port;
     }
@@ -79,7 +79,7 @@ public final class SiteRelay implements AutoCloseable {
         program.kill();
     }
 
-    /** After a {@link #kill}. */
+    /** Starts the relay again after a {@link #kill}. */
     public void restart() throws IOException {
         program = ChildProcess.relay(folder, config, port);
     }

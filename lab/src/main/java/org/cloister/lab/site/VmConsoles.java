@@ -15,11 +15,14 @@ import java.util.stream.Stream;
 import org.cloister.lab.LabHost;
 import org.cloister.lab.host.AgentHostFiles;
 
-/** What all VMs of the lab's hosts say on their consoles, which are gone with them; and what is said to them there. */
+/**
+ * Collects the console output of all VMs of the lab's hosts, which is deleted with them, and writes input to the
+ * consoles.
+ */
 public final class VmConsoles implements AutoCloseable {
     private static final String FILE = "console.log";
     private static final int LAST = 120;
-    /** Its serial port reads a file, and what the VM says goes on in the other. */
+    /** Makes a VM's serial port read a file; its output is still appended to the other file. */
     private static final String CHANGE = """
             {"execute": "chardev-change", "arguments": {"id": "charserial0",
              "backend": {"type": "file", "data": {"in": "%s", "out": "%s", "append": true}}}}
@@ -38,10 +41,10 @@ public final class VmConsoles implements AutoCloseable {
     }
 
     /**
-     * All that a VM has said so far.
+     * Returns the output of a VM so far.
      *
      * @param name of its folder
-     * @throws IllegalStateException if they are not read any more, for what is above
+     * @throws IllegalStateException if the reader has stopped; its failure was printed before
      */
     public String of(String name) {
         if (!reader.isAlive()) {
@@ -51,8 +54,8 @@ public final class VmConsoles implements AutoCloseable {
     }
 
     /**
-     * To a VM's serial port, as only who has its QEMU can. The lab's guests hear some lines there: {@code lab/guest}, its script
-     * {@code console}.
+     * Writes to a VM's serial port, which requires control of its QEMU. The lab's guests react to some lines:
+     * {@code lab/guest}, its script {@code console}.
      */
     public void writeInput(LabHost host, String name, String lines) throws IOException {
         Path told = Files.writeString(host.folder("told").resolve(name), lines);
@@ -60,7 +63,7 @@ public final class VmConsoles implements AutoCloseable {
         host.libvirt().virsh("qemu-monitor-command", name, CHANGE.formatted(told, file));
     }
 
-    /** The last lines of each VM there was. */
+    /** Returns the last lines of each VM so far. */
     public String last() {
         return said.entrySet().stream()
                 .map(each -> "VM " + each.getKey() + ":\n" + last(each.getValue()))
@@ -101,14 +104,14 @@ public final class VmConsoles implements AutoCloseable {
                 said.merge(vm.getFileName().toString(), now, (old, read) -> read.length() > old.length() ? read : old);
             }
         } catch (NoSuchFileException e) {
-            // No VM has been there yet.
+            // No VM exists yet.
             return;
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    /** Nothing of a VM that is being made or has gone; the others are looked at all the same. */
+    /** Returns the present output; empty for a VM that is being made or is gone, so that the others are still read. */
     private static String now(Path vm) throws IOException {
         try {
             return Files.readString(vm.resolve(FILE), StandardCharsets.ISO_8859_1);

@@ -13,9 +13,11 @@ import org.cloister.lab.relay.RelaySiteFiles;
 import org.cloister.luks.volume.Cryptsetup;
 import org.cloister.luks.volume.LuksVolume;
 
-/** A site where projects have their VMs: relay, hosts with agent-host, storage for drives, and what VMs say on their consoles. */
+/**
+ * A site in which projects have running VMs: relay, hosts with agent-host, storage for drives, and the VMs' consoles.
+ */
 public final class WorkingSite implements AutoCloseable {
-    /** What the site's own run on its machines, for {@link MarkerSearch#memory}. */
+    /** Programs that the site runs on its machines, for {@link MarkerSearch#memory}. */
     public static final List<String> DAEMONS = List.of(
             "org.cloister.host.daemon.AgentHostMain",
             "org.cloister.relay.AgentRelayMain",
@@ -28,10 +30,10 @@ public final class WorkingSite implements AutoCloseable {
             "libvirtd",
             "ovs-vswitchd",
             "ovsdb-server",
-            // What waits in a job's step for its VM.
+            // The process in a job's step that waits for its VM.
             "org.cloister.ctl.Agentctl");
 
-    /** Under emulation, beside others: the site's time for a job is never what ends it. */
+    /** Boot time, long enough under emulation and beside other VMs: the site's time limit never ends a job. */
     private static final Duration BOOT = Duration.ofMinutes(10);
 
     private final Lab lab;
@@ -59,7 +61,7 @@ public final class WorkingSite implements AutoCloseable {
         this.consoles = consoles;
     }
 
-    /** @param folder is made; for what the site's own keep outside of the lab */
+    /** @param folder is created; for the site's files outside of the lab */
     public static WorkingSite start(Lab lab, Path folder) throws IOException {
         Files.createDirectories(folder);
         Path drives = Files.createTempDirectory(lab.slurm().programs().folder(), "working-drives");
@@ -79,17 +81,17 @@ public final class WorkingSite implements AutoCloseable {
         }
     }
 
-    /** With the first of its projects. */
+    /** Returns the site's files with the first of its projects. */
     public RelaySiteFiles parties() {
         return parties;
     }
 
-    /** Of the relay, on loopback. */
+    /** Returns the relay's port on loopback. */
     public int port() {
         return relay.port();
     }
 
-    /** The relay's, for its administrator. */
+    /** Returns the relay's socket for its administrator. */
     public Path relaySocket() {
         return folder.resolve("s");
     }
@@ -98,13 +100,13 @@ public final class WorkingSite implements AutoCloseable {
         return hosts;
     }
 
-    /** kill -9, and it is started again. */
+    /** Kills the relay with kill -9 and starts it again. */
     public void killRelay() throws IOException {
         relay.kill();
         relay.restart();
     }
 
-    /** As whoever is root on a host may do it, for a VM that it does not start. */
+    /** Raises a drive's epoch, as root on a host can for a VM that it does not start. */
     public void createDrive(String project, String name, long epoch) throws IOException {
         try (LuksVolume volume = Cryptsetup.load().open(drives.resolve(project).resolve(name + ".img"))) {
             volume.tokens().raiseEpoch(epoch);
@@ -123,7 +125,7 @@ public final class WorkingSite implements AutoCloseable {
         return lab;
     }
 
-    /** Words for agentctl audit verify: the relay's log, as it lies, and the relay's certificate. */
+    /** Returns arguments for agentctl audit verify: the relay's log in place, and the relay's certificate. */
     public List<String> auditLog() {
         return List.of(
                 folder.resolve("state").resolve("audit").toString(),
@@ -131,7 +133,7 @@ public final class WorkingSite implements AutoCloseable {
                 parties.certificate(RelaySiteFiles.RELAY).toString());
     }
 
-    /** Where the site's own keep what they write, the drives' storage with them. */
+    /** Returns the folders in which the site's programs write, including the drives' storage. */
     public List<Path> folders() throws IOException {
         return List.of(
                 folder,
@@ -139,7 +141,7 @@ public final class WorkingSite implements AutoCloseable {
                 LabHome.fromEnvironment().folder(lab.name()));
     }
 
-    /** What may show a fault: the last words of everybody. */
+    /** Returns what may show the cause of a failure: the last log lines of all programs. */
     public String explained() throws IOException {
         return "agent-relay:\n" + VmConsoles.last(Files.readString(folder.resolve("agent-relay.log")))
                 + "\nagent-host:\n"

@@ -23,16 +23,16 @@ import org.cloister.lab.relay.ChildProcess;
 import org.cloister.protocol.image.ImageManifest;
 
 /**
- * The bare twin: a project whose jobs get their VM from {@code twin.sh}. Its controller is a VM, too, and runs all the time; the
- * script runs on the host, which has an address on the project's VLAN for ssh. Its bridge is its own, for the other one is
- * agent-host's.
+ * The bare twin: a project whose jobs get their VM from {@code twin.sh}. Its controller is a VM, too, and runs all the
+ * time; the script runs on the host, which has an address on the project's VLAN for ssh. It has a separate bridge,
+ * because agent-host controls the other one.
  */
 public final class BareTwin implements AutoCloseable {
     private static final String BRIDGE = "br-twin";
     private static final String DEVICE = "twin-admin";
     private static final int VLAN = 183;
     private static final String ACCOUNT = "twin";
-    /** What agent-host leaves of the 1500 MiB of a controlling VM of ours for its guest. */
+    /** Memory that agent-host leaves to the guest of a controlling VM of ours with 1500 MiB. */
     private static final String CONTROLLER_MIB = "1047";
 
     private static final long STORAGE = 256L << 20;
@@ -52,7 +52,7 @@ public final class BareTwin implements AutoCloseable {
     }
 
     /**
-     * Its controller is at work when this returns.
+     * Starts the twin; its controller runs when this returns.
      *
      * @param accelerator as QEMU names it
      */
@@ -67,7 +67,7 @@ public final class BareTwin implements AutoCloseable {
     }
 
     /**
-     * One job, and its phases: up to each of the stamps of {@code twin.sh}.
+     * Runs one job and measures its phases: up to each of the stamps of {@code twin.sh}.
      *
      * @param cpus of its worker's VM
      * @param memoryMib of that
@@ -187,7 +187,7 @@ public final class BareTwin implements AutoCloseable {
         return file;
     }
 
-    /** The host itself is a port of the bridge. */
+    /** Makes the host itself a port of the bridge. */
     private void network() throws IOException {
         for (LabHost each : lab.hosts()) {
             each.ovs().vsctl("add-br", BRIDGE, "--", "set", "bridge", BRIDGE, "datapath_type=netdev");
@@ -225,7 +225,7 @@ public final class BareTwin implements AutoCloseable {
         }
     }
 
-    /** Of the controller, behind its layers. */
+    /** Returns the device of the controller's disk, which follows its layers. */
     private String disk() throws IOException {
         return Files.readString(folder.resolve("settings"))
                 .lines()

@@ -4,15 +4,15 @@ import java.util.Map;
 import org.cloister.lab.LabException;
 
 /**
- * One job, in seconds.
+ * Times of one job, in seconds.
  *
  * @param submitToStart from before sbatch to the first line of its script
- * @param startShare from the start of QEMU's process until systemd in the guest starts the side's first unit: QEMU, firmware,
- *     kernel, systemd
+ * @param startShare from the start of QEMU's process until systemd in the guest starts the side's first unit: QEMU,
+ *     firmware, kernel, systemd
  * @param endToFree from the last line until VM, port and Global job are gone
  * @param endToGone from the last line until the node is gone, too, from the project's own Slurm
  * @param endShare from the order to power off to the end of QEMU's process
- * @param phases what each took, in no order
+ * @param phases duration of each phase, in no order
  */
 public record JobTimes(
         double submitToStart,

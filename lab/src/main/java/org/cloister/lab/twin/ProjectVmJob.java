@@ -14,16 +14,16 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.LabException;
 import org.cloister.lab.project.WorkingProject;
 
-/** A member's job of one node in a project of ours, whose controlling VM is at work. */
+/** Runs and measures a member's job of one node in a project of ours, whose controlling VM runs. */
 public final class ProjectVmJob implements AutoCloseable {
     private static final String BRIDGE = "br-secure";
-    /** In the journal of its worker, by the time since the kernel's start. */
+    /** Line in the journal of its worker, by the time since the kernel's start. */
     private static final Pattern OFF = Pattern.compile("\\[ *([0-9.]+)\\] .*worker is gone: ");
 
     private final WorkingProject project;
     private final Path log;
 
-    /** What a worker's VM had, for the twin's to have the same. */
+    /** Shape of a worker's VM, which the twin's has as well. */
     public record Shape(String cpus, String memoryMib) {}
 
     /** @param shape of the worker's VM */
@@ -34,7 +34,7 @@ public final class ProjectVmJob implements AutoCloseable {
         this.log = log;
     }
 
-    /** @param folder without anything in it */
+    /** @param folder an empty one */
     public static ProjectVmJob at(Lab lab, Path folder) throws IOException {
         WorkingProject project = WorkingProject.at(lab, folder);
         for (String file : List.of("follow.sh", "job.sh")) {
@@ -77,7 +77,7 @@ public final class ProjectVmJob implements AutoCloseable {
         return Double.parseDouble(off.group(1));
     }
 
-    /** Those of the job's record, and from there to the first line of its script. */
+    /** Returns the phases in the job's record, and the phase from their end to the first line of its script. */
     private Map<String, Double> phases(TracedJob job) throws IOException {
         double before = project.phases(job.id()).values().stream()
                 .mapToDouble(Double::doubleValue)

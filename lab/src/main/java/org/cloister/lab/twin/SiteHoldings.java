@@ -10,7 +10,7 @@ import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 
 /**
- * What the site holds for its projects: ports of a bridge on all hosts, and jobs of Global Slurm.
+ * Resources that the site holds for its projects: ports of a bridge on all hosts, and jobs of the Global Slurm.
  *
  * @param ports each with its host's name
  */
@@ -19,10 +19,10 @@ record SiteHoldings(Set<String> ports, Set<String> jobs) {
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     /**
-     * When what was taken was there again, by this machine's clock, in seconds since 1970.
+     * Times at which the resources were released, by this machine's clock, in seconds since 1970.
      *
-     * @param ports no more than before
-     * @param jobs no more than before
+     * @param ports when there were no more than before
+     * @param jobs when there were no more than before
      */
     record ReleaseTimes(double ports, double jobs) {}
 

@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.cloister.lab.LabException;
 
 /**
- * A job by the words of {@code follow.sh}, whose times are its controller's, brought to this machine's clock by the ticks at its
- * end: the one that was here soonest is right up to the way from there, some hundredths of a second.
+ * A job traced by the output of {@code follow.sh}. Its times are the controller's, converted to this machine's clock by
+ * the ticks at its end: the tick with the shortest delay is exact up to the delay itself, some hundredths of a second.
  */
 final class TracedJob implements Consumer<String> {
     private static final double NANOS = 1e9;
@@ -30,7 +30,7 @@ final class TracedJob implements Consumer<String> {
         return word("job");
     }
 
-    /** By this machine's clock, in seconds since 1970. */
+    /** Returns the time of an event by this machine's clock, in seconds since 1970. */
     synchronized double at(String event) throws LabException {
         return Double.parseDouble(word(event)) + offset;
     }
@@ -40,14 +40,14 @@ final class TracedJob implements Consumer<String> {
     }
 
     /**
-     * When systemd in the guest started the first unit of the job's side, by this machine's clock. The kernel's first device stands for
-     * the kernel's start, about a second after it under emulation, on both sides.
+     * Returns when systemd in the guest started the first unit of the job's side, by this machine's clock. The kernel's
+     * first device represents the kernel's start, about a second after it under emulation, on both sides.
      */
     double firstUnit() throws LabException {
         return worker(Double.parseDouble(word("unit")) - Double.parseDouble(word("devices")));
     }
 
-    /** When the worker's kernel had counted so many seconds, by this machine's clock. */
+    /** Returns when the worker's kernel had counted so many seconds, by this machine's clock. */
     double worker(double sinceKernel) throws LabException {
         return at("read") - Double.parseDouble(word("uptime")) + sinceKernel;
     }

@@ -10,19 +10,19 @@ import org.cloister.lab.LabCommand;
 import org.cloister.lab.vm.ImageWithLayer;
 
 /**
- * The image of the twin's guests: the lab image, in which systemd starts an sshd and the network and nothing of ours. All programs
- * that the twin wants are in the image.
+ * Builds the image of the twin's guests: the lab image, in which systemd starts an sshd and the network and nothing of
+ * ours. All programs that the twin needs are in the image.
  */
 final class TwinImage {
     static final String NAME = "twin";
     /** A member's login on controller and worker. */
     static final String USER = "ada";
 
-    /** As packaging/image/base/accounts has munge's. */
+    /** The same id as munge's in packaging/image/base/accounts. */
     private static final int MUNGE = 402;
 
     private static final String UNITS = "etc/systemd/system/";
-    /** Below {@code /usr/lib/twin} in the guests. */
+    /** Files below {@code /usr/lib/twin} in the guests. */
     private static final List<String> FILES =
             List.of("network", "controller", "guard.nft", "controller.conf", "worker.conf");
 
@@ -30,7 +30,7 @@ final class TwinImage {
 
     /**
      * @param folder a new one, on the file system of the image
-     * @param key with which the administrator logs in; its public part lies beside it
+     * @param key with which the administrator logs in; its public part is in a file beside it
      * @param hostKey of all of the twin's guests
      */
     static void build(Path image, Path folder, Path key, Path hostKey) throws IOException {
@@ -62,7 +62,7 @@ final class TwinImage {
         layer.mode("etc/shadow", "rw-------");
     }
 
-    /** As its topmost layer has it, or the one below. */
+    /** Returns a file's content from the image's topmost layer, or from the layer below. */
     private static String inImage(Path image, String file) throws IOException {
         LabCommand.Output top = LabCommand.of(
                         "unsquashfs", "-cat", image.resolve("lab.squashfs").toString(), "etc/" + file)
@@ -88,7 +88,9 @@ final class TwinImage {
                 """);
     }
 
-    /** sshd and network come up side by side, with the first units of the boot, where agent-vm would. */
+    /**
+     * Adds units that start sshd and network in parallel with the first units of the boot, when agent-vm would start.
+     */
     private static void units(ImageWithLayer layer) throws IOException {
         layer.write(UNITS + "twin-sshd.service", """
                 [Unit]
@@ -116,13 +118,13 @@ final class TwinImage {
         for (String unit : List.of("twin-sshd.service", "twin-network.service")) {
             layer.link(UNITS + "cloister.target.wants/" + unit, "../" + unit);
         }
-        // They would look for their ports all the time.
+        // These units would poll for their ports all the time.
         for (String unit : List.of("agent-vm.service", "lab-runner.service", "lab-console.service")) {
             layer.link(UNITS + unit, "/dev/null");
         }
     }
 
-    /** A file that lies beside this class. */
+    /** Returns a resource file beside this class. */
     static String text(String file) throws IOException {
         try (InputStream in = TwinImage.class.getResourceAsStream(file)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);

@@ -17,27 +17,27 @@ import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 
 /**
- * The QEMU of a job's worker on any of the lab's hosts, as the kernel has it.
+ * QEMU process of a job's worker on any of the lab's hosts, as the kernel reports it.
  *
  * @param began when the process was made, by this machine's clock, in seconds since 1970
  */
 record WorkerQemu(ProcessHandle process, List<String> words, double began) {
     private static final Duration LIMIT = Duration.ofMinutes(5);
-    /** To look at all processes takes the processors from the guests. */
+    /** Pause between polls; a scan of all processes takes processor time from the guests. */
     private static final Duration PAUSE = Duration.ofMillis(250);
 
     private static final double TICKS = 100;
-    /** In proc(5), counted from what follows the program's name. */
+    /** Index in proc(5), counted from the field after the program's name. */
     private static final int STARTED = 19;
 
-    /** Those there are. */
+    /** Returns the ids of the existing processes. */
     static Set<Long> all() {
         return qemus().stream().map(ProcessHandle::pid).collect(Collectors.toSet());
     }
 
     /**
-     * @param before those that are no worker's, {@link #all}
-     * @param log that says why none comes
+     * @param before the ids of processes that are no worker's, {@link #all}
+     * @param log that states why no worker appears
      */
     static WorkerQemu await(Lab lab, Set<Long> before, Path log) throws IOException {
         List<WorkerQemu> found = new ArrayList<>();
@@ -83,7 +83,7 @@ record WorkerQemu(ProcessHandle process, List<String> words, double began) {
                 .toList();
     }
 
-    /** Others' labs have theirs. */
+    /** Returns whether a process belongs to this lab; other labs have their own. */
     private static boolean isOf(Lab lab, ProcessHandle each) throws IOException {
         for (LabHost host : lab.hosts()) {
             if (network(host.pid()).equals(network(each.pid()))) {
@@ -102,7 +102,10 @@ record WorkerQemu(ProcessHandle process, List<String> words, double began) {
         }
     }
 
-    /** Nothing of libvirt's own, which looks at what QEMU can do, and of a process that has ended again. */
+    /**
+     * Returns empty for libvirt's own process, which probes QEMU's capabilities, and for a process that has already
+     * ended.
+     */
     private static Optional<WorkerQemu> read(ProcessHandle process) throws IOException {
         Path folder = Path.of("/proc", Long.toString(process.pid()));
         try {

@@ -18,19 +18,19 @@ import org.cloister.lab.relay.ChildProcess;
 import org.cloister.lab.relay.RelaySiteFiles;
 
 /**
- * The agent that is in the image, in a guest whose host answers on the channel and gives no assignment: how far it is when, and
- * what it costs when it then waits.
+ * The image's agent in a guest whose host answers on the channel and gives no assignment; measures when each phase is
+ * reached, and the cost of waiting afterwards.
  */
-@SuppressWarnings("try") // relay and host are only there to be used by the agent
+@SuppressWarnings("try") // relay and host are there only for the agent
 public final class GuestAgent implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final Duration PAUSE = Duration.ofSeconds(1);
-    /** What is measured is an agent that has waited for a while; there is nothing to be heard of it. */
+    /** The bench measures an agent that has waited for a while; it sends no messages then. */
     private static final Duration SETTLE = Duration.ofSeconds(10);
 
     private static final String UNIT = "agent-vm.service";
     private static final String STATUS = "/run/cloister/agent-vm.status";
-    /** In proc(5), counted from what follows the program's name; in hundredths of a second. */
+    /** Index in proc(5), counted from the field after the program's name; in hundredths of a second. */
     private static final int USER_TIME = 11;
 
     private static final double TICKS = 100;
@@ -47,21 +47,21 @@ public final class GuestAgent implements AutoCloseable {
     }
 
     /**
-     * One boot.
+     * Measurements of one boot.
      *
      * @param seconds since the guest's kernel began, of each of the agent's phases
      * @param agentSeconds of these, those since the agent's own start until it was attached
-     * @param cpuSeconds that it had of a processor until then
+     * @param cpuSeconds of processor time until then
      * @param residentMb when it waits
-     * @param ownMb the same without what is mapped of files
+     * @param ownMb the same without mapped files
      */
     public record Boot(
             Map<String, Double> seconds, double agentSeconds, double cpuSeconds, double residentMb, double ownMb) {}
 
     /**
-     * With a relay at work.
+     * Starts with a running relay.
      *
-     * @param folder of a site that is made anew
+     * @param folder of a site, which is created again
      */
     public static GuestAgent start(Path folder) throws IOException {
         LabHome.delete(folder);

@@ -4,14 +4,14 @@ import java.io.IOException;
 import org.cloister.lab.LabVm;
 
 /**
- * A guest's time since its kernel began, from outside: what agent-vm counts its phases by.
+ * A guest's time since its kernel began, measured from outside: the time by which agent-vm counts its phases.
  *
  * @param beganNs when it began, by this process' clock
  */
 record GuestClock(long beganNs) {
     private static final double SECOND = 1e9;
 
-    /** Half of what the question takes is not known. */
+    /** Reads the clock. Half of the query's duration is the error. */
     static GuestClock of(LabVm vm) throws IOException {
         long askedNs = System.nanoTime();
         String uptime = vm.succeed("cat", "/proc/uptime");

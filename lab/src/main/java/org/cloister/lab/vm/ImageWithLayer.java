@@ -18,8 +18,8 @@ import org.cloister.protocol.image.ImageLayer;
 import org.cloister.protocol.image.ImageManifest;
 
 /**
- * A built image with one more layer over it, of files that a bench wants in its guests. Kernel, firmware, initramfs and all other
- * layers are the image's own files.
+ * A built image with one more layer over it, of files that a bench needs in its guests. Kernel, firmware, initramfs and
+ * all other layers are the image's own files.
  */
 public final class ImageWithLayer {
     private final Path image;
@@ -65,7 +65,7 @@ public final class ImageWithLayer {
         Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(permissions));
     }
 
-    /** Of a file or folder that is there; its group has the same number. */
+    /** Sets the owner of an existing file or folder; its group has the same number. */
     public void owner(String file, int id) throws IOException {
         Files.setAttribute(tree.resolve(file), "unix:uid", id, LinkOption.NOFOLLOW_LINKS);
         Files.setAttribute(tree.resolve(file), "unix:gid", id, LinkOption.NOFOLLOW_LINKS);
@@ -75,7 +75,7 @@ public final class ImageWithLayer {
         Files.createDirectories(tree.resolve(file));
     }
 
-    /** Makes the image's folder from what was written. */
+    /** Builds the image's folder from the files that were written. */
     public void build() throws IOException {
         try (Stream<Path> files = Files.list(image)) {
             for (Path file : files.toList()) {
@@ -87,7 +87,7 @@ public final class ImageWithLayer {
         manifest(pack(folder.resolve(name + ".squashfs")));
     }
 
-    /** A squashfs with its hash tree behind it, as the image's build makes them. */
+    /** Packs a squashfs followed by its hash tree, as the image's build makes them. */
     private ImageLayer pack(Path file) throws IOException {
         LabCommand.of("mksquashfs", tree.toString(), file.toString(), "-comp", "lz4", "-noappend", "-no-progress")
                 .succeed();

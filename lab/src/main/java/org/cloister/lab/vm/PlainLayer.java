@@ -6,13 +6,13 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The layer over a built image in which systemd starts a plain {@code slurmd} right after the network and agent-vm does not start
- * at all.
+ * The layer over a built image in which systemd starts a plain {@code slurmd} right after the network and agent-vm does
+ * not start at all.
  */
 final class PlainLayer {
     private static final String NAME = "plain";
     private static final String DEVICE = "eth0";
-    /** As packaging/image/base/accounts has munge's. */
+    /** The same id as munge's in packaging/image/base/accounts. */
     private static final int MUNGE = 402;
 
     private static final String WANTS = "etc/systemd/system/%s.wants";
@@ -24,7 +24,7 @@ final class PlainLayer {
     }
 
     /**
-     * Makes the image's folder.
+     * Builds the image's folder.
      *
      * @param folder a new one, on the file system of the image
      * @param address of the node, with its prefix

@@ -13,8 +13,9 @@ import org.cloister.lab.LabVmSpec;
 import org.cloister.lab.Poll;
 
 /**
- * A node as administrators have it: the guest image with a plain {@code slurmd}, and a slurmctld for it on the host, which the
- * node reaches through the host's bridge. Nothing of ours is in it: no agent, no drive, no guard, no tunnel.
+ * An ordinary node as administrators run it: the guest image with a plain {@code slurmd}, and a slurmctld for it on the
+ * host, which the node reaches through the host's bridge. It has no part of Cloister: no agent, no drive, no guard, no
+ * tunnel.
  */
 public final class PlainNode implements NodeStart, AutoCloseable {
     private static final String NODE = "plain";
@@ -24,11 +25,11 @@ public final class PlainNode implements NodeStart, AutoCloseable {
     private static final String PREFIX = "/24";
     private static final int VLAN = 181;
     private static final int CPUS = 1;
-    /** What Slurm is told of the guest's memory: the kernel and the overlay have their share. */
+    /** Fraction of the guest's memory that Slurm is configured with: the kernel and the overlay use the rest. */
     private static final double OFFERED = 0.7;
 
     private static final Duration LIMIT = Duration.ofMinutes(4);
-    /** Asking takes the processors from the guest. */
+    /** A pause, because each query takes processor time from the guest. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final LabHost host;
@@ -42,7 +43,7 @@ public final class PlainNode implements NodeStart, AutoCloseable {
     }
 
     /**
-     * With its slurmctld at work.
+     * Starts the node's slurmctld.
      *
      * @param mungeKey of the host's munged
      * @param memoryMib of the guest
@@ -92,12 +93,12 @@ public final class PlainNode implements NodeStart, AutoCloseable {
         });
     }
 
-    /** A mark behind a state says that the node does not answer, which one that is down need not. */
+    /** Compares states. A mark after a state means that the node does not answer, which one that is down need not. */
     private static boolean isState(String found, String state) {
         return found.equals(state) || (state.equals("down") && found.equals("down*"));
     }
 
-    /** The host itself is a port of its bridge. */
+    /** Makes the host itself a port of its bridge. */
     private void network() throws IOException {
         host.ovs().forwardWithinVlans();
         host.ovs()
@@ -119,7 +120,7 @@ public final class PlainNode implements NodeStart, AutoCloseable {
         return host.command(argv).with(Map.of("SLURM_CONF", conf.toString()));
     }
 
-    /** The node's plug-ins are those of a worker. */
+    /** Returns the configuration; the node's plug-ins are those of a worker. */
     private static String configuration(LabHost host, Path folder, int memoryMib) throws IOException {
         return """
                 ClusterName=plain

@@ -15,7 +15,7 @@ import org.cloister.lab.LabVm;
 import org.cloister.lab.LabVmSpec;
 import org.cloister.lab.guest.LinkScript;
 
-/** A controlling VM's and a worker's ends of one project's network, in two guests on one host. */
+/** Ends of one project's network at a controlling VM and at a worker, in two guests on one host. */
 public final class TunnelPair implements AutoCloseable {
     private static final Pattern NEEDED = Pattern.compile(
             "lab/target/classes|agent-vm|luks-keyops|strongswan-conf|netty|jnr-|jffi|/asm|jackson|slf4j-api");
@@ -33,7 +33,7 @@ public final class TunnelPair implements AutoCloseable {
         this.worker = worker;
     }
 
-    /** @param folder for keys that are worth nothing */
+    /** @param folder for worthless keys */
     public static TunnelPair boot(LabHost host, Path image, Path folder) throws IOException {
         host.ovs().forwardWithinVlans();
         LabProjectKeys keys = LabProjectKeys.create("a");
@@ -62,7 +62,7 @@ public final class TunnelPair implements AutoCloseable {
         for (LabVm vm : List.of(controller, worker)) {
             TunnelIdentity self = vm == controller ? LinkScript.CONTROLLER : LinkScript.WORKER;
             vm.awaitRunner();
-            // It wants the processor while it waits for a host.
+            // The agent uses the processor while it waits for a host.
             vm.succeed("systemctl", "stop", "agent-vm.service");
             LinkScript.FOLDER.copyTo(vm, keys, List.of(self), folder);
             vm.succeed("mkfifo", "-m", "600", ANSWER);
@@ -70,19 +70,22 @@ public final class TunnelPair implements AutoCloseable {
         }
     }
 
-    /** Guard and tunnel, as agent-vm makes them. */
+    /** Sets up guard and tunnel, as agent-vm does. */
     public void tunnel() throws IOException {
         done(controller, "tunnel");
         done(worker, "tunnel");
     }
 
-    /** The same interfaces and addresses, with neither. */
+    /** Sets up the same interfaces and addresses, with neither guard nor tunnel. */
     public void plain() throws IOException {
         done(worker, "plain");
         done(controller, "plain");
     }
 
-    /** Seconds that so many bytes take from the worker to its controlling VM, over TCP, until these are all there. */
+    /**
+     * Returns the seconds that so many bytes take from the worker to its controlling VM over TCP, until all have
+     * arrived.
+     */
     public double send(long bytes) throws IOException {
         return Double.parseDouble(tell(worker, "give " + bytes));
     }
@@ -94,7 +97,7 @@ public final class TunnelPair implements AutoCloseable {
         }
     }
 
-    /** The pipe is read without a question in between: the guest has its processor for the step alone. */
+    /** Sends a step. The pipe is read without polling: the guest has its processor for the step alone. */
     private static String tell(LabVm vm, String step) throws IOException {
         LabCommand.Output answer = vm.run(
                 List.of("sh", "-c", "echo \"$1\" >\"$2\"; exec cat \"$3\"", "tell", step, STEPS, ANSWER),

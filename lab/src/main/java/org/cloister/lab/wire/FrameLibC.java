@@ -6,7 +6,10 @@ import jnr.ffi.annotations.Out;
 import jnr.ffi.types.size_t;
 import jnr.ffi.types.ssize_t;
 
-/** What {@link FrameSocket} calls of the C library. Public only because jnr-ffi implements it from another class loader. */
+/**
+ * The functions of the C library that {@link FrameSocket} calls. Public only because jnr-ffi implements it from another
+ * class loader.
+ */
 public interface FrameLibC {
     FrameLibC LIB = LibraryLoader.create(FrameLibC.class).failImmediately().load("c");
 

@@ -12,8 +12,9 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whole Ethernet frames as a machine sends and gets them: on a device of its network namespace, or as the machine behind a
- * tap, which QEMU is otherwise. A socket stays in the namespace in which it was opened, so the JVM need not be in it.
+ * Sends and receives whole Ethernet frames as a machine does: on a device of its network namespace, or as the machine
+ * behind a tap, in the place of QEMU. A socket stays in the namespace in which it was opened, so the JVM need not be in
+ * it.
  */
 public final class FrameSocket implements AutoCloseable {
     private static final int O_RDONLY = 0;
@@ -42,13 +43,13 @@ public final class FrameSocket implements AutoCloseable {
         return inside(namespace, device, () -> device(namespace, device));
     }
 
-    /** Makes the tap, which goes with the socket. */
+    /** Creates the tap, which is deleted with the socket. */
     public static FrameSocket tap(Path namespace, String device) throws IOException {
         return inside(namespace, device, () -> tap(device));
     }
 
     private static FrameSocket inside(Path namespace, String device, Callable<FrameSocket> open) throws IOException {
-        // Namespaces belong to threads: this one's is not changed.
+        // Namespaces belong to threads: the namespace of the calling thread is not changed.
         FutureTask<FrameSocket> opening = new FutureTask<>(() -> {
             int ns = check("open " + namespace, FrameLibC.LIB.open(namespace.toString(), O_RDONLY));
             check("setns " + namespace, FrameLibC.LIB.setns(ns, CLONE_NEWNET));
@@ -71,7 +72,7 @@ public final class FrameSocket implements AutoCloseable {
         check("send", (int) FrameLibC.LIB.write(fd, frame, frame.length));
     }
 
-    /** The next frame that came, or null when there is none now. */
+    /** Returns the next received frame, or null when none is available. */
     public byte @Nullable [] receive() {
         byte[] buffer = new byte[MAX_FRAME];
         long length = FrameLibC.LIB.read(fd, buffer, buffer.length);

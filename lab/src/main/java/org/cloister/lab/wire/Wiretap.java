@@ -12,9 +12,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHost;
 
-/** Everything that comes off the cable at either end, before any rule, searched for a marker and sorted by what it is. */
+/**
+ * Captures every frame that arrives at either end of a cable, before any rule, searches it for a marker and classifies
+ * it.
+ */
 public final class Wiretap implements AutoCloseable {
-    /** In every packet of the project's in these tests; encrypted, it is not to be found. As long as ping's patterns are. */
+    /**
+     * Part of every packet of the project in these tests; it must not be found in encrypted ones. As long as ping's
+     * patterns.
+     */
     public static final String MARKER = "Cloister5e55101d";
 
     private final List<FrameSocket> sockets;
@@ -30,7 +36,7 @@ public final class Wiretap implements AutoCloseable {
         reader.start();
     }
 
-    /** Where all frames between hosts pass. */
+    /** Returns a wiretap on the trunk, where all frames between hosts pass. */
     public static Wiretap trunk(Lab lab) throws IOException {
         List<FrameSocket> ends = new ArrayList<>();
         for (LabHost host : lab.hosts()) {
@@ -39,17 +45,17 @@ public final class Wiretap implements AutoCloseable {
         return new Wiretap(ends);
     }
 
-    /** Frames with the marker in them. */
+    /** Returns the number of frames with the marker. */
     public long clear() {
         return clear.get();
     }
 
-    /** ESP, in UDP or by itself. */
+    /** Returns the number of ESP packets, in UDP or by itself. */
     public long encrypted() {
         return encrypted.get();
     }
 
-    /** Neither ARP, IKE nor ESP. */
+    /** Returns the number of frames that are neither ARP, IKE nor ESP. */
     public long strange() {
         return strange.get();
     }

@@ -9,7 +9,7 @@ import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;
 
-/** AES-GCM in libcrypto with nonces of 12 and tags of 16 bytes, the tag behind the ciphertext. */
+/** AES-GCM in libcrypto with a nonce of 12 bytes and a tag of 16 bytes, which follows the ciphertext. */
 final class AesGcm {
     static final int NONCE = 12;
     static final int TAG = 16;
@@ -57,7 +57,7 @@ final class AesGcm {
 
     /**
      * @param sealed at least one byte, and the tag
-     * @throws KeyException.Refused when the tag is not that of these bytes under this key, nonce and {@code aad}
+     * @throws KeyException.Refused when the tag does not match these bytes under this key, nonce and {@code aad}
      */
     SecretMemory open(SecretMemory key, SecretMemory nonce, byte[] aad, byte[] sealed, KeyException.Refused refusal)
             throws KeyException, SecretException {
@@ -81,7 +81,7 @@ final class AesGcm {
                     "EVP_DecryptUpdate", lib.EVP_DecryptUpdate(context.pointer(), out.pointer(), written, in, length));
             crypto.check(
                     "EVP_CIPHER_CTX_ctrl", lib.EVP_CIPHER_CTX_ctrl(context.pointer(), SET_TAG, TAG, in.slice(length)));
-            // GCM writes nothing here; the pointer must only not be null.
+            // GCM writes nothing here; the pointer only has to be non-null.
             if (lib.EVP_DecryptFinal_ex(context.pointer(), in, written) <= 0) {
                 crypto.forgetErrors();
                 throw refusal;

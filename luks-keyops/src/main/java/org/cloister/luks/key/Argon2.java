@@ -8,8 +8,8 @@ import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;
 
 /**
- * argon2id (RFC 9106) in libargon2, for what a person remembers. OpenSSL has it from 3.2 on, which Debian 12 and RHEL 9
- * do not ship; libargon2 comes with libcryptsetup there.
+ * Derives keys from passphrases with argon2id (RFC 9106) in libargon2. OpenSSL has argon2id from 3.2 on, which Debian
+ * 12 and RHEL 9 do not ship; libcryptsetup depends on libargon2 there.
  */
 public final class Argon2 {
     private static final String LIBRARY = "libargon2.so.1";
@@ -33,7 +33,7 @@ public final class Argon2 {
         try {
             LibArgon2 lib =
                     LibraryLoader.create(LibArgon2.class).failImmediately().load(library);
-            // Called at once, for a function that is missing shows only then.
+            // The call is made at once because a missing function shows only when it is called.
             lib.argon2_error_message(0);
             return new Argon2(lib, crypto);
         } catch (UnsatisfiedLinkError e) {
@@ -42,12 +42,12 @@ public final class Argon2 {
     }
 
     /**
-     * What the derivation costs, in ranges that neither a daemon's memory nor a person's patience is at an end with.
+     * Cost of one derivation, bounded so that it exhausts neither a daemon's memory nor a person's patience.
      *
      * @param memory in KiB
      */
     public record Cost(int passes, int memory, int lanes) {
-        /** RFC 9106 section 4, the second recommended option: 64 MiB. */
+        /** The second recommended option of RFC 9106, section 4: 64 MiB. */
         public static final Cost DEFAULT = new Cost(3, 1 << 16, 4);
 
         private static final int MAX_PASSES = 16;

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What a key that is sealed to a VM of this boot is for: HPKE's info of the two uses that docs/protocol.md, section 11, names.
- * The additional data is empty. Read strictly, so that what is sealed for another use is never sealed or opened as one of them.
+ * States what a key that is sealed to a VM of this boot is for: HPKE's info of the two uses that docs/protocol.md,
+ * section 11, names. The additional data is empty. The parser is strict, so that a key sealed for another use is never
+ * sealed or opened as one of these two.
  */
 public final class BootKeyContext {
     private static final String SUBJECT = "context of a key for a VM that boots";
@@ -24,11 +25,11 @@ public final class BootKeyContext {
         this.info = info;
     }
 
-    /** Which key it is. */
+    /** Use of the sealed key. */
     public enum Use {
-        /** A munge key: project, ticket, slot, vm, nonce. */
+        /** A munge key. Fields: project, ticket, slot, vm, nonce. */
         HAND_OVER("cloister hand-over v1"),
-        /** A drive's key: project, opening, vm, nonce, epoch. */
+        /** A drive's key. Fields: project, opening, vm, nonce, epoch. */
         UNLOCK("cloister unlock v1");
 
         private final String label;
@@ -69,8 +70,10 @@ public final class BootKeyContext {
     }
 
     /**
-     * @param info each field behind its length in two bytes, the use's label first
-     * @throws KeyException.Malformed if it is another use's, or has other fields
+     * Parses HPKE's info.
+     *
+     * @param info the use's label and then the fields, each preceded by its length in two bytes
+     * @throws KeyException.Malformed if the label is another use's, or the fields differ
      */
     public static BootKeyContext read(byte[] info) throws KeyException.Malformed {
         ByteBuffer rest = ByteBuffer.wrap(info.clone());
@@ -94,7 +97,7 @@ public final class BootKeyContext {
         return use;
     }
 
-    /** HPKE's info. */
+    /** Returns HPKE's info. */
     byte[] info() {
         return info.clone();
     }

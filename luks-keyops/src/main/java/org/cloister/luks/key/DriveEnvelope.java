@@ -15,23 +15,23 @@ import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 
 /**
- * One drive key, sealed to each of several recipients: whoever of them has a private key opens the drive, and losing one
- * private key loses nothing. The same JSON lies beside the drive and in its LUKS2 header as a token;
- * luks-keyops/FORMAT.md describes it. Immutable; changing it touches no data.
+ * A drive key, sealed to each of several recipients. Each recipient's private key opens the drive, so the loss of one
+ * private key loses no data. The same JSON is stored beside the drive and as a token in the drive's LUKS2 header;
+ * luks-keyops/FORMAT.md describes it. Immutable; changing the envelope touches no data.
  *
- * <p>Taking a recipient away keeps nobody out who has read the drive key before, or has an old envelope: give the drive
- * a new key then.
+ * <p>Removing a recipient does not exclude a person who has read the drive key before or has an old envelope: give the
+ * drive a new key then.
  */
 public final class DriveEnvelope {
-    /** Of the drive key, in bytes. */
+    /** Length of the drive key in bytes. */
     public static final int KEY_LENGTH = 64;
 
-    /** Fewer recipients, and one lost private key would be a lost drive. */
+    /** Minimum number of recipients. With fewer, the loss of one private key would lose the drive. */
     public static final int MIN_RECIPIENTS = 2;
 
     public static final int MAX_RECIPIENTS = 16;
 
-    /** The token's type in a LUKS2 header. */
+    /** Type of the token in a LUKS2 header. */
     public static final String TYPE = "cloister-envelope";
 
     private static final String SUBJECT = "drive envelope";
@@ -51,7 +51,7 @@ public final class DriveEnvelope {
         this.entries = List.copyOf(entries);
     }
 
-    /** What a recipient is in the project. The key of a safe is a recovery key. */
+    /** Role of a recipient in the project. A recovery key, kept in a safe, has the role {@code RECOVERY}. */
     public enum Role {
         OWNER,
         OPENER,
@@ -63,7 +63,9 @@ public final class DriveEnvelope {
     }
 
     /**
-     * @param name of 1 to 64 letters, digits, dots, dashes and underlines; one of its kind in an envelope, as the key is
+     * A recipient of the drive key.
+     *
+     * @param name of 1 to 64 letters, digits, dots, dashes and underlines; unique in an envelope, as is the key
      */
     public record Recipient(String name, Role role, SealingPublicKey key) {
         public Recipient {
@@ -78,7 +80,9 @@ public final class DriveEnvelope {
     private record Entry(Recipient recipient, String sealed) {}
 
     /**
-     * @param drive the LUKS header's UUID, or what else tells this drive from others; a name as a recipient's
+     * Seals a drive key to each recipient.
+     *
+     * @param drive the LUKS header's UUID or another identifier of the drive; has the form of a recipient's name
      * @param key of {@link #KEY_LENGTH} bytes
      */
     public static DriveEnvelope seal(Hpke hpke, String drive, List<Recipient> recipients, SecretMemory key)
@@ -97,7 +101,7 @@ public final class DriveEnvelope {
         }
     }
 
-    /** Reads an envelope from beside a drive or from its header's token. */
+    /** Parses an envelope from the file beside a drive or from the token in its header. */
     public static DriveEnvelope read(byte[] json) throws KeyException.Malformed {
         KeyFormatJson envelope =
                 KeyFormatJson.read(SUBJECT, json).object("type", "keyslots", "version", "drive", "recipients");
@@ -127,7 +131,10 @@ public final class DriveEnvelope {
         return drive;
     }
 
-    /** The header's key slots that the drive key opens, as the token says; none in a file beside the drive. */
+    /**
+     * Returns the header's key slots that the drive key opens, as the token lists them; empty for a file beside the
+     * drive.
+     */
     public List<Integer> keyslots() {
         return keyslots;
     }
@@ -136,7 +143,7 @@ public final class DriveEnvelope {
         return entries.stream().map(Entry::recipient).toList();
     }
 
-    /** The same, for a token of these key slots. */
+    /** Returns this envelope as a token for these key slots. */
     public DriveEnvelope forKeyslots(Set<Integer> slots) {
         for (int slot : slots) {
             if (slot < 0 || slot >= MAX_KEYSLOTS) {
@@ -146,7 +153,7 @@ public final class DriveEnvelope {
         return new DriveEnvelope(drive, List.copyOf(new TreeSet<>(slots)), entries);
     }
 
-    /** Opens the drive key with the private key of any recipient. */
+    /** Unseals the drive key with the private key of any recipient. */
     public SecretMemory open(Hpke hpke, SealingKey key) throws KeyException, SecretException {
         for (Entry entry : entries) {
             if (entry.recipient().key().equals(key.publicKey())) {
@@ -166,14 +173,14 @@ public final class DriveEnvelope {
                 "take one of theirs");
     }
 
-    /** With one recipient more. The drive key comes from {@link #open}. */
+    /** Returns an envelope with one more recipient. {@link #open} returns the drive key. */
     public DriveEnvelope with(Hpke hpke, Recipient recipient, SecretMemory key) throws KeyException, SecretException {
         List<Entry> more = new ArrayList<>(entries);
         more.add(entry(hpke, drive, recipient, key));
         return checked(drive, keyslots, more);
     }
 
-    /** With one recipient less; never below {@link #MIN_RECIPIENTS}. */
+    /** Returns an envelope without one recipient; fails below {@link #MIN_RECIPIENTS}. */
     public DriveEnvelope without(String name) throws KeyException.Malformed {
         List<Entry> fewer = entries.stream()
                 .filter(entry -> !entry.recipient().name().equals(name))
@@ -184,7 +191,7 @@ public final class DriveEnvelope {
         return checked(drive, keyslots, fewer);
     }
 
-    /** What {@link #read} reads. */
+    /** Returns the JSON that {@link #read} parses. */
     public byte[] json() {
         ObjectNode envelope = KeyFormatJson.MAPPER.createObjectNode().put("type", TYPE);
         var slots = envelope.putArray("keyslots");
@@ -231,7 +238,7 @@ public final class DriveEnvelope {
         return new Entry(recipient, Base64.getEncoder().encodeToString(sealed));
     }
 
-    /** Binds an entry to its drive, and to what is said of the recipient. */
+    /** Returns additional data that binds an entry to its drive and to its recipient's name, role and key. */
     private static byte[] additionalData(String drive, Recipient recipient) {
         return LengthPrefixedFields.encode(
                 LengthPrefixedFields.text(drive),

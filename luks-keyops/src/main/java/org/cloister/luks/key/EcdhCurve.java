@@ -8,7 +8,7 @@ import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;
 
-/** One elliptic curve in libcrypto: a scalar's point, and ECDH. */
+/** An elliptic curve in libcrypto: computes a scalar's point and ECDH. */
 final class EcdhCurve {
     private static final int UNCOMPRESSED = 4;
     private static final int SELECT_PUBLIC_KEY = 0x86;
@@ -25,9 +25,9 @@ final class EcdhCurve {
     }
 
     /**
-     * The point of a scalar, which is between 1 and the order - 1.
+     * Returns the point of a scalar between 1 and the order - 1.
      *
-     * @throws KeyException.Malformed when it is not
+     * @throws KeyException.Malformed when the scalar is outside that range
      */
     byte[] point(SecretMemory scalar) throws KeyException {
         try (Native group = crypto.own(
@@ -56,7 +56,7 @@ final class EcdhCurve {
     }
 
     /**
-     * The x coordinate of what both have in common, written into {@code shared} from {@code at} on.
+     * Writes the x coordinate of the shared point into {@code shared} from {@code at} on.
      *
      * @throws KeyException.Malformed when the peer's point is not on the curve
      */
@@ -72,7 +72,7 @@ final class EcdhCurve {
                         lib.EVP_PKEY_CTX_new_from_pkey(null, mine.pointer(), null),
                         lib::EVP_PKEY_CTX_free)) {
             crypto.check("EVP_PKEY_derive_init", lib.EVP_PKEY_derive_init(context.pointer()));
-            // Checks the peer's point once more, as SP 800-56A asks.
+            // Checks the peer's point once more, as SP 800-56A requires.
             crypto.check("EVP_PKEY_derive_set_peer", lib.EVP_PKEY_derive_set_peer(context.pointer(), theirs.pointer()));
             NativeLongByReference length = new NativeLongByReference(suite.scalarLength());
             crypto.check(

@@ -8,7 +8,7 @@ import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;
 import org.jspecify.annotations.Nullable;
 
-/** HKDF (RFC 5869) in libcrypto and its labelled forms (RFC 9180 section 4), for one hash. */
+/** HKDF (RFC 5869) in libcrypto and its labelled forms (RFC 9180, section 4), for one hash. */
 final class Hkdf {
     private static final byte[] VERSION = ascii("HPKE-v1");
 
@@ -48,7 +48,7 @@ final class Hkdf {
         }
     }
 
-    /** LabeledExtract of a secret, without salt. */
+    /** Performs LabeledExtract on a secret, without salt. */
     SecretMemory labeledExtract(String label, SecretMemory ikm) throws KeyException, SecretException {
         byte[] prefix = prefix(label);
         try (SecretMemory labeled = crypto.secrets().allocate(prefix.length + ikm.length())) {
@@ -58,7 +58,7 @@ final class Hkdf {
         }
     }
 
-    /** LabeledExtract of what is no secret. */
+    /** Performs LabeledExtract on public bytes. */
     SecretMemory labeledExtract(@Nullable SecretMemory salt, String label, byte[] ikm)
             throws KeyException, SecretException {
         byte[] all = join(prefix(label), ikm);

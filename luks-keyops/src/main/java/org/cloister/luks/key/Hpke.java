@@ -7,12 +7,12 @@ import org.cloister.luks.secret.SecretMemory.Loan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * HPKE (RFC 9180), one message a context, in base and auth mode: DHKEM(P-384, HKDF-SHA384), HKDF-SHA384, AES-256-GCM.
- * What is sealed is {@code enc || ct}, 97 + length + 16 bytes. Private keys, shared secrets, derived keys and what is
- * opened lie in secret memory only.
+ * HPKE (RFC 9180), one message per context, in base and auth mode: DHKEM(P-384, HKDF-SHA384), HKDF-SHA384, AES-256-GCM.
+ * The sealed form is {@code enc || ct}, 97 + length + 16 bytes. Private keys, shared secrets, derived keys and unsealed
+ * secrets are stored in secret memory only.
  */
 public final class Hpke {
-    /** The longest secret that is sealed, in bytes: a munge key at its longest has 1,024. */
+    /** The longest secret that is sealed, in bytes. A munge key has at most 1,024. */
     public static final int MAX_SECRET = 4096;
 
     private static final byte[] NO_DATA = {};
@@ -45,14 +45,17 @@ public final class Hpke {
         this.gcm = new AesGcm(crypto);
     }
 
-    /** A key pair from getrandom(2). */
+    /** Generates a key pair from getrandom(2). */
     public SealingKey generate() throws KeyException, SecretException {
         try (SecretMemory seed = crypto.secrets().random(suite.scalarLength())) {
             return derive(seed);
         }
     }
 
-    /** DeriveKeyPair, section 7.1.3: the key pair of a random seed at least as long as the private key. */
+    /**
+     * Derives the key pair of a random seed that is at least as long as the private key (DeriveKeyPair, RFC 9180,
+     * section 7.1.3).
+     */
     SealingKey derive(SecretMemory seed) throws KeyException, SecretException {
         try (SecretMemory prk = kem.labeledExtract("dkp_prk", seed)) {
             for (int counter = 0; counter < MAX_CANDIDATES; counter++) {
@@ -64,7 +67,7 @@ public final class Hpke {
                 try {
                     return key(candidate);
                 } catch (KeyException.Malformed e) {
-                    // Zero or too high: the next one, as the RFC says.
+                    // The candidate is zero or too high: try the next one, as the RFC says.
                 }
             }
         }
@@ -72,9 +75,10 @@ public final class Hpke {
     }
 
     /**
-     * The key pair of a private key, which this takes over: it is closed with the pair, or when it is none.
+     * Returns the key pair of a private key. It takes ownership of {@code scalar} and closes it with the pair or on
+     * failure.
      *
-     * @throws KeyException.Malformed when it is no private key of the curve
+     * @throws KeyException.Malformed when {@code scalar} is not a private key of the curve
      */
     SealingKey key(SecretMemory scalar) throws KeyException {
         boolean taken = false;
@@ -89,7 +93,7 @@ public final class Hpke {
         }
     }
 
-    /** Seals to whoever has the receiver's private key. Nothing says who sealed. */
+    /** Seals to the holder of the receiver's private key. The result does not identify the sender. */
     public byte[] seal(SealingPublicKey receiver, byte[] info, byte[] aad, SecretMemory secret)
             throws KeyException, SecretException {
         try (SealingKey ephemeral = generate()) {
@@ -97,19 +101,22 @@ public final class Hpke {
         }
     }
 
-    /** Seals a key to a VM of this boot, for one use. Who sealed, the circuit says that it comes by. */
+    /** Seals a key to a VM of this boot, for one use. The circuit on which it is sent identifies the sender. */
     public byte[] seal(SealingPublicKey receiver, BootKeyContext context, SecretMemory secret)
             throws KeyException, SecretException {
         return seal(receiver, context.info(), NO_DATA, secret);
     }
 
-    /** Opens what was sealed to this VM of this boot, for this use and no other; otherwise as {@link #open} does. */
+    /** Opens a secret sealed to this VM of this boot, for this use and no other; otherwise as {@link #open} does. */
     public SecretMemory open(SealingKey receiver, BootKeyContext context, byte[] sealed)
             throws KeyException, SecretException {
         return open(receiver, null, context.info(), NO_DATA, sealed);
     }
 
-    /** Seals as {@code sender}: only that private key, or the receiver's own, makes what opens. */
+    /**
+     * Seals as {@code sender}: only the holder of that private key or of the receiver's can produce a result that
+     * opens.
+     */
     public byte[] sealAs(SealingKey sender, SealingPublicKey receiver, byte[] info, byte[] aad, SecretMemory secret)
             throws KeyException, SecretException {
         try (SealingKey ephemeral = generate()) {
@@ -118,9 +125,9 @@ public final class Hpke {
     }
 
     /**
-     * Opens what anybody sealed to {@code receiver}.
+     * Opens a secret that any sender sealed to {@code receiver}.
      *
-     * @throws KeyException.Malformed when {@code sealed} has no possible length or no point of the curve
+     * @throws KeyException.Malformed when {@code sealed} has an impossible length or no point of the curve
      * @throws KeyException.Refused when it is not sealed to this key, with this info and additional data
      */
     public SecretMemory open(SealingKey receiver, byte[] info, byte[] aad, byte[] sealed)
@@ -128,7 +135,7 @@ public final class Hpke {
         return open(receiver, null, info, aad, sealed);
     }
 
-    /** Opens what {@code sender} sealed, as {@link #open} does; what another sealed is refused. */
+    /** Opens a secret that {@code sender} sealed, as {@link #open} does; rejects one that another sender sealed. */
     public SecretMemory openFrom(SealingPublicKey sender, SealingKey receiver, byte[] info, byte[] aad, byte[] sealed)
             throws KeyException, SecretException {
         return open(receiver, sender, info, aad, sealed);
@@ -182,7 +189,10 @@ public final class Hpke {
         }
     }
 
-    /** Encap and Decap, AuthEncap and AuthDecap are one computation: ECDH once or twice, then ExtractAndExpand. */
+    /**
+     * Computes the shared secret. Encap and Decap, AuthEncap and AuthDecap are one computation: ECDH once or twice,
+     * then ExtractAndExpand.
+     */
     private SecretMemory shared(
             SealingKey one,
             SealingPublicKey other,
@@ -210,7 +220,7 @@ public final class Hpke {
         }
     }
 
-    /** KeySchedule, section 5.1, without pre-shared key. */
+    /** Derives key and nonce (KeySchedule, RFC 9180, section 5.1) without a pre-shared key. */
     private Keys keys(byte mode, SecretMemory shared, byte[] info) throws KeyException, SecretException {
         byte[] context = Hkdf.join(new byte[] {mode}, hash("psk_id_hash", new byte[0]), hash("info_hash", info));
         try (SecretMemory secret = schedule.labeledExtract(shared, "secret", new byte[0])) {
@@ -224,7 +234,7 @@ public final class Hpke {
         }
     }
 
-    /** Of what is no secret, so the result is none. */
+    /** Hashes public bytes; the result is public as well. */
     private byte[] hash(String label, byte[] publicBytes) throws KeyException, SecretException {
         try (SecretMemory hash = schedule.labeledExtract(null, label, publicBytes);
                 Loan loan = hash.lend()) {

@@ -2,7 +2,9 @@ package org.cloister.luks.key;
 
 import java.io.IOException;
 
-/** A key could not be made, read, sealed or opened. The text has operation, both values and remedy, never a key's bytes. */
+/**
+ * Failure to make, read, seal or open a key. The message has operation, both values and remedy, never a key's bytes.
+ */
 public abstract class KeyException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -10,7 +12,7 @@ public abstract class KeyException extends IOException {
         super(operation + ": want " + wanted + ", have " + had + "; " + remedy);
     }
 
-    /** The bytes are not of the form that the format's page says. */
+    /** The bytes do not have the form that the format's page describes. */
     public static final class Malformed extends KeyException {
         private static final long serialVersionUID = 1;
 
@@ -19,7 +21,10 @@ public abstract class KeyException extends IOException {
         }
     }
 
-    /** The form is right, but this key, passphrase or context does not open it. Nothing tells which of them is wrong. */
+    /**
+     * The form is right, but this key, passphrase or context does not open it. Which of them is wrong cannot be
+     * determined.
+     */
     public static final class Refused extends KeyException {
         private static final long serialVersionUID = 1;
 
@@ -28,7 +33,7 @@ public abstract class KeyException extends IOException {
         }
     }
 
-    /** A call into a native library failed that does not fail on any input. */
+    /** A call into a native library failed that fails on no input. */
     public static final class CallFailed extends KeyException {
         private static final long serialVersionUID = 1;
 

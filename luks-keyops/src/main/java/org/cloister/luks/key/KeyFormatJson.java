@@ -15,9 +15,12 @@ import java.util.Base64;
 import java.util.List;
 import java.util.TreeSet;
 
-/** Reads the JSON of luks-keyops/FORMAT.md: exactly the named members, once each, of the named types, within limits. */
+/**
+ * Strict reader of the JSON of luks-keyops/FORMAT.md: exactly the named members, once each, of the named types, within
+ * limits.
+ */
 final class KeyFormatJson {
-    /** In bytes; a LUKS2 header has 12 KiB for all its JSON. */
+    /** Maximum length in bytes; a LUKS2 header has 12 KiB for all its JSON. */
     static final int MAX_DOCUMENT = 12 << 10;
 
     private static final int MAX_DEPTH = 4;
@@ -110,7 +113,7 @@ final class KeyFormatJson {
         return node.intValue();
     }
 
-    /** Base64 (RFC 4648 section 4) with padding, of which each value has one spelling. */
+    /** Decodes base64 (RFC 4648, section 4) with padding; accepts one spelling of each value. */
     byte[] bytes(int length) throws KeyException.Malformed {
         String text = text();
         byte[] bytes;

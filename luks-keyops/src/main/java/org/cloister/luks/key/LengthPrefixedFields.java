@@ -3,7 +3,10 @@ package org.cloister.luks.key;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Fields in a fixed order, each behind its length as two bytes: one value, one encoding. For additional data. */
+/**
+ * Encoder of fields in a fixed order, each preceded by its length in two bytes. Each value has one encoding, as
+ * additional data requires.
+ */
 final class LengthPrefixedFields {
     private LengthPrefixedFields() {}
 

@@ -4,7 +4,10 @@ import jnr.ffi.Pointer;
 import jnr.ffi.types.size_t;
 import jnr.ffi.types.u_int32_t;
 
-/** What we call of libargon2.so.1, named as in argon2.h. Public only because jnr-ffi implements it from another class loader. */
+/**
+ * The functions of libargon2.so.1 that this package calls, named as in argon2.h. Public only because jnr-ffi implements
+ * it from another class loader.
+ */
 public interface LibArgon2 {
     int argon2id_hash_raw(
             @u_int32_t int passes,

@@ -10,8 +10,8 @@ import jnr.ffi.types.u_int64_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What we call of libcrypto.so.3, named as in openssl/crypto.h, err.h, bn.h, ec.h, evp.h and kdf.h. Secrets go in and
- * come out as pointers. Public only because jnr-ffi implements it from another class loader.
+ * The functions of libcrypto.so.3 that this package calls, named as in openssl/crypto.h, err.h, bn.h, ec.h, evp.h and
+ * kdf.h. Secrets are passed as pointers. Public only because jnr-ffi implements it from another class loader.
  */
 public interface LibCrypto {
     @u_int64_t

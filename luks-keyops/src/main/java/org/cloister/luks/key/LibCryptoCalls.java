@@ -10,14 +10,18 @@ import org.cloister.luks.secret.SecretException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * libcrypto (OpenSSL 3), loaded, and the secrets it works on. One per process, for any number of threads. Its big
- * numbers that hold secrets lie on its own secure heap: locked, in no dump, cleared when freed.
+ * The loaded libcrypto (OpenSSL 3) and the allocator of the secrets it works on. One per process; safe for use by
+ * several threads. libcrypto stores its big numbers that hold secrets on its own secure heap: locked, in no dump,
+ * cleared when freed.
  */
 public final class LibCryptoCalls {
     private static final String LIBRARY = "libcrypto.so.3";
     private static final long OLDEST = 0x30000000L;
 
-    /** In bytes. A P-521 operation needs some 10 KiB; a full heap lets a call fail, it never overflows into another. */
+    /**
+     * Size of the secure heap in bytes. A P-521 operation needs some 10 KiB. A call fails when the heap is full;
+     * libcrypto never uses another heap instead.
+     */
     private static final long SECURE_HEAP = 1 << 18;
 
     private static final long SECURE_HEAP_SMALLEST = 16;
@@ -34,9 +38,10 @@ public final class LibCryptoCalls {
     }
 
     /**
-     * Loads the library and makes its secure heap.
+     * Loads the library and creates its secure heap.
      *
-     * @throws SecretException when it is missing, too old, or its heap cannot be locked though {@code secrets} are
+     * @throws SecretException when the library is missing or too old, or its heap cannot be locked though
+     *     {@code secrets} are
      */
     public static LibCryptoCalls load(SecretAllocator secrets) throws SecretException {
         return load(secrets, LIBRARY);
@@ -47,7 +52,8 @@ public final class LibCryptoCalls {
         long version;
         try {
             lib = LibraryLoader.create(LibCrypto.class).failImmediately().load(library);
-            // Called at once, for a function that is missing shows only then. All others are in 3.0 too.
+            // The call is made at once because a missing function shows only when it is called. All other functions are
+            // in 3.0 too.
             version = lib.OpenSSL_version_num();
         } catch (UnsatisfiedLinkError e) {
             throw new SecretException("keys", library, 0, String.valueOf(e.getMessage()), "install libssl3");
@@ -86,7 +92,7 @@ public final class LibCryptoCalls {
         return runtime;
     }
 
-    /** Something of libcrypto's that has to be freed. */
+    /** An object of libcrypto's that has to be freed. */
     record Native(Pointer pointer, Consumer<Pointer> free) implements AutoCloseable {
         @Override
         public void close() {
@@ -101,7 +107,7 @@ public final class LibCryptoCalls {
         return new Native(made, free);
     }
 
-    /** Most functions of libcrypto answer 1 for success, and 0 or below else. */
+    /** Checks a result; most functions of libcrypto return 1 for success, and 0 or below on failure. */
     void check(String call, int result) throws KeyException {
         if (result <= 0) {
             throw failed(call);
@@ -120,12 +126,12 @@ public final class LibCryptoCalls {
         return new KeyException.CallFailed(call, said);
     }
 
-    /** The queue of errors is the thread's; what is left in it would be said of a later call. */
+    /** Clears the thread's queue of errors; an error left in it would be attributed to a later call. */
     void forgetErrors() {
         lib.ERR_clear_error();
     }
 
-    /** A copy of public bytes for a native call. At least one byte is there to point to. */
+    /** Copies public bytes for a native call. The copy has at least one byte, so that the pointer is valid. */
     Pointer publicBytes(byte[] bytes) {
         Pointer copy = Memory.allocateDirect(runtime, Math.max(1, bytes.length));
         copy.put(0, bytes, 0, bytes.length);

@@ -9,7 +9,10 @@ import jnr.ffi.Memory;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 
-/** An array of OSSL_PARAM (openssl/core.h): five words each, the last one empty. Values are pointed to, not copied. */
+/**
+ * An array of OSSL_PARAM (openssl/core.h): five words each, the last one empty. The array points to values and does not
+ * copy them.
+ */
 final class OsslParameters {
     private static final int UNSIGNED_INTEGER = 2;
     private static final int UTF8_STRING = 4;
@@ -35,12 +38,12 @@ final class OsslParameters {
         return add(key, OCTET_STRING, value, length);
     }
 
-    /** @param value in the machine's byte order, which is little-endian on every machine of ours */
+    /** @param value in the machine's byte order, which is little-endian on every supported machine */
     OsslParameters number(String key, Pointer value, long length) {
         return add(key, UNSIGNED_INTEGER, value, length);
     }
 
-    /** Calls with the array, which lives with all that it points to until the call returns. */
+    /** Calls with the array; the array and all that it points to stay allocated until the call returns. */
     int callWith(ToIntFunction<Pointer> call) {
         Pointer array = Memory.allocateDirect(runtime, (entries.size() + 1) * ENTRY, true);
         for (int i = 0; i < entries.size(); i++) {

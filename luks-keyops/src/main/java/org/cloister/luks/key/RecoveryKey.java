@@ -7,11 +7,11 @@ import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;
 
 /**
- * A private key as text on paper, for a safe: hex digits of the key and of a check, in groups of eight. No passphrase:
- * who holds the paper holds the key. luks-keyops/FORMAT.md describes it.
+ * A private key as text on paper, for a safe: hex digits of the key and of a checksum, in groups of eight. It has no
+ * passphrase: the holder of the paper holds the key. luks-keyops/FORMAT.md describes it.
  */
 public final class RecoveryKey {
-    /** In bytes; blanks and line ends come with typing. */
+    /** Maximum length of the typed text in bytes, including blanks and line ends. */
     private static final int MAX_TEXT = 512;
 
     private static final String SUBJECT = "recovery key";
@@ -32,7 +32,7 @@ public final class RecoveryKey {
         this.lib = crypto.lib();
     }
 
-    /** The text, in ASCII, 116 bytes without line end. */
+    /** Returns the text in ASCII: 116 bytes without line end. */
     public SecretMemory print(SealingKey key) throws KeyException, SecretException {
         // libcrypto ends its text with a zero byte.
         try (SecretMemory bytes = crypto.secrets().allocate(SCALAR + CHECK);
@@ -61,9 +61,9 @@ public final class RecoveryKey {
     }
 
     /**
-     * Reads what a person typed: digits in either case; dashes, blanks and line ends anywhere.
+     * Parses what a person typed: digits in either case; dashes, blanks and line ends anywhere.
      *
-     * @throws KeyException.Malformed when there are more or fewer digits, or the check says that one is wrong
+     * @throws KeyException.Malformed when there are more or fewer digits, or the checksum does not match
      */
     public SealingKey read(SecretMemory text) throws KeyException, SecretException {
         if (text.length() > MAX_TEXT) {
@@ -95,7 +95,7 @@ public final class RecoveryKey {
         }
     }
 
-    /** The digits alone and a zero byte, which libcrypto looks for. */
+    /** Returns the digits alone and a terminating zero byte, which libcrypto requires. */
     private SecretMemory digits(SecretMemory text) throws KeyException, SecretException {
         SecretMemory digits = crypto.secrets().allocate(DIGITS + 1);
         int count = 0;
@@ -119,7 +119,7 @@ public final class RecoveryKey {
         return digits;
     }
 
-    /** The first bytes of SHA-384 of a label and the key. */
+    /** Returns the checksum: the first bytes of SHA-384 of a label and the key. */
     private SecretMemory check(SecretMemory scalar) throws KeyException, SecretException {
         try (SecretMemory labeled = crypto.secrets().allocate(CHECK_LABEL.length + SCALAR);
                 SecretMemory digest = crypto.secrets().allocate(SHA384)) {

@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What a handed-over key is for. It goes into HPKE's additional data, so that a key sealed for one use opens for no
- * other; luks-keyops/FORMAT.md has the encoding. Whether {@code expires} has passed is the opener's to judge.
+ * Context of a handed-over key: the use and the VM that it is for. The context is HPKE's additional data, so that a key
+ * sealed for one use does not open for another; luks-keyops/FORMAT.md has the encoding. The opener checks whether
+ * {@code expires} has passed.
  *
  * @param project the project's id
  * @param ticket the ticket's id
@@ -35,12 +36,12 @@ public record SealedKeyContext(
         require(expires >= 0, "an expiry of 0 or more seconds since 1970", String.valueOf(expires));
     }
 
-    /** HPKE's info, which tells this use of the suite from others. */
+    /** Returns HPKE's info, which separates this use of the suite from others. */
     public static byte[] info() {
         return INFO.clone();
     }
 
-    /** HPKE's additional data: each field behind its length, in the order of the record. */
+    /** Returns HPKE's additional data: each field preceded by its length, in the order of the record. */
     public byte[] encode() {
         return LengthPrefixedFields.encode(
                 LengthPrefixedFields.text(project),

@@ -2,7 +2,7 @@ package org.cloister.luks.key;
 
 import org.cloister.luks.secret.SecretMemory;
 
-/** A private key to open sealed keys with, and its public key. Closing it wipes the private one. */
+/** A private key that opens sealed keys, and its public key. Closing it wipes the private key. */
 public final class SealingKey implements AutoCloseable {
     private final SecretMemory scalar;
     private final SealingPublicKey publicKey;
@@ -16,7 +16,7 @@ public final class SealingKey implements AutoCloseable {
         return publicKey;
     }
 
-    /** Big-endian, of the curve's full length. */
+    /** Returns the private key: big-endian, of the curve's full length. */
     SecretMemory scalar() {
         return scalar;
     }

@@ -7,7 +7,7 @@ import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;
 
-/** A person's private key, under a passphrase, as it lies in a file; luks-keyops/FORMAT.md describes it. Immutable. */
+/** A person's private key as a file encrypted with a passphrase; luks-keyops/FORMAT.md describes it. Immutable. */
 public final class SealingKeyFile {
     private static final String SUBJECT = "key file";
     private static final String TYPE = "cloister-key";
@@ -29,7 +29,7 @@ public final class SealingKeyFile {
         this.sealed = sealed;
     }
 
-    /** Under a new salt, so the same key and passphrase never make the same file twice. */
+    /** Encrypts under a new salt, so that the same key and passphrase never make the same file twice. */
     public static SealingKeyFile seal(
             LibCryptoCalls crypto, Argon2 argon2, Argon2.Cost cost, SealingKey key, SecretMemory passphrase)
             throws KeyException, SecretException {
@@ -40,7 +40,7 @@ public final class SealingKeyFile {
         }
         try (SecretMemory wrap = argon2.derive(passphrase, salt, cost, WRAP_KEY);
                 SecretMemory nonce = crypto.secrets().allocate(AesGcm.NONCE)) {
-            // A nonce of zeroes: the salt is new each time, so this key wraps once.
+            // A nonce of zeroes is safe: the salt is new each time, so this key wraps once.
             byte[] aad = additionalData(key.publicKey(), cost, salt);
             return new SealingKeyFile(
                     key.publicKey(), cost, salt, new AesGcm(crypto).seal(wrap, nonce, aad, key.scalar()));
@@ -75,9 +75,7 @@ public final class SealingKeyFile {
         return publicKey;
     }
 
-    /**
-     * @throws KeyException.Refused when the passphrase is another one, or the file was changed
-     */
+    /** @throws KeyException.Refused when the passphrase is wrong, or the file was changed */
     public SealingKey open(LibCryptoCalls crypto, Argon2 argon2, SecretMemory passphrase)
             throws KeyException, SecretException {
         KeyException.Refused refusal = new KeyException.Refused(
@@ -94,7 +92,7 @@ public final class SealingKeyFile {
         }
     }
 
-    /** What {@link #read} reads. */
+    /** Returns the JSON that {@link #read} parses. */
     public byte[] json() {
         ObjectNode file = KeyFormatJson.MAPPER
                 .createObjectNode()

@@ -3,9 +3,12 @@ package org.cloister.luks.key;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** Whom a key is sealed to: a point of P-384, uncompressed (SEC 1: 4, x, y), of the right length and prefix. */
+/**
+ * Public key of a recipient of sealed keys: a point of P-384, uncompressed (SEC 1: 4, x, y), of the right length and
+ * prefix.
+ */
 public final class SealingPublicKey {
-    /** In bytes. */
+    /** Length in bytes. */
     public static final int LENGTH = HpkeSuite.P384.pointLength();
 
     private static final byte UNCOMPRESSED = 4;
@@ -16,7 +19,10 @@ public final class SealingPublicKey {
         this.point = point;
     }
 
-    /** That the point is on the curve shows when something is sealed to it, or sealed by it is opened. */
+    /**
+     * Checks length and prefix. Whether the point is on the curve is checked when a secret is sealed to it, or one
+     * sealed by it is opened.
+     */
     public static SealingPublicKey of(byte[] point) throws KeyException.Malformed {
         return of(HpkeSuite.P384, point);
     }
@@ -45,7 +51,7 @@ public final class SealingPublicKey {
         return Arrays.hashCode(point);
     }
 
-    /** The first four bytes of x. */
+    /** Returns the first four bytes of x. */
     @Override
     public String toString() {
         return "SealingPublicKey[" + hex(Arrays.copyOfRange(point, 1, 5), 4) + "]";

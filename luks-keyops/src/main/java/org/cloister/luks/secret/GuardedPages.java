@@ -3,8 +3,8 @@ package org.cloister.luks.secret;
 import jnr.ffi.Pointer;
 
 /**
- * Pages of their own between two that nothing may touch. The bytes end where the upper guard page begins, so that
- * one byte too far ends the process instead of reading a neighbour. From mman.h and madvise(2).
+ * Memory pages between two inaccessible guard pages. The bytes end where the upper guard page begins, so that an access
+ * one byte too far ends the process instead of reading a neighbour. Constants are from mman.h and madvise(2).
  */
 final class GuardedPages {
     private static final int PROT_NONE = 0;
@@ -33,12 +33,12 @@ final class GuardedPages {
         this.bytes = bytes;
     }
 
-    /** How the pages are kept out of swap and out of other eyes. */
+    /** Method by which the pages are kept out of swap and out of other processes. */
     enum Kind {
-        /** memfd_secret(2): in no other page table either, not the kernel's own; locked by nature. */
+        /** memfd_secret(2): in no other page table, not even the kernel's own; always locked. */
         SECRET_FILE,
         LOCKED,
-        /** Can be swapped. Only when told by name. */
+        /** Can be swapped. Only if configured explicitly. */
         UNLOCKED
     }
 

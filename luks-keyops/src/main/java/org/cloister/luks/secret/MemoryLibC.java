@@ -10,13 +10,13 @@ import jnr.ffi.types.u_int64_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this package calls of the C library, named as in its headers; -1 (or MAP_FAILED) means: see errno. Public only
- * because jnr-ffi implements it from another class loader.
+ * The functions of the C library that this package calls, named as in its headers; after -1 (or MAP_FAILED) errno has
+ * the reason. Public only because jnr-ffi implements it from another class loader.
  */
 public interface MemoryLibC {
     /**
-     * The result is a number, for MAP_FAILED is all ones. The address is none, for jnr-ffi 2.3.4 on x86_64 hands over
-     * a wrong sixth argument where all of six are primitive.
+     * Returns a number, because MAP_FAILED is all ones. The address is a pointer, because jnr-ffi 2.3.4 on x86_64
+     * passes a wrong sixth argument if all six are primitive.
      */
     @intptr_t
     long mmap(@Nullable Pointer address, @size_t long length, int protection, int flags, int fd, @off_t long offset);
@@ -29,7 +29,7 @@ public interface MemoryLibC {
 
     int ftruncate(int fd, @off_t long length);
 
-    /** Only {@code memfd_secret}, for which glibc has no name of its own. */
+    /** Used for {@code memfd_secret} only, for which glibc has no wrapper. */
     @intptr_t
     long syscall(@intptr_t long number, @intptr_t long flags);
 

@@ -5,7 +5,7 @@ import jnr.ffi.LibraryLoader;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 
-/** The C library, loaded, with results that are checked and calls that a signal interrupted done again. */
+/** Checked calls of the loaded C library; repeats a call that a signal interrupted. */
 final class MemorySystemCalls {
     private static final int EINTR = 4;
 
@@ -55,7 +55,7 @@ final class MemorySystemCalls {
         }
     }
 
-    /** Fills from the kernel's generator, which blocks until it has been seeded. */
+    /** Fills memory from the kernel's random generator, which blocks until it has been seeded. */
     void fillRandom(Pointer memory, int length) throws SecretException {
         for (int done = 0; done < length; ) {
             long n = libc.getrandom(memory.slice(done), length - done, 0);
@@ -67,7 +67,7 @@ final class MemorySystemCalls {
         }
     }
 
-    /** Reads until {@code length} bytes or the end; returns how many bytes came. */
+    /** Reads until {@code length} bytes or the end; returns the number of bytes read. */
     int read(int fd, Pointer memory, int length) throws SecretException {
         int done = 0;
         while (done < length) {

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Where secrets come from: a process has one, made at its start, which fails when memory cannot be kept. */
+/** Allocates secrets. A process creates one at its start, which fails when memory cannot be locked. */
 public final class SecretAllocator {
-    /** The longest secret, in bytes. A key has 32 to 64; a volume's key slot area is not a secret of ours. */
+    /** The longest secret, in bytes. A key has 32 to 64; a volume's key slot area is not stored as a secret. */
     public static final int MAX_LENGTH = 1 << 20;
 
     private static final int PR_SET_DUMPABLE = 4;
@@ -29,17 +29,20 @@ public final class SecretAllocator {
         this.kind = kind;
     }
 
-    /** What to do when the kernel does not let this process lock memory. */
+    /** Behaviour when the kernel does not let this process lock memory. */
     public enum Locking {
-        /** Refuse to start. */
+        /** The start fails. */
         REQUIRED,
-        /** Go on with memory that can be swapped. For machines without swap whose limits cannot be raised. */
+        /**
+         * The process continues with memory that can be swapped. For machines without swap whose limits cannot be
+         * raised.
+         */
         RUN_WITHOUT_LOCKED_MEMORY
     }
 
     /**
-     * For a daemon's start: leaves no core dump, makes the process undumpable (so /proc/PID/mem and ptrace are for root
-     * alone), then does as {@link #open}.
+     * Prepares a daemon's process: disables core dumps, makes the process undumpable (so that only root has access to
+     * /proc/PID/mem and ptrace), then continues as {@link #open} does.
      */
     public static SecretAllocator harden(Locking locking) throws SecretException {
         MemorySystemCalls system = MemorySystemCalls.load();
@@ -55,9 +58,9 @@ public final class SecretAllocator {
     }
 
     /**
-     * Finds out how memory can be kept here, by keeping some.
+     * Determines which protection of memory works here by allocating some.
      *
-     * @throws SecretException when it cannot be, and {@code locking} does not permit that
+     * @throws SecretException when none works, and {@code locking} does not permit that
      */
     public static SecretAllocator open(Locking locking) throws SecretException {
         MemorySystemCalls system = MemorySystemCalls.load();
@@ -79,12 +82,12 @@ public final class SecretAllocator {
         throw Objects.requireNonNull(failure);
     }
 
-    /** For tests of each kind. */
+    /** Returns an allocator of one kind, for tests. */
     static SecretAllocator of(GuardedPages.Kind kind) throws SecretException {
         return new SecretAllocator(MemorySystemCalls.load(), kind);
     }
 
-    /** {@code length} zero bytes. */
+    /** Allocates {@code length} zero bytes. */
     public SecretMemory allocate(int length) throws SecretException {
         if (length < 1 || length > MAX_LENGTH) {
             throw new IllegalArgumentException("secret: want 1 to " + MAX_LENGTH + " bytes, have " + length);
@@ -94,7 +97,7 @@ public final class SecretAllocator {
         return new SecretMemory(system, pages, length, open::decrementAndGet);
     }
 
-    /** {@code length} bytes of getrandom(2). */
+    /** Allocates {@code length} bytes from getrandom(2). */
     public SecretMemory random(int length) throws SecretException {
         return filled(length, secret -> {
             try (SecretMemory.Loan loan = secret.lend()) {
@@ -103,12 +106,12 @@ public final class SecretAllocator {
         });
     }
 
-    /** A secret of its own with {@code count} bytes of {@code secret}. */
+    /** Copies {@code count} bytes of {@code secret} into a new secret. */
     public SecretMemory part(SecretMemory secret, int from, int count) throws SecretException {
         return filled(count, copy -> secret.copyTo(copy, from, 0, count));
     }
 
-    /** What a descriptor gives until its end: at least one byte, at most {@code max}. The descriptor stays open. */
+    /** Reads a descriptor to its end: at least one byte, at most {@code max}. The descriptor stays open. */
     public SecretMemory readAll(int fd, int max) throws SecretException {
         try (SecretMemory room = allocate(max + 1)) {
             int length;
@@ -127,7 +130,7 @@ public final class SecretAllocator {
         }
     }
 
-    /** A whole file: at least one byte, at most {@code max}. */
+    /** Reads a whole file: at least one byte, at most {@code max}. */
     public SecretMemory readFile(Path file, int max) throws SecretException {
         int fd = system.libc().open(file.toString(), O_RDONLY | O_CLOEXEC, 0);
         system.check(fd, "secret from " + file, "open", "see that the file exists and may be read");
@@ -138,7 +141,7 @@ public final class SecretAllocator {
         }
     }
 
-    /** As {@link #readFile}, without a line end behind it: what a person wrote, or a program printed. */
+    /** Reads a file as {@link #readFile} does and drops a line end at its end, as a person or a program writes it. */
     public SecretMemory readLine(Path file, int max) throws SecretException {
         try (SecretMemory read = readFile(file, max + 1)) {
             boolean ended;
@@ -158,7 +161,7 @@ public final class SecretAllocator {
         }
     }
 
-    /** What a terminal gave: Java has it on its heap already, where this zeroes it. */
+    /** Moves bytes from a terminal into a secret. Java already has them on its heap, where this method zeroes them. */
     public SecretMemory moveFrom(byte[] bytes) throws SecretException {
         try {
             return filled(bytes.length, secret -> {
@@ -172,10 +175,11 @@ public final class SecretAllocator {
     }
 
     /**
-     * Into a new file, such as one on tmpfs that a daemon reads its key from. What could not be written whole is to be removed.
+     * Writes a secret into a new file, such as one on tmpfs from which a daemon reads its key. The caller removes a
+     * file that could not be written whole.
      *
      * @param mode of the file, such as 0400, less the process' umask
-     * @throws SecretException also if there is one of that name, or a link
+     * @throws SecretException also if a file or link of that name exists
      */
     public void writeNew(Path file, int mode, SecretMemory secret) throws SecretException {
         int fd = system.libc().open(file.toString(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -187,7 +191,7 @@ public final class SecretAllocator {
         }
     }
 
-    /** How memory is kept: {@code memfd_secret}, {@code mlock} or {@code not locked}. */
+    /** Returns the protection of memory: {@code memfd_secret}, {@code mlock} or {@code not locked}. */
     public String protection() {
         return switch (kind) {
             case SECRET_FILE -> "memfd_secret";
@@ -196,12 +200,12 @@ public final class SecretAllocator {
         };
     }
 
-    /** Whether secrets are kept out of swap; false only when told so by name. */
+    /** Returns whether secrets are kept out of swap; false only if configured explicitly. */
     public boolean locked() {
         return kind != GuardedPages.Kind.UNLOCKED;
     }
 
-    /** How many secrets have been made and not been wiped yet. */
+    /** Returns the number of secrets that were allocated and not yet wiped. */
     public int liveCount() {
         return open.get();
     }

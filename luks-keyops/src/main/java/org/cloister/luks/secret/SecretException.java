@@ -2,7 +2,10 @@ package org.cloister.luks.secret;
 
 import java.io.IOException;
 
-/** A native call for secret memory failed. The text has operation, call, both values and remedy, never a secret's bytes. */
+/**
+ * Failure of a native call for secret memory. The message has operation, call, both values and remedy, never a secret's
+ * bytes.
+ */
 public final class SecretException extends IOException {
     private static final long serialVersionUID = 1;
 

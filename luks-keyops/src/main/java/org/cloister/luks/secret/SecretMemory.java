@@ -3,11 +3,11 @@ package org.cloister.luks.secret;
 import jnr.ffi.Pointer;
 
 /**
- * A secret outside the Java heap: in locked pages that no dump and no fork carries, zeroed on close. Nothing gives its
- * bytes away but a copy into another secret, a write to a descriptor, and a {@link Loan} for a native call.
+ * A secret outside the Java heap, in locked pages that are in no dump and no forked child, zeroed on close. Its bytes
+ * leave it only by a copy into another secret, a write to a descriptor, or a {@link Loan} for a native call.
  *
- * <p>Made by {@link SecretAllocator}. Safe for use by several threads; a secret closed while it is lent is zeroed when
- * the last loan ends. Two secrets are never {@code equals}: see {@link #sameAs}.
+ * <p>{@link SecretAllocator} creates it. Safe for use by several threads; a secret closed while it is lent is zeroed
+ * when the last loan ends. Two secrets are never {@code equals}: see {@link #sameAs}.
  */
 public final class SecretMemory implements AutoCloseable {
     private final MemorySystemCalls system;
@@ -24,7 +24,10 @@ public final class SecretMemory implements AutoCloseable {
         this.onWiped = onWiped;
     }
 
-    /** The secret's address, for native calls, until it is closed. Hand the pointer to C; read nothing from it in Java. */
+    /**
+     * The secret's address, for native calls, until the loan is closed. Pass the pointer to C only; read nothing from
+     * it in Java.
+     */
     public final class Loan implements AutoCloseable {
         private boolean over;
 
@@ -50,9 +53,7 @@ public final class SecretMemory implements AutoCloseable {
         }
     }
 
-    /**
-     * @throws IllegalStateException when the secret is closed
-     */
+    /** @throws IllegalStateException when the secret is closed */
     public Loan lend() {
         synchronized (this) {
             if (closed) {
@@ -63,12 +64,12 @@ public final class SecretMemory implements AutoCloseable {
         return new Loan();
     }
 
-    /** In bytes. */
+    /** Returns the length in bytes. */
     public int length() {
         return length;
     }
 
-    /** Copies {@code count} bytes from {@code from} on into {@code target}, beginning there at {@code at}. */
+    /** Copies {@code count} bytes, starting at {@code from}, into {@code target}, starting at {@code at}. */
     public void copyTo(SecretMemory target, int from, int at, int count) {
         requireRange(from, count, length);
         requireRange(at, count, target.length);
@@ -78,7 +79,7 @@ public final class SecretMemory implements AutoCloseable {
         }
     }
 
-    /** Compares lengths, then all bytes in a time that does not depend on them. */
+    /** Compares lengths, then all bytes in a time that does not depend on their values. */
     public boolean sameAs(SecretMemory other) {
         if (length != other.length) {
             return false;
@@ -100,7 +101,7 @@ public final class SecretMemory implements AutoCloseable {
         }
     }
 
-    /** Zeroes and unmaps, at once or when the last loan ends. Closing again does nothing. */
+    /** Zeroes and unmaps the secret, at once or when the last loan ends. Closing again does nothing. */
     @Override
     public void close() {
         synchronized (this) {
@@ -119,7 +120,7 @@ public final class SecretMemory implements AutoCloseable {
         system.libc().explicit_bzero(pages.bytes(), length);
     }
 
-    /** Says its length and nothing else. */
+    /** Returns the length and nothing else. */
     @Override
     public String toString() {
         return "SecretMemory[" + length + " bytes]";

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.cloister.luks.volume.VolumeException.Fault;
 
-/** Writes over a part of a device, and waits until the device has it. */
+/** Overwrites a part of a device and waits until the device has written it. */
 final class BlockOverwrite {
     static final Path ZEROS = Path.of("/dev/zero");
     static final Path NOISE = Path.of("/dev/urandom");
@@ -17,7 +17,7 @@ final class BlockOverwrite {
 
     private BlockOverwrite() {}
 
-    /** @param source what to write, without end */
+    /** @param source an endless file from which the bytes are read */
     static void overwrite(Path source, Path device, long from, long to) throws VolumeException {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         try (FileChannel in = FileChannel.open(source, StandardOpenOption.READ);
@@ -40,7 +40,7 @@ final class BlockOverwrite {
         }
     }
 
-    /** Where the first byte is that is not zero; {@code to} if there is none. */
+    /** Returns the offset of the first non-zero byte, or {@code to} if all bytes are zero. */
     static long firstNonZero(Path device, long to) throws VolumeException {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         ByteBuffer zeros = ByteBuffer.allocateDirect(PIECE);

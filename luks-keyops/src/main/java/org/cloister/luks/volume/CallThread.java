@@ -4,7 +4,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
-/** One call in a thread of its own, which has ended when {@link #run} returns, and with it the kernel's keyring of the thread. */
+/**
+ * Runs one call in its own thread. The thread, and with it the kernel's keyring of the thread, has ended when
+ * {@link #run} returns.
+ */
 final class CallThread {
     private CallThread() {}
 
@@ -34,7 +37,7 @@ final class CallThread {
         }
     }
 
-    /** Whatever ended the step: one that ended half-way is not one that was done. */
+    /** Converts any failure of the call to an exception, so that an incomplete call never counts as complete. */
     private static VolumeException failure(@Nullable Throwable cause) {
         if (cause instanceof VolumeException failure) {
             return failure;
@@ -48,7 +51,7 @@ final class CallThread {
         throw new IllegalStateException("a step fails with what it declares", cause);
     }
 
-    /** The call cannot be given up half-way. */
+    /** Waits even if interrupted, because the call cannot be aborted. */
     private static boolean joinWhateverComes(Thread thread) {
         boolean interrupted = false;
         while (true) {

@@ -11,8 +11,9 @@ import jnr.ffi.byref.PointerByReference;
 import org.cloister.luks.secret.SecretMemory;
 
 /**
- * libcryptsetup's volumes. One a process, made at its start; {@link #load} fails when the library is missing or too old. Safe
- * for use by several threads, which wait for each other: the library's device-mapper context and log are global.
+ * Creates, opens, maps and erases LUKS2 volumes with libcryptsetup. A process has one, created at its start;
+ * {@link #load} fails when the library is missing or too old. Safe for use by several threads; calls are serialized,
+ * because the library's device-mapper context and log are global.
  */
 public final class Cryptsetup {
     private final CryptsetupLibrary library;
@@ -22,8 +23,9 @@ public final class Cryptsetup {
     }
 
     /**
-     * Loads libcryptsetup.so.12 and looks for each function that will be called. Where no udevd runs, {@code DM_DISABLE_UDEV=1}
-     * is put into the process's environment first: libdevmapper then makes device nodes itself, and waits for nobody.
+     * Loads libcryptsetup.so.12 and resolves each function that will be called. If no udevd runs, it first sets
+     * {@code DM_DISABLE_UDEV=1} in the process's environment: libdevmapper then makes device nodes itself and does not
+     * wait for udevd.
      */
     public static Cryptsetup load() throws VolumeException {
         return new Cryptsetup(CryptsetupLibrary.load("libcryptsetup.so.12"));
@@ -34,7 +36,7 @@ public final class Cryptsetup {
     }
 
     /**
-     * Makes a LUKS2 volume without key slots on a device that has no LUKS header. Until the first slot is added only
+     * Creates a LUKS2 volume without key slots on a device that has no LUKS header. Until the first slot is added, only
      * {@code volumeKey} opens it. A failure leaves no header.
      *
      * @param volumeKey {@link VolumeIntegrity#volumeKeyLength} random bytes; stays the caller's
@@ -43,12 +45,12 @@ public final class Cryptsetup {
         return new VolumeCreation(this, device, format).run(volumeKey);
     }
 
-    /** Reads the header. Nothing is mapped yet. A damaged copy of the header is repaired from the other one. */
+    /** Reads the header and maps nothing. A damaged copy of the header is repaired from the other copy. */
     public LuksVolume open(Path device) throws VolumeException {
         return open(device, VolumeIntegrity.NONE);
     }
 
-    /** As {@link #open(Path)}; it is mapped only if it has this integrity. */
+    /** Reads the header as {@link #open(Path)} does; the volume is mapped only if it has this integrity. */
     public LuksVolume open(Path device, VolumeIntegrity integrity) throws VolumeException {
         return load(
                 device,
@@ -56,7 +58,7 @@ public final class Cryptsetup {
                 integrity);
     }
 
-    /** As {@link #open(Path)}, for a volume whose header is a file of its own. */
+    /** Reads the header as {@link #open(Path)} does, for a volume whose header is a separate file. */
     public LuksVolume open(Path header, Path data) throws VolumeException {
         return load(
                 header,
@@ -82,9 +84,9 @@ public final class Cryptsetup {
     }
 
     /**
-     * The mapping of that name, if there is one.
+     * Returns the mapping of that name, or empty if it does not exist.
      *
-     * @throws VolumeException.MappingUnknown when the kernel does not say
+     * @throws VolumeException.MappingUnknown when the kernel does not report it
      */
     public Optional<VolumeMapping> status(MappingName name) throws VolumeException {
         int status = state(name);
@@ -99,11 +101,11 @@ public final class Cryptsetup {
     }
 
     /**
-     * Takes the mapping away, and with it the key in the kernel.
+     * Removes the mapping, and with it the key in the kernel.
      *
-     * @return whether there was one
+     * @return whether the mapping existed
      * @throws VolumeException.DeviceBusy when it is mounted or open
-     * @throws VolumeException.MappingUnknown when the kernel does not say whether there is one
+     * @throws VolumeException.MappingUnknown when the kernel does not report whether it exists
      */
     public boolean close(MappingName name) throws VolumeException {
         if (state(name) == CRYPT_INACTIVE) {
@@ -122,7 +124,10 @@ public final class Cryptsetup {
         return state(name, status, CryptsetupLibrary.isDeviceMapperThere());
     }
 
-    /** Without device-mapper, where the library says CRYPT_INVALID as well, nothing can be mapped. */
+    /**
+     * Returns the state of a mapping. Without device-mapper nothing can be mapped, and the library returns
+     * CRYPT_INVALID then as well.
+     */
     static int state(MappingName name, int status, boolean deviceMapper) throws VolumeException {
         return switch (status) {
             case CRYPT_INACTIVE, CRYPT_ACTIVE, CRYPT_BUSY -> status;
@@ -138,9 +143,9 @@ public final class Cryptsetup {
     }
 
     /**
-     * Destroys all key slots, overwrites both headers and the area of the key slots, reads it back, and tries to open what is
-     * left. It can be called again after a kill at any point, and on a device whose header is damaged or gone. What a copy
-     * of the header that was made before can still do: README, "Erase".
+     * Destroys all key slots, overwrites both headers and the area of the key slots, reads it back, and verifies that
+     * the device no longer opens. It can be called again after a kill at any point, and on a device whose header is
+     * damaged or missing. README, "Erase", describes what an earlier copy of the header still permits.
      */
     public void erase(Path device, DeviceErasure.Scope scope) throws VolumeException {
         new DeviceErasure(this, device).run(scope);

@@ -5,8 +5,8 @@ import static org.cloister.luks.volume.LibCryptsetup.CRYPT_LOG_ERROR;
 import jnr.ffi.Pointer;
 
 /**
- * Keeps what libcryptsetup logs as errors until the next call. There is one, and it is never collected: the library keeps a
- * pointer to it for as long as the process lives. Guarded by {@link Cryptsetup}'s lock.
+ * Collects what libcryptsetup logs as errors until the next call. The single instance is never garbage-collected: the
+ * library keeps a pointer to it for as long as the process lives. Guarded by {@link Cryptsetup}'s lock.
  */
 final class CryptsetupErrorLog implements LibCryptsetup.LogCallback {
     static final CryptsetupErrorLog INSTANCE = new CryptsetupErrorLog();

@@ -12,12 +12,14 @@ import jnr.ffi.Runtime;
 import org.cloister.luks.volume.VolumeException.Fault;
 import org.jspecify.annotations.Nullable;
 
-/** The loaded libraries, one call at a time, each result below zero turned into its named exception. */
+/** Serialized calls of the loaded libraries; converts each result below zero to the exception for it. */
 final class CryptsetupLibrary {
     private static final Object LOCK = new Object();
     private static final Path UDEV = Path.of("/run/udev/control");
     private static final Path MISC_DEVICES = Path.of("/proc/misc");
-    /** Those that say EPERM, or ENOENT when there are no slots at all, when a key is not one of the volume. */
+    /**
+     * Functions that return EPERM, or ENOENT when there are no slots at all, when a key does not belong to the volume.
+     */
     private static final Set<String> KEYED = Set.of(
             "crypt_activate_by_passphrase",
             "crypt_activate_by_volume_key",
@@ -69,7 +71,7 @@ final class CryptsetupLibrary {
         return Runtime.getRuntime(lib);
     }
 
-    /** Has what is logged about this context as well; with none of its own the library prints it. */
+    /** Registers the log callback for this context too; the library prints messages of a context that has none. */
     void watch(Pointer cd) {
         synchronized (LOCK) {
             lib.crypt_set_log_callback(cd, CryptsetupErrorLog.INSTANCE, null);
@@ -82,7 +84,7 @@ final class CryptsetupLibrary {
         }
     }
 
-    /** What a call returns that cannot fail. */
+    /** Runs a call that cannot fail, and returns its result. */
     <T extends @Nullable Object> T query(java.util.function.Supplier<T> question) {
         synchronized (LOCK) {
             return question.get();
@@ -132,14 +134,17 @@ final class CryptsetupLibrary {
         };
     }
 
-    /** The library says ENOTSUP or EINVAL then, as it does for other reasons. */
+    /**
+     * Returns the exception for a missing device-mapper. The library returns ENOTSUP or EINVAL then, as it does for
+     * other reasons.
+     */
     private static VolumeException withoutDeviceMapper(Fault fault) {
         boolean mapping =
                 fault.call().startsWith("crypt_activate") || fault.call().startsWith("crypt_deactivate");
         return mapping ? new VolumeException.DeviceMapperMissing(fault) : new VolumeException.CallFailed(fault);
     }
 
-    /** Or may be. */
+    /** Returns whether device-mapper is there; true if that cannot be read. */
     static boolean isDeviceMapperThere() {
         try {
             return Files.readString(MISC_DEVICES).contains(" device-mapper\n");

@@ -5,11 +5,12 @@ import java.nio.file.Path;
 import org.cloister.luks.volume.VolumeException.Fault;
 
 /**
- * Erases one device. The order lets a kill at any point be followed by another erasure that finds as much: slots first, then
- * what lies behind the primary header, and the primary header, which says how long all of it is, last.
+ * Erases one device. Its order lets a later erasure find as much after a kill at any point: it destroys the slots
+ * first, then overwrites what follows the primary header, and overwrites the primary header, which states the total
+ * length, last.
  */
 public final class DeviceErasure {
-    /** Where there are traces of a header that cannot be read: the most that LUKS2 allows. */
+    /** Used for traces of an unreadable header: the largest layout that LUKS2 allows. */
     private static final LuksVolume.Layout LONGEST = new LuksVolume.Layout(4L << 20, 128L << 20);
 
     private final Cryptsetup cryptsetup;
@@ -20,7 +21,7 @@ public final class DeviceErasure {
         this.device = device;
     }
 
-    /** How much to overwrite. */
+    /** Extent of the overwriting. */
     public enum Scope {
         /** Headers and key slots: without a copy of them or of the volume key the data is noise. */
         HEADER,
@@ -33,7 +34,7 @@ public final class DeviceErasure {
         LuksVolume.Layout layout = destroySlots(traces);
         long header = Math.min(layout.length(), traces.length());
         long primary = Math.min(layout.metadata(), header);
-        // Noise before zeros: some storage keeps a note that there are zeros, and with it the old blocks.
+        // Noise before zeros: some storage only notes that there are zeros, and keeps the old blocks.
         BlockOverwrite.overwrite(BlockOverwrite.NOISE, device, primary, header);
         BlockOverwrite.overwrite(BlockOverwrite.ZEROS, device, primary, header);
         if (scope == Scope.WHOLE) {
@@ -63,7 +64,8 @@ public final class DeviceErasure {
                 try {
                     volume.removeSlot(slot);
                 } catch (VolumeException e) {
-                    // Such as a volume half-way through a re-encryption: what is not destroyed is overwritten.
+                    // For example, a volume in the middle of a re-encryption. Slots that are not destroyed are
+                    // overwritten.
                 }
             }
             return layout;
@@ -73,7 +75,10 @@ public final class DeviceErasure {
         }
     }
 
-    /** O_EXCL on a block device is refused while it is mapped or mounted; on a file it means nothing. */
+    /**
+     * Fails if the device is in use. O_EXCL on a block device fails while it is mapped or mounted; on a file it has no
+     * effect.
+     */
     private void requireUnused() throws VolumeException {
         CryptsetupLibrary library = cryptsetup.library();
         VolumeLibC system = library.system();
@@ -95,7 +100,7 @@ public final class DeviceErasure {
         try (LuksVolume left = cryptsetup.open(device)) {
             throw new VolumeException.NotErased(Fault.own("erase", device), "a header with UUID " + left.uuid());
         } catch (VolumeException.NotLuks e) {
-            // as it should be
+            // The erasure succeeded.
         }
     }
 }

@@ -10,8 +10,8 @@ import jnr.ffi.Pointer;
 import org.cloister.luks.volume.VolumeException.Fault;
 
 /**
- * One line of device-mapper's table, as the kernel has it and not as any header says. Asked of the kernel itself, since
- * libcryptsetup answers for a mapping from the header of the device below.
+ * A line of device-mapper's table, as the kernel and not a header states it. It is read from the kernel, because
+ * libcryptsetup describes a mapping from the header of the device below.
  *
  * @param target such as {@code crypt}
  * @param start in sectors of 512 bytes
@@ -46,14 +46,17 @@ record DeviceMapperTable(boolean readOnly, int targets, String target, long star
 
     private static final int BUFFER = 16 << 10;
 
-    /** In a line of dm-crypt: cipher, key, IV offset, device, offset. A key in the kernel's keyring begins with a colon. */
+    /**
+     * Index of the key in a line of dm-crypt: cipher, key, IV offset, device, offset. A key in the kernel's keyring
+     * begins with a colon.
+     */
     private static final int KEY_WORD = 1;
 
     DeviceMapperTable {
         words = List.copyOf(words);
     }
 
-    /** @throws VolumeException if there is no such mapping, or more than one line of a table fits the buffer */
+    /** @throws VolumeException if no such mapping exists, or a table of more than one line does not fit the buffer */
     static DeviceMapperTable read(CryptsetupLibrary library, String name) throws VolumeException {
         VolumeLibC system = library.system();
         int fd = system.open(CONTROL, VolumeLibC.O_RDWR | VolumeLibC.O_CLOEXEC);
@@ -79,7 +82,7 @@ record DeviceMapperTable(boolean readOnly, int targets, String target, long star
             }
             return parse(buffer);
         } finally {
-            // A table whose key is not in the keyring has the key itself.
+            // The table contains the key itself if the key is not in the keyring.
             buffer.setMemory(0, BUFFER, (byte) 0);
             system.close(fd);
         }
@@ -108,7 +111,7 @@ record DeviceMapperTable(boolean readOnly, int targets, String target, long star
         }
     }
 
-    /** Leaves out a key that is not a name in the keyring, before any of it becomes text. */
+    /** Splits the parameters. A key that is not a name in the keyring is replaced before any of it becomes text. */
     static List<String> words(byte[] parameters, boolean crypt) {
         List<String> words = new ArrayList<>();
         int from = 0;
@@ -122,12 +125,12 @@ record DeviceMapperTable(boolean readOnly, int targets, String target, long star
         return words;
     }
 
-    /** Such as {@code aes-xts-plain64}; empty where nothing is encrypted. */
+    /** Returns the cipher, such as {@code aes-xts-plain64}; empty if nothing is encrypted. */
     String cipher() {
         return target.equals("crypt") && !words.isEmpty() ? LuksHeaderForm.printable(words.get(0)) : "";
     }
 
-    /** The words from one on, of which the order does not matter: options, behind their number. */
+    /** Returns the options, whose order does not matter; word {@code from} is their number. */
     Set<String> options(int from) {
         return words.size() <= from ? Set.of() : Set.copyOf(words.subList(from + 1, words.size()));
     }

@@ -10,8 +10,8 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.util.OptionalLong;
 
 /**
- * How the drive's epoch stands in a header's token: <pre>{"type":"cloister-epoch","keyslots":[],"epoch":"7"}</pre>
- * Nothing more and nothing less; the number is text, as all 64-bit numbers of LUKS2 are.
+ * Format of the drive's epoch as a token in a header: <pre>{"type":"cloister-epoch","keyslots":[],"epoch":"7"}</pre>
+ * The token has exactly these members; the number is text, as all 64-bit numbers of LUKS2 are.
  */
 final class EpochToken {
     private static final String TYPE = "cloister-epoch";
@@ -28,7 +28,7 @@ final class EpochToken {
         return "{\"type\":\"" + TYPE + "\",\"keyslots\":[],\"epoch\":\"" + epoch + "\"}";
     }
 
-    /** Whether a token says it is one; it may still be none that {@link #parse} takes. */
+    /** Returns whether a token has the type of an epoch token; {@link #parse} may still reject it. */
     static boolean isOne(String json) {
         return TYPE.equals(read(json).path("type").asText());
     }

@@ -10,8 +10,8 @@ import org.cloister.luks.volume.LuksHeaderForm.Difference;
 import org.cloister.luks.volume.VolumeException.Fault;
 
 /**
- * What the kernel is to have mapped of a volume, word for word. The header was compared before; this does not depend on
- * libcryptsetup, and what is mapped does not change any more.
+ * Expected mapping of a volume in the kernel, word for word. The header was compared before. This comparison does not
+ * depend on libcryptsetup, and the mapping cannot change afterwards.
  *
  * @param device the block device that the volume is on
  * @param flags of the call that mapped it
@@ -20,17 +20,17 @@ record ExpectedMapping(String uuid, VolumeIntegrity integrity, Path device, int 
     private static final int SECTOR = 512;
     private static final int IN_A_SECTOR = VolumeCreation.SECTOR_SIZE / SECTOR;
     private static final long OFFSET = VolumeCreation.LAYOUT.length() / SECTOR;
-    /** Of the mapping that libcryptsetup puts between disk and volume, behind the volume's name. */
+    /** Suffix that libcryptsetup appends to the volume's name for the mapping between disk and volume. */
     private static final String BETWEEN = "_dif";
 
     private static final String AUTHENTICATED = "capi:authenc(hmac(sha256),xts(aes))-plain64";
-    /** Of an HMAC with SHA-256, in bytes. */
+    /** Length of an HMAC with SHA-256 in bytes. */
     private static final int TAG = 32;
-    /** Where options begin in a line of dm-crypt. */
+    /** Index of the first option in a line of dm-crypt. */
     private static final int OPTIONS = 5;
 
     /**
-     * Compares it with the kernel's table.
+     * Compares the expectation with the kernel's table.
      *
      * @throws VolumeException.UnexpectedMapping naming the first word that differs, and both values
      */
@@ -60,7 +60,7 @@ record ExpectedMapping(String uuid, VolumeIntegrity integrity, Path device, int 
         }
     }
 
-    /** Major and minor number of a block device, such as {@code 254:16}. */
+    /** Returns the major and minor number of a block device, such as {@code 254:16}. */
     private static String number(Path device) throws IOException {
         long rdev = ((Number) Files.getAttribute(device, "unix:rdev")).longValue();
         long major = (rdev >> 8 & 0xfff) | (rdev >> 32 & ~0xfffL);
@@ -80,8 +80,8 @@ record ExpectedMapping(String uuid, VolumeIntegrity integrity, Path device, int 
     /**
      * Compares one line of dm-crypt.
      *
-     * @param below major and minor number of what lies below
-     * @param sectors of what lies below, of 512 bytes
+     * @param below major and minor number of the device below
+     * @param sectors of the device below, of 512 bytes
      */
     Optional<Difference> difference(DeviceMapperTable table, String below, long sectors) {
         boolean sealed = integrity != VolumeIntegrity.NONE;

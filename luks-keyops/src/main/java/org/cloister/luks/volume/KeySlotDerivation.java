@@ -6,14 +6,18 @@ import static org.cloister.luks.volume.LibCryptsetup.CRYPT_PBKDF_NO_BENCHMARK;
 
 import jnr.ffi.Runtime;
 
-/** How a slot turns its secret into a key. Fixed costs: no slot depends on how busy the machine was that made it. */
+/**
+ * Derivation of a slot's key from its secret. Costs are fixed: no slot depends on the load of the machine that made it.
+ */
 public enum KeySlotDerivation {
-    /** For random keys of 32 to 64 bytes, which nobody guesses: PBKDF2 with the 1,000 iterations that LUKS2 demands. */
+    /**
+     * PBKDF2 with the 1,000 iterations that LUKS2 demands, for random keys of 32 to 64 bytes, which cannot be guessed.
+     */
     RANDOM_KEY(32, 64),
 
     /**
-     * For people: argon2id, 4 passes over 256 MiB, the least passes that libcryptsetup takes and memory that a VM of 768 MiB
-     * has. Opening such a slot needs that memory again.
+     * argon2id, 4 passes over 256 MiB, for passphrases. These are the fewest passes that libcryptsetup accepts, and
+     * memory that a VM of 768 MiB has. Opening such a slot needs that memory again.
      */
     PASSPHRASE(8, 512);
 

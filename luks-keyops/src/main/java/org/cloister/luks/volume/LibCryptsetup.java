@@ -12,8 +12,9 @@ import jnr.ffi.types.u_int64_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is called of libcryptsetup.so.12, with names, values and order of libcryptsetup.h; results below zero are -errno.
- * Public only because jnr-ffi implements it from another class loader: use {@link Cryptsetup}.
+ * The functions of libcryptsetup.so.12 that this package calls, with names, values and order of libcryptsetup.h;
+ * results below zero are -errno. Public only because jnr-ffi implements it from another class loader: use
+ * {@link Cryptsetup}.
  */
 public interface LibCryptsetup {
     int CRYPT_LOG_ERROR = 1;
@@ -29,17 +30,17 @@ public interface LibCryptsetup {
     int CRYPT_ACTIVATE_PRIVATE = 1 << 4;
     int CRYPT_ACTIVATE_NO_JOURNAL = 1 << 12;
 
-    /** crypt_status_info; 0, CRYPT_INVALID, is that device-mapper did not answer. */
+    /** Values of crypt_status_info; 0, CRYPT_INVALID, means that device-mapper did not answer. */
     int CRYPT_INACTIVE = 1;
 
     int CRYPT_ACTIVE = 2;
 
     int CRYPT_BUSY = 3;
 
-    /** crypt_keyslot_info. */
+    /** Value of crypt_keyslot_info. */
     int CRYPT_SLOT_ACTIVE = 2;
 
-    /** crypt_token_info. */
+    /** Values of crypt_token_info. */
     int CRYPT_TOKEN_INACTIVE = 1;
 
     int crypt_init(@Out PointerByReference cd, CharSequence device);
@@ -133,7 +134,7 @@ public interface LibCryptsetup {
 
     int crypt_set_data_offset(Pointer cd, @u_int64_t long dataOffset);
 
-    /** From 2.4 on. The text is the context's, and lasts until the next call. */
+    /** Available from 2.4 on. The text belongs to the context and is valid until the next call. */
     int crypt_dump_json(Pointer cd, @Out PointerByReference json, @u_int32_t int flags);
 
     int crypt_set_metadata_size(Pointer cd, @u_int64_t long metadataSize, @u_int64_t long keyslotsSize);
@@ -155,7 +156,9 @@ public interface LibCryptsetup {
 
     int crypt_token_status(Pointer cd, int token, @Nullable Pointer type);
 
-    /** {@code void (*log)(int level, const char *msg, void *usrptr)}; whoever registers one keeps it reachable. */
+    /**
+     * {@code void (*log)(int level, const char *msg, void *usrptr)}; the caller that registers one keeps it reachable.
+     */
     interface LogCallback {
         @Delegate
         void log(int level, String message, Pointer usrptr);

@@ -12,16 +12,20 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The JSON metadata of a LUKS2 header as one flat, immutable map: path to value as JSON text, such as {@code
- * segments.0.encryption} to {@code "aes-xts-plain64"}. Tokens are left out: they describe nothing that is mapped.
+ * JSON metadata of a LUKS2 header as one flat, immutable map: path to value as JSON text, such as
+ * {@code segments.0.encryption} to {@code "aes-xts-plain64"}. Tokens are left out: they describe nothing that is
+ * mapped.
  *
  * @param values an empty object is {@code {}}, an empty array {@code []}
  */
 record LuksHeaderFields(Map<String, String> values) {
-    /** The 60 KiB of a header that {@link VolumeCreation} makes, with the blanks that libcryptsetup writes between. */
+    /**
+     * Maximum length: the 60 KiB of a header that {@link VolumeCreation} makes, with the blanks that libcryptsetup
+     * adds.
+     */
     static final int MAX_TEXT = 512 << 10;
 
-    /** 32 key slots have 16 fields each. */
+    /** Maximum number of fields; 32 key slots have 16 fields each. */
     static final int MAX_FIELDS = 1024;
 
     private static final int MAX_DEPTH = 6;

@@ -11,9 +11,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The one form of header that {@link Cryptsetup#create} makes, field for field. A header is no secret and is not
- * authenticated: an attacker who can write to the device can change each field of it, so that the next key opens a volume
- * that encrypts nothing. Every field is compared, and a field that is not in this form is refused.
+ * The one form of header that {@link Cryptsetup#create} makes, field for field. A header is neither secret nor
+ * authenticated: an attacker who can write to the device can change each field of it, so that the next key opens a
+ * volume that encrypts nothing. Therefore every field is compared, and a field that is not in this form is rejected.
  */
 final class LuksHeaderForm {
     private static final Pattern SLOT = Pattern.compile("keyslots\\.(0|[1-9]\\d?)\\..*");
@@ -38,12 +38,14 @@ final class LuksHeaderForm {
 
     private record Rule(String wanted, Predicate<String> accepts) {}
 
-    /** How a header differs from the form. */
+    /** A difference between a header and the form. */
     record Difference(String wanted, String had) {}
 
-    /** The first difference in the order segments, digests, configuration, key slots; empty if there is none. */
+    /**
+     * Returns the first difference in the order segments, digests, configuration, key slots; empty if there is none.
+     */
     static Optional<Difference> difference(String uuid, LuksHeaderFields fields, VolumeIntegrity integrity) {
-        // It is part of the key's name in the kernel's table, where a blank would begin another field.
+        // The UUID is part of the key's name in the kernel's table, where a blank would begin another field.
         if (!uuid.matches(UUID)) {
             return Optional.of(new Difference("a UUID", printable(uuid)));
         }
@@ -98,7 +100,7 @@ final class LuksHeaderForm {
         }
     }
 
-    /** What says whether a volume key is the right one: of all slots, and of the segment. */
+    /** Compares the digest that verifies a volume key; it covers all slots and the segment. */
     private void digest(Set<Integer> slots) {
         String at = "digests.0.";
         exact(at + "type", "\"pbkdf2\"");
@@ -145,7 +147,7 @@ final class LuksHeaderForm {
             exact(at + "type", "\"argon2id\"");
             exact(at + "time", Integer.toString(KeySlotDerivation.PASSES));
             exact(at + "memory", Integer.toString(KeySlotDerivation.MEMORY_KIB));
-            // Fewer on a machine that has fewer.
+            // A machine that has fewer CPUs uses fewer.
             matching(at + "cpus", "from 1 to " + KeySlotDerivation.THREADS, "[1-" + KeySlotDerivation.THREADS + "]");
         } else {
             matching(at + "type", "\"pbkdf2\" or \"argon2id\"", "\"pbkdf2\"");
@@ -175,7 +177,7 @@ final class LuksHeaderForm {
         return "\"" + number + "\"";
     }
 
-    /** Of what the device says: for a message. */
+    /** Makes text from the device printable, for a message. */
     static String printable(String text) {
         String plain = text.replaceAll("[^ -~]", "?");
         return plain.length() <= PRINTED ? plain : plain.substring(0, PRINTED) + "...";

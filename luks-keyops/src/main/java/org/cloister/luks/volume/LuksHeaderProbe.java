@@ -11,10 +11,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What can be seen of LUKS on a device whose header libcryptsetup does not take: only to name the error, nothing is opened by
- * it. Offsets are those of the LUKS2 On-Disk Format Specification 1.1.1, section 2.
+ * Traces of LUKS on a device whose header libcryptsetup rejects. They only select the error; nothing is opened with
+ * them. Offsets are those of the LUKS2 On-Disk Format Specification 1.1.1, section 2.
  *
- * @param wanted how long the header says that header and key slots are, in bytes; 0 where it does not say
+ * @param wanted length of header and key slots in bytes as the header states it; 0 if it does not
  * @param length of the device
  */
 record LuksHeaderProbe(boolean luks1, boolean luks2, long wanted, long length) {
@@ -48,7 +48,7 @@ record LuksHeaderProbe(boolean luks1, boolean luks2, long wanted, long length) {
         return luks2 && (length < 2 * SMALLEST || length < wanted);
     }
 
-    /** How long a primary header that may be cut or damaged says that header and key slots are. */
+    /** Returns the length of header and key slots that a primary header, perhaps cut or damaged, states. */
     static long wanted(byte[] header) {
         long metadata = metadata(header);
         if (metadata == 0) {
@@ -59,7 +59,7 @@ record LuksHeaderProbe(boolean luks1, boolean luks2, long wanted, long length) {
         return 2 * metadata + (size.find() ? Long.parseLong(size.group(1)) : 0);
     }
 
-    /** The length of one copy; 0 where it does not say. */
+    /** Returns the length of one copy; 0 if the header does not state a valid one. */
     private static long metadata(byte[] header) {
         long length =
                 header.length < BINARY_LENGTH ? 0 : ByteBuffer.wrap(header).getLong(SIZE_AT);
@@ -70,12 +70,12 @@ record LuksHeaderProbe(boolean luks1, boolean luks2, long wanted, long length) {
         return bytes.length >= MAGIC_LENGTH && Arrays.equals(bytes, 0, MAGIC_LENGTH, magic, 0, MAGIC_LENGTH);
     }
 
-    /** Fewer at the end. */
+    /** Reads {@code length} bytes, or fewer at the end of the file. */
     private static byte[] bytes(FileChannel channel, long at, int length) throws IOException {
         byte[] bytes = new byte[length];
         ByteBuffer buffer = ByteBuffer.wrap(bytes);
         while (buffer.hasRemaining() && channel.read(buffer, at + buffer.position()) > 0) {
-            // until full or at the end
+            // Reads until the buffer is full or the file ends.
         }
         return Arrays.copyOf(bytes, buffer.position());
     }

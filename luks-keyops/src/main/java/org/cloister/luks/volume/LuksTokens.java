@@ -15,11 +15,14 @@ import org.cloister.luks.volume.VolumeException.Fault;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tokens of a volume's header. Each change is written to both copies of the header, the first before the second, so a
- * kill leaves the old or the new one.
+ * The tokens of a volume's header. Each change is written to both copies of the header, the first before the second, so
+ * that a kill leaves the old or the new one.
  */
 public final class LuksTokens {
-    /** In bytes. A header that {@link Cryptsetup#create} made has 60 KiB for slots and tokens together, others often 12 KiB. */
+    /**
+     * Maximum length in bytes. A header that {@link Cryptsetup#create} made has 60 KiB for slots and tokens together,
+     * others often 12 KiB.
+     */
     public static final int MAX_LENGTH = 12 << 10;
 
     private final CryptsetupLibrary library;
@@ -53,9 +56,9 @@ public final class LuksTokens {
     }
 
     /**
-     * The drive's epoch: how often it has been opened for writing. Empty for a volume that has none.
+     * Returns the drive's epoch: how often it has been opened for writing. Empty for a volume without an epoch.
      *
-     * @throws BadMetadata when there are two, or one that {@link EpochToken} does not take
+     * @throws BadMetadata when there are two, or one that {@link EpochToken} rejects
      */
     public OptionalLong epoch() throws VolumeException {
         @Nullable LuksToken token = epochToken();

@@ -21,8 +21,8 @@ import org.cloister.luks.volume.VolumeException.Fault;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A LUKS2 header that was read. Closing it forgets the header; a mapping made from it stays. A header that another has
- * changed since is refused by libcryptsetup at the next change.
+ * A LUKS2 header that was read. Closing it frees the header; a mapping made from it stays. If another process has
+ * changed the header since, libcryptsetup refuses the next change.
  */
 public final class LuksVolume implements AutoCloseable {
     private static final int SECTOR = 512;
@@ -33,7 +33,7 @@ public final class LuksVolume implements AutoCloseable {
     private final VolumeIntegrity integrity;
     private @Nullable Pointer context;
 
-    /** @param integrity that it is to have */
+    /** @param integrity that the volume must have */
     LuksVolume(CryptsetupLibrary library, Path device, Pointer context, VolumeIntegrity integrity) {
         this.library = library;
         this.lib = library.lib();
@@ -42,12 +42,12 @@ public final class LuksVolume implements AutoCloseable {
         this.context = context;
     }
 
-    /** How to map a volume. */
+    /** Options for mapping a volume. */
     public enum Option {
         READ_ONLY(LibCryptsetup.CRYPT_ACTIVATE_READONLY),
-        /** Passes discards on: whoever has the device sees which sectors are free. */
+        /** Passes discards on: a reader of the device sees which sectors are free. */
         ALLOW_DISCARDS(LibCryptsetup.CRYPT_ACTIVATE_ALLOW_DISCARDS),
-        /** dm-integrity without its journal: faster, and a crash may leave sectors that do not read. For scratch. */
+        /** dm-integrity without its journal: faster, but a crash may leave unreadable sectors. For scratch. */
         NO_JOURNAL(LibCryptsetup.CRYPT_ACTIVATE_NO_JOURNAL);
 
         private final int flag;
@@ -58,8 +58,9 @@ public final class LuksVolume implements AutoCloseable {
     }
 
     /**
-     * Refuses a header that differs in any field from what {@link Cryptsetup#create} makes: an attacker who can write to the
-     * device can change it. What is compared is what libcryptsetup has loaded and will map, whatever becomes of the device meanwhile.
+     * Rejects a header that differs in any field from what {@link Cryptsetup#create} makes: an attacker who can write
+     * to the device can change it. The comparison uses the header that libcryptsetup has loaded and will map; later
+     * changes of the device do not affect it.
      *
      * @throws VolumeException.UnexpectedHeader naming the first field that differs, and both values
      */
@@ -88,17 +89,17 @@ public final class LuksVolume implements AutoCloseable {
     }
 
     /**
-     * Maps the volume of a block device to {@code /dev/mapper/NAME}: a header of the form that {@link #requireForm} takes
-     * alone, and what the kernel has mapped is compared with it.
+     * Maps the volume of a block device to {@code /dev/mapper/NAME}. It accepts only a header of the form that
+     * {@link #requireForm} accepts, and compares what the kernel has mapped with the header.
      *
      * @throws VolumeException.UnexpectedHeader with nothing mapped
-     * @throws VolumeException.UnexpectedMapping with nothing mapped any more
+     * @throws VolumeException.UnexpectedMapping after the mapping was removed
      */
     public void map(MappingName name, VolumeKey key, Set<Option> options) throws VolumeException {
         map(name, key, options.stream().mapToInt(option -> option.flag).sum());
     }
 
-    /** In a thread that ends: libcryptsetup leaves the key in the keyring of the thread that maps. */
+    /** Maps in a thread that ends: libcryptsetup leaves the key in the keyring of the thread that maps. */
     void map(MappingName name, VolumeKey key, int flags) throws VolumeException {
         requireForm();
         CallThread.run("map " + name.text(), () -> activate(name.text(), key, flags));
@@ -117,7 +118,7 @@ public final class LuksVolume implements AutoCloseable {
     }
 
     /**
-     * Finds out whether a key opens the volume, and maps nothing.
+     * Checks whether a key opens the volume; maps nothing.
      *
      * @return the slot; 0 for a volume key
      */
@@ -177,12 +178,15 @@ public final class LuksVolume implements AutoCloseable {
         }
     }
 
-    /** Overwrites a slot and takes it out of the header. Removing the last one leaves the volume key alone to open it. */
+    /**
+     * Overwrites a slot and removes it from the header. After the last one is removed, only the volume key opens the
+     * volume.
+     */
     public void removeSlot(int slot) throws VolumeException {
         call("crypt_keyslot_destroy", cd -> lib.crypt_keyslot_destroy(cd, slot));
     }
 
-    /** The numbers of the slots in use. */
+    /** Returns the numbers of the slots in use. */
     public List<Integer> slots() {
         Pointer cd = open();
         return library.query(() -> IntStream.range(0, lib.crypt_keyslot_max(CRYPT_LUKS2))
@@ -199,12 +203,12 @@ public final class LuksVolume implements AutoCloseable {
         return text(lib::crypt_get_uuid);
     }
 
-    /** Empty where there is none. */
+    /** Returns the label; empty if the header has none. */
     public String label() {
         return text(lib::crypt_get_label);
     }
 
-    /** {@code cloister} for a volume that {@link Cryptsetup#create} made. */
+    /** Returns the subsystem: {@code cloister} for a volume that {@link Cryptsetup#create} made. */
     public String subsystem() {
         return text(lib::crypt_get_subsystem);
     }
@@ -214,12 +218,12 @@ public final class LuksVolume implements AutoCloseable {
         call("crypt_set_label", cd -> lib.crypt_set_label(cd, checked.label(), VolumeCreation.SUBSYSTEM));
     }
 
-    /** Such as {@code aes-xts-plain64}. */
+    /** Returns the cipher, such as {@code aes-xts-plain64}. */
     public String cipher() {
         return text(lib::crypt_get_cipher) + "-" + text(lib::crypt_get_cipher_mode);
     }
 
-    /** In bytes. */
+    /** Returns the sector size in bytes. */
     public int sectorSize() {
         Pointer cd = open();
         return library.query(() -> lib.crypt_get_sector_size(cd));
@@ -238,7 +242,7 @@ public final class LuksVolume implements AutoCloseable {
         }
     }
 
-    /** One copy of the header, and the area of the key slots behind both copies, in bytes. */
+    /** Length of one copy of the header, and of the area of the key slots behind both copies, in bytes. */
     record Layout(long metadata, long keyslots) {
         long length() {
             return 2 * metadata + keyslots;
@@ -257,7 +261,7 @@ public final class LuksVolume implements AutoCloseable {
         call("crypt_get_active_device", cd -> lib.crypt_get_active_device(cd, name.text(), active));
         boolean readOnly = (active.flags.get() & LibCryptsetup.CRYPT_ACTIVATE_READONLY) != 0;
         Path under = Path.of(text(lib::crypt_get_device_name));
-        // Not the header's word: the disk below may say something else by now.
+        // The kernel's table is used, not the header: the disk below may have changed since.
         String cipher = DeviceMapperTable.read(library, name.text()).cipher();
         return new VolumeMapping(name, under, active.size.get() * SECTOR, cipher, readOnly, inUse);
     }
@@ -291,7 +295,10 @@ public final class LuksVolume implements AutoCloseable {
         return cd;
     }
 
-    /** A header without slots does not say how long its key is; then it is one of the lengths that we make. */
+    /**
+     * Checks the length of a volume key. A header without slots does not state it; then it must be one of the lengths
+     * that this module creates.
+     */
     private void requireVolumeKey(String function, SecretMemory key) throws VolumeException {
         Pointer cd = open();
         int told = library.query(() -> lib.crypt_get_volume_key_size(cd));

@@ -2,7 +2,7 @@ package org.cloister.luks.volume;
 
 import java.nio.file.Path;
 
-/** The name of a mapped device: 1 to 100 of {@code A-Z a-z 0-9 . _ -}, beginning with a letter or digit. */
+/** Name of a mapped device: 1 to 100 of {@code A-Z a-z 0-9 . _ -}, beginning with a letter or digit. */
 public record MappingName(String text) {
     private static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}";
 
@@ -12,7 +12,7 @@ public record MappingName(String text) {
         }
     }
 
-    /** Where its device node is. */
+    /** Returns the path of the device node. */
     public Path path() {
         return Path.of("/dev/mapper", text);
     }

@@ -12,7 +12,7 @@ import jnr.ffi.Struct;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.volume.VolumeException.Fault;
 
-/** Makes one volume. */
+/** Creates one volume. */
 final class VolumeCreation {
     static final String SUBSYSTEM = "cloister";
 
@@ -20,8 +20,8 @@ final class VolumeCreation {
     static final String CIPHER = "aes-xts-plain64";
     private static final int DATA_UNIT = 512;
     /**
-     * 16 MiB as libcryptsetup takes by default, but with copies of 64 KiB instead of 16: the tokens of a drive are longer than
-     * what the default leaves for them.
+     * Layout of 16 MiB, libcryptsetup's default size, but with copies of 64 KiB instead of 16: the tokens of a drive
+     * are longer than the default's space for them.
      */
     static final LuksVolume.Layout LAYOUT = new LuksVolume.Layout(64L << 10, (16L << 20) - (128L << 10));
 
@@ -56,7 +56,7 @@ final class VolumeCreation {
             }
             return volume;
         } catch (VolumeException.DeviceBusy e) {
-            // Nothing was written, and what is there is somebody's.
+            // Nothing was written, and the existing header belongs to someone.
             volume.close();
             throw e;
         } catch (VolumeException e) {
@@ -89,7 +89,10 @@ final class VolumeCreation {
         }
     }
 
-    /** So that a full disk is found before the first byte is written, and never between two copies of a header. */
+    /**
+     * Reserves the file's space, so that a full disk is detected before the first byte is written, and never between
+     * two copies of a header.
+     */
     private void reserve() throws VolumeException {
         VolumeLibC system = library.system();
         int fd = system.open(device.toString(), VolumeLibC.O_RDWR | VolumeLibC.O_CLOEXEC);
@@ -114,7 +117,7 @@ final class VolumeCreation {
         volume.call(
                 "crypt_set_metadata_size",
                 cd -> library.lib().crypt_set_metadata_size(cd, LAYOUT.metadata(), LAYOUT.keyslots()));
-        // Whatever alignment the device would like: one place is the form that is opened again.
+        // The offset ignores the device's preferred alignment: the form that is opened again has one offset.
         volume.call("crypt_set_data_offset", cd -> library.lib().crypt_set_data_offset(cd, HEADER / DATA_UNIT));
         try (SecretMemory.Loan loan = volumeKey.lend()) {
             volume.call(
@@ -132,7 +135,7 @@ final class VolumeCreation {
         }
     }
 
-    /** A sector whose tag was never written cannot be read. */
+    /** Writes all tags: a sector whose tag was never written cannot be read. */
     private void writeAllTags(LuksVolume volume, SecretMemory volumeKey) throws VolumeException {
         MappingName name = initialising(volume.uuid());
         volume.map(name, VolumeKey.ofVolume(volumeKey), CRYPT_ACTIVATE_PRIVATE | CRYPT_ACTIVATE_NO_JOURNAL);
@@ -144,7 +147,7 @@ final class VolumeCreation {
         }
     }
 
-    /** The mapping that a volume with integrity has while it is made; a kill may leave it. */
+    /** Returns the name of the mapping that a volume with integrity has while it is created; a kill may leave it. */
     static MappingName initialising(String uuid) {
         return new MappingName("cloister-init-" + uuid);
     }

@@ -3,7 +3,7 @@ package org.cloister.luks.volume;
 import java.io.IOException;
 import java.io.Serializable;
 
-/** A volume could not be made to do something. The text has subject, call, both values and remedy, and no key's bytes. */
+/** Failure of an operation on a volume. The message has subject, call, both values and remedy, and no key's bytes. */
 public abstract sealed class VolumeException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -15,32 +15,34 @@ public abstract sealed class VolumeException extends IOException {
         this.fault = fault;
     }
 
-    /** The function of libcryptsetup or of the C library that failed, or the one that was not called for this. */
+    /**
+     * Returns the function of libcryptsetup or of the C library that failed, or the one that was therefore not called.
+     */
     public String call() {
         return fault.call();
     }
 
-    /** The device's path, the mapping's name or the library's. */
+    /** Returns the device's path, the mapping's name or the library's. */
     public String subject() {
         return fault.subject();
     }
 
-    /** Positive; 0 where the refusal is this module's own. */
+    /** Returns the positive errno; 0 if this module refused. */
     public int errno() {
         return fault.errno();
     }
 
-    /** Such as {@code EBUSY}; empty where there is no errno. */
+    /** Returns the errno's name, such as {@code EBUSY}; empty where there is no errno. */
     public String errnoName() {
         return fault.errnoName();
     }
 
-    /** What libcryptsetup logged as errors during the call, in its words; may be empty. */
+    /** Returns what libcryptsetup logged as errors during the call, verbatim; may be empty. */
     public String libraryMessage() {
         return fault.libraryMessage();
     }
 
-    /** What a failed call left to tell. */
+    /** Details of a failed call. */
     record Fault(String call, String subject, int errno, String errnoName, String libraryMessage)
             implements Serializable {
         static Fault own(String call, Object subject) {
@@ -55,7 +57,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** libcryptsetup is not installed. Thrown when it is loaded, before there is any volume. */
+    /** libcryptsetup is not installed. Thrown when the library is loaded, before any volume is opened. */
     public static final class LibraryMissing extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -68,7 +70,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** A library of that name is there and lacks a function. Thrown when it is loaded. */
+    /** The library of that name lacks a function. Thrown when the library is loaded. */
     public static final class LibraryTooOld extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -81,7 +83,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** No such file or block device, or no permission. */
+    /** The file or block device does not exist, or the process has no permission. */
     public static final class NoDevice extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -90,7 +92,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** Nothing of a LUKS header is there. */
+    /** The device has no trace of a LUKS header. */
     public static final class NotLuks extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -99,7 +101,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** The older format, which has no second header, no tokens and no authenticated metadata. */
+    /** The header has the older format, which has no second header, no tokens and no authenticated metadata. */
     public static final class Luks1 extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -126,7 +128,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** No room for a header and data. */
+    /** The device has no room for a header and data. */
     public static final class TooSmall extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -135,7 +137,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** There is a LUKS header already; making another would lose what it protects. */
+    /** The device has a LUKS header already; creating another would lose the data that it protects. */
     public static final class AlreadyLuks extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -144,7 +146,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** A key's length is not one that this volume or slot can have. Nothing was tried. */
+    /** The key's length is not one that this volume or slot can have. Nothing was tried. */
     public static final class WrongKeyLength extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -153,7 +155,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** No slot, or not the volume key, has this key. */
+    /** The key opens no slot, or is not the volume key. */
     public static final class WrongKey extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -162,7 +164,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** Something has the device open or mapped, or the mapping is mounted. */
+    /** A process has the device open or mapped, or the mapping is mounted. */
     public static final class DeviceBusy extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -180,7 +182,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** The file system that a volume's file lies on is full. Nothing was written. */
+    /** The file system that contains a volume's file is full. Nothing was written. */
     public static final class DiskFull extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -198,7 +200,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** Whether a mapping is there is unknown: device-mapper refused to say, or failed. */
+    /** The kernel did not report whether a mapping exists: device-mapper refused to, or failed. */
     public static final class MappingUnknown extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -211,7 +213,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** A token or label in the header is not what it should be. */
+    /** A token or label in the header is invalid. */
     public static final class BadMetadata extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -233,7 +235,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** The kernel has mapped something else than the header describes. It was taken away again. */
+    /** The kernel's mapping differs from what the header describes. The mapping was removed. */
     public static final class UnexpectedMapping extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -242,7 +244,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** After an erasure the device could still be read or opened. */
+    /** The device could still be read or opened after an erasure. */
     public static final class NotErased extends VolumeException {
         private static final long serialVersionUID = 1;
 
@@ -251,7 +253,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** Any other failure of a call. */
+    /** Any other call failed. */
     public static final class CallFailed extends VolumeException {
         private static final long serialVersionUID = 1;
 

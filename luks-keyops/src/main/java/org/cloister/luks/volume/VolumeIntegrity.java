@@ -4,14 +4,18 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What a volume does about sectors that somebody else changed. */
+/** Protection of a volume against sectors that another writer changed. */
 public enum VolumeIntegrity {
-    /** Nothing: AES-XTS alone. A changed sector reads as other bytes, a sector put back as it was reads as it was. */
+    /**
+     * No protection but AES-XTS. A changed sector reads as other bytes; a sector restored to an earlier state reads as
+     * it was then.
+     */
     NONE(64, null),
 
     /**
-     * dm-integrity with HMAC-SHA-256 over each sector and its number: a changed or moved sector is a read error. A sector put
-     * back together with its tag still reads as it was. Needs device-mapper to create, and writes the whole device then.
+     * dm-integrity with HMAC-SHA-256 over each sector and its number: a changed or moved sector is a read error. A
+     * sector restored together with its tag still reads as it was. Creation needs device-mapper, and writes the whole
+     * device.
      */
     HMAC_SHA256(96, "hmac(sha256)");
 
@@ -26,7 +30,7 @@ public enum VolumeIntegrity {
         this.specification = specification;
     }
 
-    /** In bytes: 64 for XTS with AES-256, and 32 for the HMAC. */
+    /** Returns the length in bytes: 64 for XTS with AES-256, and 32 more for the HMAC. */
     public int volumeKeyLength() {
         return volumeKeyLength;
     }

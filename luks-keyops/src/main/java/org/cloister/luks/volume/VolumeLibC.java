@@ -6,8 +6,8 @@ import jnr.ffi.types.u_int64_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this package calls of the C library, named as in its headers. Public only because jnr-ffi implements it from another
- * class loader.
+ * The functions of the C library that this package calls, named as in its headers. Public only because jnr-ffi
+ * implements it from another class loader.
  */
 public interface VolumeLibC {
     int O_RDWR = 2;
@@ -35,7 +35,7 @@ public interface VolumeLibC {
     @Nullable
     String dlerror();
 
-    /** Such as {@code EBUSY}; since glibc 2.32. */
+    /** Returns a name such as {@code EBUSY}; since glibc 2.32. */
     @Nullable
     String strerrorname_np(int errno);
 }

@@ -6,9 +6,9 @@ import java.net.UnknownHostException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Addresses with a common beginning, in the form {@code 10.77.0.0/16} or {@code fd00:77::/32}. */
+/** A range of addresses with a common prefix, in the form {@code 10.77.0.0/16} or {@code fd00:77::/32}. */
 public record AddressPrefix(InetAddress first, int bits) {
-    /** Nothing that a resolver would take for a name. */
+    /** Excludes text that a resolver would read as a name. */
     private static final Pattern FORM =
             Pattern.compile("(\\d{1,3}(?:\\.\\d{1,3}){3}|[0-9a-f:]*:[0-9a-f:]*)/(\\d{1,3})");
 

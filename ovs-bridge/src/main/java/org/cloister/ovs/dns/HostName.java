@@ -3,8 +3,8 @@ package org.cloister.ovs.dns;
 import java.util.regex.Pattern;
 
 /**
- * A host's name as RFC 1123 section 2.1 has it, in lower case and without the last dot. Never an address in disguise: the
- * last label begins with a letter, so that no resolver takes {@code 127.1} or {@code 0x7f000001} for one.
+ * A host name as in RFC 1123, section 2.1, in lower case and without the last dot. It is never a disguised address: the
+ * last label begins with a letter, so that no resolver reads {@code 127.1} or {@code 0x7f000001} as one.
  */
 public record HostName(String text) implements Comparable<HostName> {
     private static final int MAX_LENGTH = 253;
@@ -24,7 +24,7 @@ public record HostName(String text) implements Comparable<HostName> {
         }
     }
 
-    /** Whether it is this domain or a name in it. */
+    /** Returns whether this is the domain or a name in it. */
     boolean isIn(HostName domain) {
         return text.equals(domain.text) || text.endsWith("." + domain.text);
     }

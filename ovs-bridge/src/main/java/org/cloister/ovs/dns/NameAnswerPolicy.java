@@ -9,15 +9,16 @@ import java.util.TreeSet;
 import org.cloister.base.address.Ipv4Address;
 
 /**
- * Which answers are believed, and for how long. Whoever answers for a name chooses addresses: without this it could point
- * at the project, at the gateway's own machine or at what only that machine reaches.
+ * Policy for accepting a resolver's answers, and for how long. The authority over a name chooses its addresses: without
+ * this policy it could point at the project, at the gateway's own machine or at a destination that only that machine
+ * reaches.
  *
  * @param own ranges that are never outside: the project's, the hosts', the management network's
- * @param domains whose names are given by somebody else than a resolver
- * @param refresh how often a name is looked up again
+ * @param domains whose names are not resolved by a resolver
+ * @param refresh how often a name is resolved again
  * @param retry how soon after a failure
- * @param keep how long an answer holds when no later one can be had
- * @param linger how long an address that a name no longer has may still be used, for what is open to it
+ * @param keep how long an answer is valid when no later one can be obtained
+ * @param linger how long an address that a name no longer has may still be used, for connections that are open to it
  */
 public record NameAnswerPolicy(
         Set<AddressPrefix> own,
@@ -55,8 +56,8 @@ public record NameAnswerPolicy(
     }
 
     /**
-     * The addresses that plans can name. One that must not be used makes the whole answer refused; of IPv6 there is none to
-     * be used, for no way out has it.
+     * Returns the addresses that plans can name. One forbidden address rejects the whole answer. IPv6 addresses are
+     * left out, because egress has no IPv6.
      */
     Set<Ipv4Address> usable(HostName name, Collection<InetAddress> answer) throws NameRefusedException {
         if (answer.size() > MAX_ADDRESSES) {

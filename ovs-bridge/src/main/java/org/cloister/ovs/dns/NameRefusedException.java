@@ -3,7 +3,7 @@ package org.cloister.ovs.dns;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A name has no addresses that may be used. */
+/** Rejection of a name that has no usable addresses. */
 public final class NameRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -2,7 +2,7 @@ package org.cloister.ovs.dns;
 
 import org.cloister.ovs.NetworkService;
 
-/** A service outside that a project may use, at whatever addresses its name has. */
+/** A service outside that a project may use, at the present addresses of its name. */
 public record NamedEgressDestination(HostName name, NetworkService service)
         implements Comparable<NamedEgressDestination> {
     /** @param text {@code NAME:tcp:PORT} or {@code NAME:udp:PORT} */

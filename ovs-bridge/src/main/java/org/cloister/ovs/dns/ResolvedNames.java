@@ -13,8 +13,9 @@ import org.cloister.ovs.EgressDestination;
 import org.cloister.ovs.NetworkService;
 
 /**
- * What the named services of a project are at present. Has no clock and asks nobody: its owner looks up what is
- * {@link #due}, hands in what comes, and gives plans and machines what the book says then. {@code nowNs} never goes back.
+ * Present addresses of the named services of a project. It has no clock and does no I/O: its owner resolves the names
+ * that are {@link #due}, reports the answers, and passes the resulting destinations to plans and machines.
+ * {@code nowNs} never decreases.
  */
 public final class ResolvedNames {
     private static final int MAX_NAMES = 64;
@@ -34,24 +35,21 @@ public final class ResolvedNames {
         }
     }
 
-    /** A name's addresses by the time until which each may be used; those of the last answer hold equally long. */
+    /** A name's addresses, each with the time until which it may be used; those of the last answer expire together. */
     private static final class Entry {
         private final Map<Ipv4Address, Long> untilNs = new TreeMap<>();
         private Set<Ipv4Address> latest = Set.of();
         private long nextNs;
     }
 
-    /** Names to be looked up now, in order. */
+    /** Returns the names to be resolved now, in order. */
     public List<HostName> due(long nowNs) {
         return services.keySet().stream()
                 .filter(name -> !entries.containsKey(name) || entry(name).nextNs - nowNs <= 0)
                 .toList();
     }
 
-    /**
-     * @throws NameRefusedException the answer is one that must not be used; the name keeps what it had, as after a
-     *     failure
-     */
+    /** @throws NameRefusedException the answer must not be used; the name keeps its addresses, as after a failure */
     public void onAnswer(HostName name, Collection<InetAddress> answer, long nowNs) throws NameRefusedException {
         Entry entry = entry(name);
         entry.nextNs = nowNs + policy.retry().toNanos();
@@ -66,12 +64,12 @@ public final class ResolvedNames {
         entry.latest = usable;
     }
 
-    /** The lookup itself failed. */
+    /** Records that the resolution itself failed. */
     public void onFailure(HostName name, long nowNs) {
         entry(name).nextNs = nowNs + policy.retry().toNanos();
     }
 
-    /** What plans should permit; changes only with an answer or with time. */
+    /** Returns the destinations that plans should permit; they change only with an answer or with time. */
     public Set<EgressDestination> destinations(long nowNs) {
         Set<EgressDestination> destinations = new TreeSet<>();
         entries.forEach((name, entry) -> {
@@ -84,7 +82,7 @@ public final class ResolvedNames {
         return destinations;
     }
 
-    /** Lines of hosts(5), {@code ADDRESS NAME}, of the last answers that hold; in an order that is always the same. */
+    /** Returns lines of hosts(5), {@code ADDRESS NAME}, of the last valid answers, in a deterministic order. */
     public String hosts(long nowNs) {
         StringBuilder lines = new StringBuilder();
         for (HostName name : services.keySet()) {

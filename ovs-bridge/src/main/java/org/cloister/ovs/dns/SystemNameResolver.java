@@ -5,8 +5,8 @@ import java.net.UnknownHostException;
 import java.util.List;
 
 /**
- * The resolver of the machine, through the JDK: hosts file, DNS, whatever nsswitch.conf(5) says. The JDK remembers an answer
- * for 30 s and does not tell how long it holds.
+ * The machine's resolver, through the JDK: hosts file, DNS and the other sources of nsswitch.conf(5). The JDK caches an
+ * answer for 30 s and does not report how long it is valid.
  */
 public final class SystemNameResolver implements NameResolver {
     @Override

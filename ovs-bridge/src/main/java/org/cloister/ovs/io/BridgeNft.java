@@ -13,13 +13,13 @@ import org.cloister.ovs.io.OvsException.RulesRefused;
 import org.cloister.ovs.io.OvsException.TimedOut;
 
 /**
- * The program {@code nft}, which checks a file of rules and hands it to the kernel as one transaction.
+ * Runs the program {@code nft}, which checks a file of rules and passes it to the kernel as one transaction.
  *
  * @param command the program, or one that starts it in another network namespace
  */
 public record BridgeNft(List<String> command) {
     private static final Duration LIMIT = Duration.ofSeconds(5);
-    /** What a pipe holds: whoever says more is not read, and ends by the limit. */
+    /** Capacity of a pipe: a program that prints more is not read, and the time limit ends it. */
     private static final int MAX_OUTPUT = 65_536;
 
     public BridgeNft {
@@ -27,8 +27,8 @@ public record BridgeNft(List<String> command) {
     }
 
     /**
-     * @param rules given as a file where there are no arguments
-     * @return what it said
+     * @param rules passed as a file if there are no arguments
+     * @return the program's output
      */
     public String run(String rules, String... arguments) throws OvsException {
         List<String> argv = new ArrayList<>(command);

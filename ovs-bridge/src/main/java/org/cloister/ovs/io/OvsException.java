@@ -3,7 +3,7 @@ package org.cloister.ovs.io;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Open vSwitch could not be made to do something. The text has the operation, both values and the remedy. */
+/** Failure of an operation on Open vSwitch. The message has the operation, both values and the remedy. */
 public abstract class OvsException extends IOException {
     private static final long serialVersionUID = 1;
     private static final int MOST = 200;
@@ -33,17 +33,17 @@ public abstract class OvsException extends IOException {
         return had;
     }
 
-    /** What the operator can do about it. */
+    /** Returns what the operator can do about it. */
     public String remedy() {
         return remedy;
     }
 
-    /** Enough to recognise what a peer said: it chose how long that is. */
+    /** Returns enough to recognise what a peer sent, because the peer chooses its length. */
     private static String shortened(String said) {
         return said.length() <= MOST ? said : said.substring(0, MOST) + "... (" + said.length() + " characters)";
     }
 
-    /** The connection ended, or there was none. What was asked may or may not have been done. */
+    /** The connection ended, or did not exist. The request may or may not have been carried out. */
     public static final class Disconnected extends OvsException {
         private static final long serialVersionUID = 1;
 
@@ -52,7 +52,7 @@ public abstract class OvsException extends IOException {
         }
     }
 
-    /** No answer in time. What was asked may or may not have been done. */
+    /** No answer arrived in time. The request may or may not have been carried out. */
     public static final class TimedOut extends OvsException {
         private static final long serialVersionUID = 1;
 
@@ -61,7 +61,7 @@ public abstract class OvsException extends IOException {
         }
     }
 
-    /** The peer's bytes are not what the protocol says; the connection is closed. */
+    /** The peer's bytes violate the protocol; the connection is closed. */
     public static final class Malformed extends OvsException {
         private static final long serialVersionUID = 1;
 
@@ -80,7 +80,7 @@ public abstract class OvsException extends IOException {
 
         private final String code;
 
-        /** @param code the server's own word, such as {@code constraint violation} */
+        /** @param code the server's error code, such as {@code constraint violation} */
         public TransactionRefused(String operation, String code, String details) {
             super(
                     operation,
@@ -119,7 +119,7 @@ public abstract class OvsException extends IOException {
         }
     }
 
-    /** The switch could not open a device; its port was taken back. */
+    /** The switch could not open a device; its port was removed again. */
     public static final class DeviceRefused extends OvsException {
         private static final long serialVersionUID = 1;
 
@@ -133,7 +133,7 @@ public abstract class OvsException extends IOException {
         }
     }
 
-    /** What is asked for contradicts itself, the bridge's other ports or what somebody else made. */
+    /** The requested plan contradicts itself, the bridge's other ports or ports that another program made. */
     public static final class PlanRefused extends OvsException {
         private static final long serialVersionUID = 1;
 

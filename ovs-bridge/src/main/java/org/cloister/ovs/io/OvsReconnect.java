@@ -3,12 +3,12 @@ package org.cloister.ovs.io;
 import java.time.Duration;
 
 /**
- * When to connect, to probe a silent peer and to give a connection up. No I/O, no clock: every method takes the time, in
- * nanoseconds of any clock that only grows. Back-off doubles from its minimum to its maximum, and starts over once a
- * connection has been of use.
+ * Decides when to connect, to probe a silent peer and to drop a connection. No I/O, no clock: every method takes the
+ * time, in nanoseconds of any monotonic clock. Back-off doubles from its minimum to its maximum, and starts over after
+ * a connection was of use.
  */
 public final class OvsReconnect {
-    /** What the owner should do now. */
+    /** Action for the owner to perform now. */
     public enum Action {
         NONE,
         CONNECT,
@@ -31,7 +31,7 @@ public final class OvsReconnect {
     private long backoff;
     private long connections;
 
-    /** @param probeAfter silence before a probe; as much again and the peer counts as gone */
+    /** @param probeAfter silence before a probe; after as much again the connection counts as lost */
     public OvsReconnect(Duration minBackoff, Duration maxBackoff, Duration probeAfter, long nowNs) {
         if (minBackoff.isNegative() || minBackoff.isZero() || maxBackoff.compareTo(minBackoff) < 0) {
             throw new IllegalArgumentException(
@@ -44,7 +44,7 @@ public final class OvsReconnect {
         this.until = nowNs;
     }
 
-    /** Call at {@link #deadline()} and after each event. */
+    /** Returns the action to perform. Call at {@link #deadline()} and after each event. */
     public Action run(long nowNs) {
         if (nowNs - until < 0) {
             return Action.NONE;
@@ -73,7 +73,7 @@ public final class OvsReconnect {
         connections++;
     }
 
-    /** Anything at all came. */
+    /** Records that bytes arrived. */
     public void onBytes(long nowNs) {
         if (state == State.ACTIVE || state == State.PROBED) {
             state = State.ACTIVE;
@@ -81,7 +81,7 @@ public final class OvsReconnect {
         }
     }
 
-    /** The connection did what it is for; the next loss is tried again at once. */
+    /** Records that the connection was of use; after its loss the next attempt is made at once. */
     public void onUseful() {
         backoff = minBackoff;
     }
@@ -95,12 +95,12 @@ public final class OvsReconnect {
         backoff = Math.min(2 * backoff, maxBackoff);
     }
 
-    /** When {@link #run} has something to say, if nothing happens before. */
+    /** Returns when {@link #run} must be called next if no event occurs before. */
     public long deadline() {
         return until;
     }
 
-    /** How often a connection was made. */
+    /** Returns the number of connections made. */
     public long connections() {
         return connections;
     }

@@ -17,13 +17,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a Unix socket that is made again whenever it is lost. Carries out what {@link OvsReconnect} decides,
- * on the one event loop that also owns everything behind it.
+ * A connection to a Unix socket that reconnects after each loss. It performs what {@link OvsReconnect} decides, on the
+ * one event loop that also owns everything behind it.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its exception or its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel arrives as its exception or its close
 public final class ReconnectingSocket {
     private static final Duration MIN_BACKOFF = Duration.ofMillis(20);
-    /** A restarted vswitchd must have its flows within a second. */
+    /** Short, because a restarted vswitchd must have its flows within a second. */
     private static final Duration MAX_BACKOFF = Duration.ofMillis(300);
 
     private static final Duration PROBE_AFTER = Duration.ofSeconds(5);
@@ -36,14 +36,14 @@ public final class ReconnectingSocket {
     private @Nullable ScheduledFuture<?> timer;
     private boolean closed;
 
-    /** Both ends of a protocol; every call comes on the event loop. */
+    /** The protocol on the connection; every call is made on the event loop. */
     public interface Peer {
-        /** Adds the codec; its last inbound output comes to {@link #onMessage}. */
+        /** Adds the codec; its last inbound output is passed to {@link #onMessage}. */
         void initialise(Channel channel);
 
         void onConnected();
 
-        /** @throws OvsException closes the connection and is handed to {@link #onDisconnected} */
+        /** @throws OvsException closes the connection and is passed to {@link #onDisconnected} */
         void onMessage(Object message) throws OvsException;
 
         void onDisconnected(OvsException why);
@@ -62,7 +62,10 @@ public final class ReconnectingSocket {
         loop.execute(this::run);
     }
 
-    /** Only on the event loop. The message is lost when there is no connection; the owner hears of that. */
+    /**
+     * Sends a message. Call on the event loop only. The message is lost if there is no connection; the owner is
+     * notified of that.
+     */
     public void send(Object message) {
         if (channel == null) {
             ReferenceCountUtil.release(message);
@@ -97,7 +100,7 @@ public final class ReconnectingSocket {
         return socket;
     }
 
-    /** Ends the present connection; a new one is tried. */
+    /** Closes the present connection; a new one is attempted. */
     public void drop(OvsException why) {
         Channel dropped = channel;
         if (dropped != null) {
@@ -109,7 +112,7 @@ public final class ReconnectingSocket {
         }
     }
 
-    /** For good. */
+    /** Closes the connection permanently. */
     public void close() {
         closed = true;
         if (timer != null) {
@@ -197,7 +200,7 @@ public final class ReconnectingSocket {
             }
         }
 
-        /** The codec refused what came, or the socket failed. */
+        /** Handles bytes that the codec rejected, or a failure of the socket. */
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             if (ctx.channel() == channel && cause instanceof IOException) {

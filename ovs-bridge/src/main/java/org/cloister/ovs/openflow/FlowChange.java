@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** How to come from the flows and meters of a switch to those it should have. */
+/** Difference between the flows and meters that a switch has and those that it should have. */
 public record FlowChange(
         String operation,
         List<FlowEntry> added,
@@ -15,7 +15,7 @@ public record FlowChange(
         List<FlowMeter> meters,
         List<Integer> goneMeters) {
 
-    /** Flows of the same key are replaced, which needs no removal. */
+    /** Computes the change. Flows of the same key are replaced, which needs no removal. */
     public static FlowChange between(
             Collection<FlowEntry> had,
             Collection<FlowEntry> wanted,

@@ -1,9 +1,9 @@
 package org.cloister.ovs.openflow;
 
-/** A rule of a switch. Two flows of the same {@link Key} cannot be in a table at once. */
+/** A flow of a switch. Two flows of the same {@link Key} cannot be in a table at once. */
 public record FlowEntry(Key key, long cookie, FlowInstructions instructions) {
 
-    /** What OpenFlow calls strict: names exactly one flow. */
+    /** Identifies exactly one flow, as OpenFlow's strict matching does. */
     public record Key(int table, int priority, FlowMatch match) {
         @Override
         public String toString() {

@@ -3,7 +3,10 @@ package org.cloister.ovs.openflow;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 
-/** What a flow does; OpenFlow 1.4 sections 7.2.3 and 7.2.4. Compared as bytes, in the order in which a switch tells them. */
+/**
+ * Instructions of a flow (OpenFlow 1.4, sections 7.2.3 and 7.2.4). Compared as bytes, in the order in which a switch
+ * reports them.
+ */
 public final class FlowInstructions {
     /** A flow without instructions. */
     public static final FlowInstructions DROP = new FlowInstructions(new ImmutableBytes(new byte[0]));
@@ -32,7 +35,7 @@ public final class FlowInstructions {
 
         private Sequence() {}
 
-        /** Only as the first one. */
+        /** Adds a meter; permitted only as the first instruction. */
         public Sequence meter(int id) {
             out.writeShort(METER).writeShort(8).writeInt(id);
             return this;

@@ -8,8 +8,8 @@ import java.util.TreeMap;
 import org.cloister.ovs.io.OvsException.Malformed;
 
 /**
- * What a flow matches: OXM fields, OpenFlow 1.4 section 7.2.2, in ascending order of their headers, which is also an order
- * that puts every field behind those it presupposes.
+ * Match of a flow: OXM fields (OpenFlow 1.4, section 7.2.2) in ascending order of their headers, which also places
+ * every field after its prerequisites.
  *
  * <pre>
  *  0               16         23  24      32
@@ -31,7 +31,7 @@ public final class FlowMatch {
     public static final int UDP = 17;
     public static final int ICMPV6 = 58;
 
-    /** Says in a VLAN id that there is a tag at all. */
+    /** States in a VLAN id that the frame has a tag. */
     static final int TAG_PRESENT = 0x1000;
 
     private static final int BASIC = 0x8000;
@@ -119,7 +119,7 @@ public final class FlowMatch {
         return ipProto(protocol).with((protocol == TCP ? TCP_SRC : UDP_SRC) + 1, int16(port));
     }
 
-    /** An answer: every segment of a TCP connection but the one that opens it. */
+    /** Matches answers: every segment of a TCP connection but the one that opens it. */
     public FlowMatch tcpAcknowledges() {
         ByteBuffer field = ByteBuffer.allocate(12);
         field.putInt(header(EXPERIMENTER, ONF_TCP_FLAGS, true, 8)).putInt(ONF);
@@ -163,7 +163,7 @@ public final class FlowMatch {
         return with(ND_TLL, mac);
     }
 
-    /** {@code struct ofp_match}: type, length, fields, padding to 8 bytes. */
+    /** Writes {@code struct ofp_match}: type, length, fields, padding to 8 bytes. */
     void write(ByteBuf out) {
         int length = 4 + fields.array().length;
         out.writeShort(1).writeShort(length).writeBytes(fields.array());
@@ -198,7 +198,7 @@ public final class FlowMatch {
         return with(whole.array());
     }
 
-    /** In its place, instead of another value of the same field. */
+    /** Inserts a field at its place in the order, or replaces another value of the same field. */
     private FlowMatch with(byte[] field) {
         byte[] had = fields.array();
         int header = ByteBuffer.wrap(field).getInt();

@@ -6,9 +6,9 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** A match in the words of {@code ovs-ofctl}, for messages. */
+/** Prints a match in the syntax of {@code ovs-ofctl}, for messages. */
 final class FlowMatchText {
-    /** Behind the value comes a mask. */
+    /** The value is followed by a mask. */
     private static final int MASKED = 0x100;
 
     private static final Map<Integer, String> NAMES = Map.ofEntries(

@@ -1,7 +1,7 @@
 package org.cloister.ovs.openflow;
 
 /**
- * Drops what is above a rate.
+ * A meter that drops what exceeds a rate.
  *
  * @param id from 1
  * @param burst in kilobits

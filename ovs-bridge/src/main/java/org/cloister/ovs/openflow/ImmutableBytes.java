@@ -8,13 +8,13 @@ final class ImmutableBytes {
     private final byte[] bytes;
     private final int hash;
 
-    /** Takes the array over. */
+    /** Takes ownership of the array. */
     ImmutableBytes(byte[] bytes) {
         this.bytes = bytes;
         this.hash = Arrays.hashCode(bytes);
     }
 
-    /** Not to be written to. */
+    /** Returns the array, which must not be modified. */
     byte[] array() {
         return bytes;
     }

@@ -18,11 +18,11 @@ import org.cloister.ovs.io.ReconnectingSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The controlling side of a bridge's {@code .mgmt} socket. One question at a time: the owner asks the next one when it has
- * the answer. Every method but {@link #start} belongs on the event loop, where every answer comes.
+ * OpenFlow controller on a bridge's {@code .mgmt} socket. It has one request at a time: the owner sends the next one
+ * after the response. Call every method but {@link #start} on the event loop, where every response arrives.
  */
 public final class OpenFlowClient {
-    /** Far above a host's flows, of which there are some 7 of 150 bytes for a port; an answer that never ends is cut off. */
+    /** Far above a host's flows, of which a port has about 7 of 150 bytes; a longer response is cut off. */
     static final int MAX_ANSWER_BYTES = 32 << 20;
 
     private final ReconnectingSocket link;
@@ -32,25 +32,25 @@ public final class OpenFlowClient {
     private int lastXid;
     private long answerBytes;
 
-    /** Hears of the connection; called on the event loop. */
+    /** Receives the connection's events, on the event loop. */
     public interface Listener {
-        /** A switch whose state is unknown can be asked. */
+        /** A new switch, whose state is unknown, accepts requests. */
         void onSwitch();
 
-        /** What the switch tells of ports by itself from here on, each time before it answers to anything later. */
+        /** Receives the switch's port notifications. The switch sends each before its response to any later request. */
         default void onPort(PortStatus status) {}
 
         void onLost(OvsException why);
     }
 
-    /** Where an answer goes: exactly one of both is called, once. */
+    /** Receives a response: exactly one of both methods is called, once. */
     public interface ReplyCallback<T> {
         void onResult(T result);
 
         void onFailure(OvsException why);
     }
 
-    /** What was asked: knows which message completes it. */
+    /** A request in progress; determines which message completes it. */
     private abstract static class PendingRequest {
         final String operation;
         final int xid;
@@ -60,10 +60,10 @@ public final class OpenFlowClient {
             this.xid = xid;
         }
 
-        /** @return whether this was the last message of the answer */
+        /** @return whether this was the last message of the response */
         abstract boolean accept(OpenFlowMessage message) throws Malformed;
 
-        /** Called after the question is forgotten, so that the next can be asked. */
+        /** Called after the request is cleared, so that the next can be sent. */
         abstract void complete();
 
         abstract void fail(OvsException why);
@@ -90,12 +90,12 @@ public final class OpenFlowClient {
         return Math.max(0, link.connections() - 1);
     }
 
-    /** The connection did what it is for; the next loss is tried again at once. */
+    /** Records that the connection was of use; after its loss the next attempt is made at once. */
     public void markUseful() {
         link.markUseful();
     }
 
-    /** Numbers of the ports by the names of their devices, as this very switch has them. */
+    /** Requests the ports' numbers by device, as the switch of this connection has them. */
     public void ports(ReplyCallback<Map<String, Integer>> answer) {
         Map<String, Integer> ports = new HashMap<>();
         multipart(
@@ -130,10 +130,10 @@ public final class OpenFlowClient {
     }
 
     /**
-     * Makes all changes of flows at one moment, or none. Meters cannot be part of a bundle: new ones are made before it, and
-     * those no flow names any more are removed behind it.
+     * Makes all changes of flows at one moment, or none. Meters cannot be part of a bundle: new ones are created before
+     * it, and those that no flow names are deleted after it.
      *
-     * @param existing meters that are there now
+     * @param existing meters that exist now
      */
     public void change(FlowChange change, Collection<Integer> existing, ReplyCallback<Boolean> answer) {
         int commit = nextXid();
@@ -181,7 +181,7 @@ public final class OpenFlowClient {
                 OpenFlowCodec.empty(OpenFlowCodec.BARRIER_REQUEST, barrier));
     }
 
-    /** Ends this connection; what was asked fails. */
+    /** Closes this connection; the request in progress fails. */
     public void drop(OvsException why) {
         link.drop(why);
     }
@@ -244,7 +244,7 @@ public final class OpenFlowClient {
         }
         OpenFlowMessage message = received.message();
         if (message instanceof OpenFlowMessage.ErrorMessage failure) {
-            // What else the question sent is still on its way: only a new connection is sure to have none of it.
+            // Further responses to the request may still arrive: only a new connection is sure to have none of them.
             throw new FlowRefused(asked.operation, failure.type(), failure.code());
         }
         answerBytes += bytes;

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.cloister.ovs.io.OvsException.Malformed;
 
 /**
- * Messages of OpenFlow 1.4 as bytes and back.
+ * Encodes and decodes messages of OpenFlow 1.4.
  *
  * <pre>
  *  0         8         16                  32                  64
@@ -62,17 +62,17 @@ final class OpenFlowCodec {
     private static final int FLOW_FIXED = 48;
     private static final int PORT_FIXED = 40;
     private static final int PORT_DELETED = 1;
-    /** Anything but 0 makes Open vSwitch tell a service connection what happens by itself. */
+    /** A value other than 0 makes Open vSwitch send notifications to a service connection. */
     private static final int MISS_SEND_LENGTH = 128;
 
     private OpenFlowCodec() {}
 
-    /** Cuts a stream into messages; the length is 16 bits wide, so that no limit of ours is needed. */
+    /** Splits a stream into messages; the length is 16 bits wide, so no other limit is necessary. */
     static ChannelHandler frames() {
         return new LengthFieldBasedFrameDecoder(MAX_BYTES, 2, 2, -4, 0);
     }
 
-    /** Only this version: the bitmap keeps a newer switch from choosing its own. */
+    /** Offers this version only: the bitmap keeps a newer switch from choosing its own. */
     static ByteBuf hello(int xid) {
         ByteBuf out = start(HELLO, xid);
         out.writeShort(1).writeShort(8).writeInt(1 << VERSION);
@@ -89,7 +89,7 @@ final class OpenFlowCodec {
         return end(start(type, xid));
     }
 
-    /** Asks to be told of ports as they come and go. */
+    /** Requests notifications of ports as they are added and removed. */
     static ByteBuf listen(int xid) {
         ByteBuf out = start(SET_CONFIG, xid);
         out.writeShort(0).writeShort(MISS_SEND_LENGTH);
@@ -115,7 +115,7 @@ final class OpenFlowCodec {
         return end(out);
     }
 
-    /** The message inside has the xid of the one around it. */
+    /** Wraps a message in a bundle. The message inside has the xid of the one around it. */
     static ByteBuf inBundle(int xid, int bundle, ByteBuf message) {
         ByteBuf out = start(BUNDLE_ADD, xid);
         out.writeInt(bundle).writeZero(2).writeShort(ATOMIC_AND_ORDERED).writeBytes(message);
@@ -135,7 +135,7 @@ final class OpenFlowCodec {
         ByteBuf out = start(FLOW_MOD, xid);
         out.writeLong(cookie).writeLong(0).writeByte(key.table()).writeByte(command);
         out.writeZero(4).writeShort(key.priority());
-        // No buffered packet, whatever port and group.
+        // No buffered packet, any port and group.
         out.writeInt(ANY).writeInt(ANY).writeInt(ANY).writeZero(4);
         key.match().write(out);
         instructions.write(out);
@@ -209,7 +209,7 @@ final class OpenFlowCodec {
         return new PortStatus(new String(name, 0, length, StandardCharsets.UTF_8), number, gone);
     }
 
-    /** A meter of another kind than ours is told with rate 0, so that it differs from any of ours. */
+    /** Reads meters. A meter of another kind than ours is reported with rate 0, so that it differs from any of ours. */
     static List<FlowMeter> readMeters(ByteBuf in) throws Malformed {
         List<FlowMeter> meters = new ArrayList<>();
         while (in.isReadable()) {
@@ -241,7 +241,7 @@ final class OpenFlowCodec {
         in.skipBytes(bytes);
     }
 
-    /** A slice of the length that the entry says itself. */
+    /** Returns a slice of the length that the entry itself states. */
     private static ByteBuf entry(ByteBuf in, int lengthAt, int least, String what) throws Malformed {
         require(in, least, what);
         int length = in.getUnsignedShort(in.readerIndex() + lengthAt);

@@ -6,24 +6,24 @@ import java.util.List;
 import java.util.Map;
 import org.cloister.ovs.io.OvsException.Malformed;
 
-/** What a switch may send, as far as anybody here asks for it or must answer it. */
+/** Messages of a switch that this client requests or must answer. */
 sealed interface OpenFlowMessage {
-    /** The only one that may be of another version: it says the highest that the switch speaks. */
+    /** The only message that may have another version: it states the highest that the switch speaks. */
     record Hello(int version) implements OpenFlowMessage {}
 
     record ErrorMessage(int type, int code) implements OpenFlowMessage {}
 
-    /** To be sent back. */
+    /** A request that must be sent back. */
     record Echo(ImmutableBytes contents) implements OpenFlowMessage {}
 
     record BundleControl(int kind) implements OpenFlowMessage {}
 
     record Barrier() implements OpenFlowMessage {}
 
-    /** Told by itself. */
+    /** A notification, sent without a request. */
     record PortStatusMessage(PortStatus status) implements OpenFlowMessage {}
 
-    /** An answer of several messages: all of the same kind, the last one says so. */
+    /** A response of several messages, all of the same kind; the last one is marked as such. */
     sealed interface MultipartReply extends OpenFlowMessage {
         boolean isLast();
     }
@@ -47,13 +47,13 @@ sealed interface OpenFlowMessage {
         }
     }
 
-    /** What nobody asked for. */
+    /** A message that was not requested. */
     record UnusedMessage(int type) implements OpenFlowMessage {}
 
-    /** @param xid of the question that it answers */
+    /** @param xid of the request that it answers */
     record Received(int xid, OpenFlowMessage message) {}
 
-    /** @param in one whole message, as {@link OpenFlowCodec#frames} cuts them */
+    /** @param in one whole message, as {@link OpenFlowCodec#frames} splits them */
     static Received read(ByteBuf in) throws Malformed {
         OpenFlowCodec.require(in, OpenFlowCodec.HEADER, "message");
         int version = in.readUnsignedByte();

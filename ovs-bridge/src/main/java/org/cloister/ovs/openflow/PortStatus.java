@@ -1,4 +1,4 @@
 package org.cloister.ovs.openflow;
 
-/** What the switch tells by itself when a port comes, changes or goes (OpenFlow 1.4, 7.4.3). */
+/** Notification of the switch when a port is added, changed or removed (OpenFlow 1.4, section 7.4.3). */
 public record PortStatus(String device, int number, boolean gone) {}

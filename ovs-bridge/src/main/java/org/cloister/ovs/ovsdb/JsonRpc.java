@@ -19,9 +19,9 @@ import java.nio.charset.StandardCharsets;
 import org.cloister.ovs.io.OvsException.Malformed;
 import org.jspecify.annotations.Nullable;
 
-/** The messages of JSON-RPC 1.0 as RFC 7047 section 4 uses it, read with limits. */
+/** Messages of JSON-RPC 1.0 as RFC 7047, section 4, uses it, read with limits. */
 public final class JsonRpc {
-    /** The largest message here is the first copy of the rows: some 2 KB a port, of which a host has hundreds. */
+    /** The largest message is the first copy of the rows: about 2 KB for each port, of which a host has hundreds. */
     public static final int MAX_BYTES = 16 << 20;
 
     private static final int MAX_DEPTH = 32;
@@ -45,19 +45,19 @@ public final class JsonRpc {
 
     private JsonRpc() {}
 
-    /** Cuts a stream into messages. */
+    /** Splits a stream into messages. */
     static ChannelHandler frames() {
         return new JsonObjectDecoder(MAX_BYTES);
     }
 
-    /** What a server may send. */
+    /** A message that a server may send. */
     public sealed interface Message {
-        /** Asks us: only {@code echo} does. */
+        /** A request of the server: it only sends {@code echo}. */
         record Request(JsonNode id, String method, JsonNode params) implements Message {}
 
         record Notification(String method, JsonNode params) implements Message {}
 
-        /** @param error null when there is none */
+        /** @param error null when there is no error */
         record Reply(JsonNode id, JsonNode result, @Nullable JsonNode error) implements Message {}
     }
 
@@ -99,7 +99,9 @@ public final class JsonRpc {
         return bytes(node);
     }
 
-    /** Answered with the same id, which is no number and so no request's of ours. */
+    /**
+     * Returns an echo request. Its id is not a number, so its response cannot be mistaken for that of another request.
+     */
     static byte[] echo() {
         ObjectNode node = NODES.objectNode();
         node.put("id", "echo");

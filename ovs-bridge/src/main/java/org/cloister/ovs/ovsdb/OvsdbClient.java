@@ -18,9 +18,9 @@ import org.cloister.ovs.io.ReconnectingSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of one database on one server. Connects until it succeeds, copies the monitored rows, keeps them current, and
- * starts over when the connection is lost. Every method but {@link #start} belongs on the event loop, where every answer
- * comes.
+ * Client of one database on one server. Connects until it succeeds, copies the monitored rows, keeps them current, and
+ * starts over after a lost connection. Call every method but {@link #start} on the event loop, where every response
+ * arrives.
  */
 public final class OvsdbClient {
     private static final String DATABASE = "Open_vSwitch";
@@ -33,16 +33,16 @@ public final class OvsdbClient {
     private @Nullable OvsdbReplica database;
     private long lastId;
 
-    /** Hears of the copy; called on the event loop. */
+    /** Receives the copy's events, on the event loop. */
     public interface Listener {
         /** The copy is complete or has changed. */
         void onRows(OvsdbReplica database);
 
-        /** There is no copy until {@link #onRows} comes again. */
+        /** The copy is invalid until {@link #onRows} is called again. */
         void onLost(OvsException why);
     }
 
-    /** Where the answer to a request goes: exactly one of both is called, once. */
+    /** Receives the response to a request: exactly one of both methods is called, once. */
     public interface ReplyCallback {
         void onResult(JsonNode result) throws Malformed;
 
@@ -65,12 +65,15 @@ public final class OvsdbClient {
         link.close();
     }
 
-    /** How often the connection was lost and made again. */
+    /** Returns how often the connection was lost and made again. */
     public long reconnects() {
         return Math.max(0, link.connections() - 1);
     }
 
-    /** A result has one element an operation; an error inside it is a failure like one beside it. */
+    /**
+     * Sends a transaction. A result has one element for each operation; an error inside it is a failure like one beside
+     * it.
+     */
     public void transact(String operation, OvsdbTransaction transaction, ReplyCallback answer) {
         ArrayNode params = JsonRpc.NODES.arrayNode().add(DATABASE);
         params.addAll(transaction.operations());
@@ -92,7 +95,10 @@ public final class OvsdbClient {
         });
     }
 
-    /** RFC 7047 section 4.1.3: null for what was not done, an error in the place of what failed or after the last. */
+    /**
+     * Returns the error in a result (RFC 7047, section 4.1.3), which has null for an operation that was not done, and
+     * an error in the place of the failed one or after the last.
+     */
     static @Nullable TransactionRefused refusal(String operation, OvsdbTransaction transaction, JsonNode result)
             throws Malformed {
         if (!result.isArray() || result.size() < transaction.size()) {
@@ -138,7 +144,7 @@ public final class OvsdbClient {
 
             @Override
             public void onFailure(OvsException why) {
-                // Servers before Open vSwitch 2.6 know the RFC's method only.
+                // Servers before Open vSwitch 2.6 support the RFC's method only.
                 if (method.equals("monitor_cond")
                         && why instanceof TransactionRefused refused
                         && refused.code().equals("unknown method")) {

@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Which columns of which tables are copied here, and of what kind they are: {@code update2} tells a changed scalar by its
- * new value but a changed set or map by the difference.
+ * The tables and columns that are copied, with their kinds: {@code update2} reports a changed scalar by its new value
+ * but a changed set or map by the difference.
  *
  * @param tables kinds by column by table
  */
 public record OvsdbColumns(Map<String, Map<String, Kind>> tables) {
-    /** From the schema: a set is a column of more than one value. */
+    /** Kind of a column, from the schema: a set is a column of more than one value. */
     public enum Kind {
         SCALAR,
         MANY
@@ -22,7 +22,10 @@ public record OvsdbColumns(Map<String, Map<String, Kind>> tables) {
         tables = Map.copyOf(tables);
     }
 
-    /** {@code monitor} and {@code monitor_cond} take the same here: all rows, all kinds of change. */
+    /**
+     * Returns the monitor requests, which {@code monitor} and {@code monitor_cond} both accept: all rows, all kinds of
+     * change.
+     */
     ObjectNode requests() {
         ObjectNode requests = JsonRpc.NODES.objectNode();
         new TreeMap<>(tables).forEach((table, columns) -> {

@@ -10,18 +10,18 @@ import java.util.UUID;
 import org.cloister.ovs.io.OvsException.Malformed;
 
 /**
- * The value of one column, RFC 7047 section 5.1. An atom is a String, Long, Double, Boolean or UUID; a scalar is a set of
+ * Value of one column (RFC 7047, section 5.1). An atom is a String, Long, Double, Boolean or UUID; a scalar is a set of
  * one.
  */
 public sealed interface OvsdbDatum {
-    /** No order, no repetition. */
+    /** A set: no order, no repetition. */
     record Atoms(Set<Object> atoms) implements OvsdbDatum {
         public Atoms {
             atoms = Set.copyOf(atoms);
         }
     }
 
-    /** Keys are unique. */
+    /** A map: keys are unique. */
     record Pairs(Map<Object, Object> pairs) implements OvsdbDatum {
         public Pairs {
             pairs = Map.copyOf(pairs);
@@ -46,7 +46,10 @@ public sealed interface OvsdbDatum {
         return new Atoms(Set.of(atom(node)));
     }
 
-    /** What {@code update2} means by a modified column of this kind; see ovsdb-server(7), "Update2 Notification". */
+    /**
+     * Returns the value after an {@code update2} difference of a column of this kind; see ovsdb-server(7), "Update2
+     * Notification".
+     */
     static OvsdbDatum modified(OvsdbDatum before, OvsdbDatum difference) throws Malformed {
         if (before instanceof Atoms had && difference instanceof Atoms toggled) {
             Set<Object> atoms = new HashSet<>(had.atoms);
@@ -114,7 +117,7 @@ public sealed interface OvsdbDatum {
         throw new Malformed("OVSDB value", "a string, number, boolean or uuid", node.toString());
     }
 
-    /** Only the full form: {@link UUID#fromString} alone also takes {@code 1-1-1-1-1}. */
+    /** Parses the full form only: {@link UUID#fromString} alone also accepts {@code 1-1-1-1-1}. */
     static UUID uuid(String text) throws Malformed {
         try {
             UUID uuid = UUID.fromString(text);

@@ -8,7 +8,7 @@ import java.util.UUID;
 import org.cloister.ovs.io.OvsException.Malformed;
 import org.jspecify.annotations.Nullable;
 
-/** Our copy of the monitored rows, kept by the server's updates. Owned by the event loop. */
+/** Copy of the monitored rows, kept current by the server's updates. Owned by the event loop. */
 public final class OvsdbReplica {
     private static final OvsdbDatum NO_PAIRS = new OvsdbDatum.Pairs(Map.of());
 
@@ -28,7 +28,7 @@ public final class OvsdbReplica {
         return table(table).get(uuid);
     }
 
-    /** The notification of RFC 7047 section 4.1.6; also the first reply to {@code monitor}. */
+    /** Applies the notification of RFC 7047, section 4.1.6; also the first reply to {@code monitor}. */
     public void update(JsonNode updates) throws Malformed {
         each(updates, (table, uuid, change) -> {
             JsonNode after = change.get("new");
@@ -41,7 +41,9 @@ public final class OvsdbReplica {
         });
     }
 
-    /** The notification of ovsdb-server(7) that tells differences; also the first reply to {@code monitor_cond}. */
+    /**
+     * Applies the notification of ovsdb-server(7) that has differences; also the first reply to {@code monitor_cond}.
+     */
     public void update2(JsonNode updates) throws Malformed {
         each(updates, (table, uuid, change) -> {
             if (change.size() != 1) {
@@ -58,7 +60,7 @@ public final class OvsdbReplica {
         });
     }
 
-    /** One change of one row. */
+    /** A change of one row. */
     @FunctionalInterface
     private interface Change {
         void apply(String table, UUID uuid, JsonNode change) throws Malformed;
@@ -78,7 +80,10 @@ public final class OvsdbReplica {
         }
     }
 
-    /** A column that is left out has its default, which is empty for all that we copy but numbers, which are always sent. */
+    /**
+     * Reads a row. An omitted column has its default, which is empty for all copied columns but numbers, which are
+     * always sent.
+     */
     private OvsdbRow row(String table, UUID uuid, JsonNode body) throws Malformed {
         requireObject(body);
         Map<String, OvsdbDatum> values = new HashMap<>();

@@ -9,13 +9,16 @@ import java.util.UUID;
 import org.cloister.ovs.io.OvsException.Malformed;
 import org.jspecify.annotations.Nullable;
 
-/** The monitored columns of a row. An accessor of the wrong type means that the server has another schema than we know. */
+/**
+ * Monitored columns of a row. An accessor fails on the wrong type, which means that the server's schema is unknown
+ * here.
+ */
 public record OvsdbRow(UUID uuid, Map<String, OvsdbDatum> columns) {
     public OvsdbRow {
         columns = Map.copyOf(columns);
     }
 
-    /** The only string, or the empty one for an empty optional column. */
+    /** Returns the only string, or the empty one for an empty optional column. */
     public String text(String column) throws Malformed {
         Object atom = single(column);
         if (atom == null) {
@@ -52,7 +55,7 @@ public record OvsdbRow(UUID uuid, Map<String, OvsdbDatum> columns) {
         throw wrong(column, "a set");
     }
 
-    /** A map of strings. */
+    /** Returns a map of strings. */
     public Map<String, String> labels(String column) throws Malformed {
         OvsdbDatum datum = datum(column);
         if (datum.equals(OvsdbDatum.EMPTY)) {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 
-/** Operations that the server does together or not at all, RFC 7047 section 5.2. */
+/** Operations that the server performs together or not at all (RFC 7047, section 5.2). */
 public final class OvsdbTransaction {
     private final ArrayNode operations = JsonRpc.NODES.arrayNode();
 
@@ -43,7 +43,7 @@ public final class OvsdbTransaction {
         return this;
     }
 
-    /** Fails the transaction unless the row is still there. */
+    /** Fails the transaction unless the row still exists. */
     public OvsdbTransaction require(String table, UUID uuid) {
         ObjectNode operation = operation("wait", table);
         operation.put("timeout", 0);
@@ -55,7 +55,9 @@ public final class OvsdbTransaction {
         return this;
     }
 
-    /** Counts {@code next_cfg} up and asks for it: vswitchd has applied all this once {@code cur_cfg} is as high. */
+    /**
+     * Increments {@code next_cfg} and selects it: vswitchd has applied the transaction once {@code cur_cfg} is as high.
+     */
     public OvsdbTransaction count(UUID root) {
         mutate("Open_vSwitch", root, "next_cfg", "+=", JsonRpc.NODES.numberNode(1));
         ObjectNode operation = operation("select", "Open_vSwitch");

@@ -3,7 +3,7 @@ package org.cloister.ipsec.vici;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** strongSwan or the kernel could not be made to do something. The text has the operation, both values and the remedy. */
+/** Failure of an operation on strongSwan or the kernel. The message has the operation, both values and the remedy. */
 public abstract sealed class IpsecException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -14,12 +14,12 @@ public abstract sealed class IpsecException extends IOException {
         this.remedy = remedy;
     }
 
-    /** What the operator can do about it. */
+    /** Returns what the operator can do about it. */
     public String remedy() {
         return remedy;
     }
 
-    /** charon is not there, or went away. What was asked may or may not have been done. */
+    /** charon is not running, or the connection ended. The request may or may not have been carried out. */
     public static final class Disconnected extends IpsecException {
         private static final long serialVersionUID = 1;
 
@@ -28,7 +28,7 @@ public abstract sealed class IpsecException extends IOException {
         }
     }
 
-    /** No answer in time. What was asked may or may not have been done. */
+    /** No answer arrived in time. The request may or may not have been carried out. */
     public static final class TimedOut extends IpsecException {
         private static final long serialVersionUID = 1;
 
@@ -37,7 +37,7 @@ public abstract sealed class IpsecException extends IOException {
         }
     }
 
-    /** charon's bytes are not what the protocol says; the connection is closed. */
+    /** charon's bytes violate the protocol; the connection is closed. */
     public static final class Malformed extends IpsecException {
         private static final long serialVersionUID = 1;
 
@@ -46,7 +46,7 @@ public abstract sealed class IpsecException extends IOException {
         }
     }
 
-    /** charon understood and would not. */
+    /** charon refused the command. */
     public static final class Refused extends IpsecException {
         private static final long serialVersionUID = 1;
 
@@ -55,7 +55,7 @@ public abstract sealed class IpsecException extends IOException {
         }
     }
 
-    /** What is asked for is against policy or contradicts itself; nothing was sent. */
+    /** The requested plan violates policy or contradicts itself; nothing was sent. */
     public static final class PlanRefused extends IpsecException {
         private static final long serialVersionUID = 1;
 

@@ -5,21 +5,21 @@ import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 
 /**
- * A private key that stays where it is, such as in locked memory, and is copied only into the packet that charon gets.
- * That packet is native memory, overwritten with zeroes as soon as the socket has taken it or failed.
+ * A private key that stays at its place, such as in locked memory, and is copied only into the packet for charon. That
+ * packet is native memory, which is zeroed as soon as the socket has written it or failed.
  */
 public interface PrivateKeySource {
-    /** Bytes that {@link #writeTo} puts. */
+    /** Returns the number of bytes that {@link #writeTo} writes. */
     int length();
 
     /** @param target direct, with {@link #length} bytes of room; must not be kept */
     void writeTo(ByteBuffer target);
 
-    /** A {@code load-key} command, see {@link #erase}. */
+    /** Returns a {@code load-key} command, see {@link #erase}. */
     static ByteBuf loadKey(PrivateKeySource key) {
         String name = "load-key";
         ViciMessage type = ViciMessage.empty().with("type", "any");
-        // Exactly as much as is needed: a buffer that grew would leave a copy behind.
+        // The buffer has exactly the necessary size: one that grew would leave a copy behind.
         int head = ViciPacket.LENGTH_BYTES + 2 + name.length() + size(type) + 4 + "data".length();
         ByteBuf out = Unpooled.directBuffer(head + key.length(), head + key.length());
         boolean filled = false;
@@ -29,7 +29,7 @@ public interface PrivateKeySource {
             return out;
         } finally {
             if (!filled) {
-                // Whatever somebody's implementation does, no part of a key is left behind.
+                // No part of a key is left behind, even if the implementation of the source fails.
                 erase(out);
             }
         }
@@ -49,7 +49,7 @@ public interface PrivateKeySource {
         out.writerIndex(out.writerIndex() + key.length());
     }
 
-    /** Zeroes a packet and lets it go. */
+    /** Zeroes and releases a packet. */
     static void erase(ByteBuf packet) {
         packet.setZero(0, packet.capacity());
         packet.release();

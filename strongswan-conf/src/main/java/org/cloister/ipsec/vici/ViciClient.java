@@ -24,16 +24,19 @@ import org.cloister.ipsec.vici.IpsecException.Malformed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to charon that is made again whenever it is lost. Any thread may call; answers and events come on the event
- * loop. The protocol has no numbers for requests, so commands wait for each other, and one that gets no answer in its time
- * ends the connection: a late answer would be taken for the next one's.
+ * A connection to charon that reconnects after each loss. Safe for use by several threads; answers and events arrive on
+ * the event loop. The protocol has no request numbers, so commands are sent one after the other, and a command that
+ * times out closes the connection: a late answer would be mistaken for the next command's.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its exception or its end
+@SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel arrives as its exception or its close
 public final class ViciClient implements AutoCloseable {
-    /** Where Debian and RHEL have charon listen. */
+    /** The socket on which charon listens in Debian and RHEL. */
     public static final Path DEFAULT_SOCKET = Path.of("/run/charon.vici");
 
-    /** Pieces of answers. A client gets those of its own commands only, so it can register for all of them once. */
+    /**
+     * Events with pieces of answers. A client receives those of its own commands only, so it can register for all of
+     * them once.
+     */
     private static final List<String> STREAMS =
             List.of("list-sa", "list-conn", "list-cert", "list-policy", "list-authority", "control-log");
 
@@ -50,14 +53,14 @@ public final class ViciClient implements AutoCloseable {
     private @Nullable Channel channel;
     private @Nullable ScheduledFuture<?> timer;
 
-    /** Hears on the event loop. */
+    /** Receives the connection's events on the event loop. */
     public interface Listener {
-        /** Ready for commands; everything charon knew before may be gone. */
+        /** The client is ready for commands; charon may have lost all its earlier state. */
         void onConnected();
 
         void onEvent(String name, ViciMessage message);
 
-        /** Said once for each connection that was there and for each attempt that failed. */
+        /** The connection was lost or an attempt failed; called once for each. */
         void onLost(IpsecException why);
     }
 
@@ -77,9 +80,9 @@ public final class ViciClient implements AutoCloseable {
     }
 
     /**
-     * Fails with an {@link IpsecException}: at once when there is no connection.
+     * Sends a command. The future fails with an {@link IpsecException}, at once when there is no connection.
      *
-     * @param limit from the moment it is sent
+     * @param limit time from sending to the answer
      */
     public CompletableFuture<ViciReply> call(String command, ViciMessage request, Duration limit) {
         CompletableFuture<ViciReply> done = new CompletableFuture<>();
@@ -94,7 +97,7 @@ public final class ViciClient implements AutoCloseable {
         return done;
     }
 
-    /** Like {@link #call}; {@code success = no} is a {@link IpsecException.Refused}. */
+    /** Sends a command as {@link #call} does; {@code success = no} is a {@link IpsecException.Refused}. */
     public CompletableFuture<ViciReply> callSuccessfully(String command, ViciMessage request, Duration limit) {
         return call(command, request, limit).thenCompose(reply -> requireSuccess(command, reply));
     }
@@ -106,7 +109,7 @@ public final class ViciClient implements AutoCloseable {
                         new IpsecException.Refused(command, reply.message().text("errmsg", "no reason")));
     }
 
-    /** For good. Returns before the connection has ended. */
+    /** Closes the client permanently. Returns before the connection has ended. */
     @Override
     public void close() {
         loop.execute(() -> {
@@ -160,7 +163,7 @@ public final class ViciClient implements AutoCloseable {
                 });
     }
 
-    /** Netty adds the address to the system's words, which are behind it. */
+    /** Returns the system's error text, to which Netty adds the address. */
     private static String reason(Throwable failure) {
         Throwable cause = failure.getCause();
         return String.valueOf((cause == null ? failure : cause).getMessage());
@@ -245,7 +248,7 @@ public final class ViciClient implements AutoCloseable {
             }
         }
 
-        /** The bytes were refused, or the socket failed. */
+        /** Handles bytes that were rejected, or a failure of the socket. */
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             if (ctx.channel() != channel) {

@@ -18,11 +18,11 @@ import org.cloister.ipsec.vici.IpsecException.Refused;
 import org.cloister.ipsec.vici.IpsecException.TimedOut;
 import org.jspecify.annotations.Nullable;
 
-/** Commands of one connection, one after the other. Only on the event loop. */
+/** Sends the commands of one connection one after the other. Only on the event loop. */
 final class ViciCommandQueue {
-    /** Of one answer: some 2 KB an SA. */
+    /** Maximum number of pieces of one answer: about 2 KB for each SA. */
     private static final int MAX_PIECES = 20_000;
-    /** A project's tunnels are loaded in one go, with four commands each. */
+    /** Maximum number of queued commands. A project's tunnels are loaded together, with four commands each. */
     private static final int MAX_WAITING = 20_000;
 
     private final EventLoop loop;
@@ -34,7 +34,7 @@ final class ViciCommandQueue {
     private @Nullable ScheduledFuture<?> timer;
     private List<ViciMessage> pieces = new ArrayList<>();
 
-    /** Writes a packet to the socket and lets go of it, after a secret with zeroes in it. */
+    /** Writes a packet to the socket and releases it; zeroes it first if it contains a secret. */
     interface Sender {
         void send(ByteBuf packet, boolean secret);
     }
@@ -42,7 +42,7 @@ final class ViciCommandQueue {
     /**
      * A command or registration.
      *
-     * @param packet makes it when it is its turn: a secret is not to wait in a copy
+     * @param packet creates the packet when it is sent, so that no copy of a secret waits in the queue
      */
     record Command(
             String name,
@@ -86,7 +86,7 @@ final class ViciCommandQueue {
         }
     }
 
-    /** Fails everything that has no answer yet. */
+    /** Fails all commands that have no answer yet. */
     void close(IpsecException why) {
         open = false;
         List<Command> lost = new ArrayList<>(waiting);
@@ -148,8 +148,8 @@ final class ViciCommandQueue {
             try {
                 sender.send(command.packet.get(), command.secret);
             } catch (RuntimeException e) {
-                // Nothing was sent: a request that cannot be written, or somebody's Secret failed. The next is not to
-                // wait.
+                // Nothing was sent: the request cannot be encoded, or the caller's key source failed. The next command
+                // must not wait.
                 finish();
                 command.done.completeExceptionally(e);
                 next();

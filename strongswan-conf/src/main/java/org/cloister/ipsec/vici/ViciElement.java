@@ -1,4 +1,4 @@
 package org.cloister.ipsec.vici;
 
-/** What can have a name in a section. */
+/** A named element of a section. */
 public sealed interface ViciElement permits ViciMessage, ViciMessage.Value, ViciMessage.Items {}

@@ -9,12 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A section with its values, lists and sections by name, in their order; the root is a section too. See "Message
- * format" of strongSwan's {@code src/libcharon/plugins/vici/README.md}. Never holds a secret: see
+ * A section with its named values, lists and sections, in their order; the root is a section too. See "Message format"
+ * of strongSwan's {@code src/libcharon/plugins/vici/README.md}. It never contains a secret: see
  * {@link PrivateKeySource}.
  */
 public final class ViciMessage implements ViciElement {
-    /** What "yes" is on the wire. */
+    /** The encoding of "yes". */
     public static final String YES = "yes";
 
     private static final ViciMessage EMPTY = new ViciMessage(Map.of());
@@ -45,7 +45,7 @@ public final class ViciMessage implements ViciElement {
                         .toList()));
     }
 
-    /** @param element replaces what has the name */
+    /** @param element replaces the element of that name */
     public ViciMessage with(String name, ViciElement element) {
         Map<String, ViciElement> more = new LinkedHashMap<>(elements);
         more.put(ViciMessageCodec.requireName(name), element);
@@ -56,12 +56,12 @@ public final class ViciMessage implements ViciElement {
         return elements;
     }
 
-    /** A value, or null when there is none of this name. */
+    /** Returns a value, or null when no value has this name. */
     public @Nullable String text(String name) {
         return elements.get(name) instanceof Value value ? value.text() : null;
     }
 
-    /** The bytes of a value, or none when there is no value of this name. */
+    /** Returns the bytes of a value, or an empty array when no value has this name. */
     public byte[] blob(String name) {
         return elements.get(name) instanceof Value value ? value.bytes() : new byte[0];
     }
@@ -71,7 +71,7 @@ public final class ViciMessage implements ViciElement {
         return text == null ? otherwise : text;
     }
 
-    /** A number that is not negative, or the other one when there is none or it is not one. */
+    /** Returns a non-negative number, or {@code otherwise} when no value has this name or it is not such a number. */
     public long number(String name, long otherwise) {
         String text = text(name);
         return text == null || !text.matches("[0-9]{1,18}") ? otherwise : Long.parseLong(text);
@@ -81,19 +81,19 @@ public final class ViciMessage implements ViciElement {
         return YES.equals(text(name));
     }
 
-    /** Empty when there is no list of this name. */
+    /** Returns a list; empty when no list has this name. */
     public List<String> items(String name) {
         return elements.get(name) instanceof Items items
                 ? items.values().stream().map(Value::text).toList()
                 : List.of();
     }
 
-    /** Empty when there is no section of this name. */
+    /** Returns a section; empty when no section has this name. */
     public ViciMessage section(String name) {
         return elements.get(name) instanceof ViciMessage section ? section : EMPTY;
     }
 
-    /** All sections in this one, by name. */
+    /** Returns all sections in this one, by name. */
     public Map<String, ViciMessage> sections() {
         Map<String, ViciMessage> sections = new LinkedHashMap<>();
         elements.forEach((name, element) -> {
@@ -114,7 +114,7 @@ public final class ViciMessage implements ViciElement {
         return elements.hashCode();
     }
 
-    /** For people; blobs as their size. */
+    /** Returns text for people; blobs appear as their size. */
     @Override
     public String toString() {
         return elements.toString();
@@ -167,7 +167,7 @@ public final class ViciMessage implements ViciElement {
             values = List.copyOf(values);
         }
 
-        /** For certificates, as they are. */
+        /** Returns a list of unchanged blobs, such as certificates. */
         public static Items ofBlobs(List<byte[]> blobs) {
             return new Items(blobs.stream().map(Value::new).toList());
         }

@@ -11,11 +11,14 @@ import java.util.Map;
 import org.cloister.ipsec.vici.IpsecException.Malformed;
 import org.jspecify.annotations.Nullable;
 
-/** The bytes of a message: a type of 8 bits, then name (length of 8 bits) and value (length of 16 bits) as the type has them. */
+/**
+ * Encodes and decodes a message: a type of 8 bits, then name (length of 8 bits) and value (length of 16 bits) as the
+ * type requires.
+ */
 final class ViciMessageCodec {
-    /** Of one packet, as charon has it too. */
+    /** Maximum size of one packet, as in charon. */
     static final int MAX_BYTES = 512 * 1024;
-    /** The deepest message of charon's, an event of a rekeyed child, has five. */
+    /** Maximum depth. charon's deepest message, an event of a rekeyed child, has five levels. */
     static final int MAX_DEPTH = 16;
 
     private static final int SECTION_START = 1;
@@ -58,7 +61,7 @@ final class ViciMessageCodec {
         });
     }
 
-    /** Everything of a value but its bytes, which must follow. */
+    /** Writes everything of a value but its bytes, which must follow. */
     static void writeValueStart(String name, int length, ByteBuf out) {
         start(KEY_VALUE, name, out);
         out.writeShort(requireSize(length));
@@ -111,7 +114,7 @@ final class ViciMessageCodec {
         return in;
     }
 
-    /** Where the reading is: sections that are open, and a list, of which only one can be. */
+    /** Position of the reader: the open sections, and a list, of which at most one can be open. */
     private static final class Reader {
         private final ByteBuf in;
         private final Deque<Map<String, ViciElement>> open = new ArrayDeque<>();

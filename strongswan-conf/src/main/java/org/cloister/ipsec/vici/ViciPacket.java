@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.cloister.ipsec.vici.IpsecException.Malformed;
 
-/** One packet of the vici protocol, behind its length of 32 bits. See "Packet layer" of strongSwan's description. */
+/** A packet of the vici protocol, preceded by its length of 32 bits. See "Packet layer" of strongSwan's description. */
 sealed interface ViciPacket {
     int CMD_REQUEST = 0;
     int CMD_RESPONSE = 1;
@@ -20,19 +20,19 @@ sealed interface ViciPacket {
     /** A command's result. */
     record Response(ViciMessage message) implements ViciPacket {}
 
-    /** There is no such command. */
+    /** charon has no such command. */
     record UnknownCommand() implements ViciPacket {}
 
-    /** A registration was taken. */
+    /** charon accepted a registration. */
     record Confirmed() implements ViciPacket {}
 
-    /** There is no such event. */
+    /** charon has no such event. */
     record UnknownEvent() implements ViciPacket {}
 
-    /** Something happened, or one piece of a streamed answer. */
+    /** An event, or one piece of a streamed answer. */
     record Event(String name, ViciMessage message) implements ViciPacket {}
 
-    /** What only clients send. */
+    /** A packet that only clients send. */
     record FromClient(int type, String name, ViciMessage message) implements ViciPacket {}
 
     /** @param in a whole packet without its length */
@@ -54,7 +54,7 @@ sealed interface ViciPacket {
         };
     }
 
-    /** A command with its length. */
+    /** Returns a command with its length. */
     static ByteBuf request(String command, ViciMessage message) {
         ByteBuf out = start(CMD_REQUEST, command);
         ViciMessageCodec.write(message, out);

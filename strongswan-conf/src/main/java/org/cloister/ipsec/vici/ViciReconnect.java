@@ -3,8 +3,8 @@ package org.cloister.ipsec.vici;
 import java.time.Duration;
 
 /**
- * When to connect to charon. No I/O, no clock: every method takes the time, in nanoseconds of any clock that only grows.
- * The pause doubles from its minimum to its maximum, and starts over once a connection has been of use.
+ * Decides when to connect to charon. No I/O, no clock: every method takes the time, in nanoseconds of any monotonic
+ * clock. The pause doubles from its minimum to its maximum, and starts over after a connection was of use.
  */
 public final class ViciReconnect {
     private enum State {
@@ -21,7 +21,7 @@ public final class ViciReconnect {
     private long until;
     private long pause;
 
-    /** @param patience for a connection being made, and then for its registrations */
+    /** @param patience limit for connecting, and then for the registrations */
     public ViciReconnect(Duration shortest, Duration longest, Duration patience, long nowNs) {
         if (shortest.isNegative() || shortest.isZero() || longest.compareTo(shortest) < 0) {
             throw new IllegalArgumentException(
@@ -34,7 +34,7 @@ public final class ViciReconnect {
         this.until = nowNs;
     }
 
-    /** Whether to connect now; asks once an attempt. An attempt that takes too long is a failed one. */
+    /** Returns whether to connect now; true once for each attempt. An attempt that takes too long has failed. */
     public boolean due(long nowNs) {
         if (state == State.CONNECTING && nowNs - until >= 0) {
             onLost(nowNs);
@@ -47,7 +47,7 @@ public final class ViciReconnect {
         return true;
     }
 
-    /** Connected and told all it needs. */
+    /** Records that the client is connected and registered. */
     public void onUseful() {
         state = State.ACTIVE;
         pause = shortest;
@@ -65,7 +65,7 @@ public final class ViciReconnect {
         state = State.CLOSED;
     }
 
-    /** Until {@link #due} has something to say, or a negative number when it has not. */
+    /** Returns the time until {@link #due} must be called next, or a negative number if it need not be. */
     public long untilDue(long nowNs) {
         return state == State.ACTIVE || state == State.CLOSED ? -1 : Math.max(0, until - nowNs);
     }

@@ -3,9 +3,9 @@ package org.cloister.ipsec.vici;
 import java.util.List;
 
 /**
- * What a command gave.
+ * Result of a command.
  *
- * @param stream the events that came while it ran, such as one an SA for {@code list-sas}
+ * @param stream the events that arrived while it ran, such as one for each SA from {@code list-sas}
  */
 public record ViciReply(ViciMessage message, List<ViciMessage> stream) {
     public ViciReply {
