@@ -144,7 +144,8 @@ class AgentctlPackagesTest {
     void the_copyright_file_covers_every_jar_that_is_not_ours() throws IOException {
         String copyright = Files.readString(tree.resolve("usr/share/doc/cloister-agentctl/copyright"));
         for (String jar : jars()) {
-            if (!jar.matches("(agentctl|luks-keyops|ovs-bridge|preflight|protocol|strongswan-conf)-.*")) {
+            if (!jar.matches(
+                    "(agentctl|audit-log|base|luks-keyops|ovs-bridge|preflight|protocol|strongswan-conf|transport)-.*")) {
                 assertThat(copyright.lines().filter(line -> line.startsWith("Files: " + JARS + "/")))
                         .as(jar)
                         .anyMatch(line -> covers(line, jar));

@@ -31,7 +31,7 @@ class HostPackagesTest extends DaemonPackagesContract {
                 TOOLS,
                 List.of(),
                 Set.of("/var/cache/cloister/agent-host.jsa"),
-                "agent-host|daemon|ovs-bridge|preflight|protocol|slurm-commands"));
+                "agent-host|audit-log|base|daemon|ovs-bridge|preflight|protocol|slurm-commands|transport"));
     }
 
     @Test

@@ -25,7 +25,7 @@ class RelayPackagesTest extends DaemonPackagesContract {
                 TOOLS,
                 List.of(),
                 Set.of(),
-                "agent-relay|daemon|protocol|slurm-commands"));
+                "agent-relay|audit-log|base|daemon|protocol|slurm-commands|transport"));
     }
 
     @Test

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("scenario")
 class ReproducibleBuildTest {
     private static final String RESULTS =
-            "(protocol|ovs-bridge|agent-host|agent-relay|agent-vm|agentctl|luks-keyops|packaging)/target/[^/]+\\.(jar|deb|rpm)"
+            "(base|protocol|transport|audit-log|ovs-bridge|agent-host|agent-relay|agent-vm|agentctl|luks-keyops|packaging)/target/[^/]+\\.(jar|deb|rpm)"
                     + "|(protocol|ovs-bridge|agent-host|agent-relay|agent-vm|agentctl)/target/sbom\\.json|agentctl/target/(man|completion)/.*";
 
     @TempDir

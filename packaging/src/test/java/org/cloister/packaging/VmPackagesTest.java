@@ -65,7 +65,7 @@ class VmPackagesTest extends DaemonPackagesContract {
                         "slurm-slurmd",
                         "strongswan"),
                 Set.of("/var/cache/cloister/agent-vm.jsa"),
-                "agent-vm|daemon|luks-keyops|protocol|slurm-commands|strongswan-conf"));
+                "agent-vm|audit-log|base|daemon|luks-keyops|protocol|slurm-commands|strongswan-conf|transport"));
     }
 
     @Test

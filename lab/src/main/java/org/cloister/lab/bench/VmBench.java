@@ -38,7 +38,7 @@ final class VmBench implements Benches.Bench {
 
     private static final Duration LIMIT = Duration.ofMinutes(9);
     private static final Pattern NEEDED =
-            Pattern.compile("lab/target/classes|agent-vm|luks-keyops|jnr-|jffi|/asm|jackson|slf4j-api");
+            Pattern.compile("lab/target/classes|/base/target/|agent-vm|luks-keyops|jnr-|jffi|/asm|jackson|slf4j-api");
     private static final long DISK = 256L << 20;
     /** Size of a file: larger than the caches that hide a write, and several fit on the disk. */
     private static final int FILE_MIB = 64;

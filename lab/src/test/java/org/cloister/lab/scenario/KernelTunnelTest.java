@@ -44,7 +44,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("ipsec")
 @ExtendWith(SharedLab.class)
 class KernelTunnelTest {
-    private static final Pattern NEEDED = Pattern.compile("lab/target/classes|strongswan-conf|netty|slf4j-api");
+    private static final Pattern NEEDED =
+            Pattern.compile("lab/target/classes|/base/target/|strongswan-conf|netty|slf4j-api");
     /** A Java program begins in a guest under emulation within that time, whatever else the machine does. */
     private static final Duration LIMIT = Duration.ofMinutes(4);
 

@@ -63,7 +63,7 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(SharedLab.class)
 class VirtioChannelTest {
     private static final Pattern NEEDED =
-            Pattern.compile("lab/target/classes|/protocol/target/|netty|protobuf|jackson|slf4j-api");
+            Pattern.compile("lab/target/classes|/(base|protocol|transport)/target/|netty|protobuf|jackson|slf4j-api");
     /** A Java program begins in a guest under emulation within that time, whatever else the machine does. */
     private static final Duration LIMIT = Duration.ofMinutes(4);
 

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class VmMachineTest {
     private static final Pattern NEEDED = Pattern.compile(
-            "lab/target/classes|agent-vm|luks-keyops|strongswan-conf|netty|jnr-|jffi|/asm|jackson|slf4j-api");
+            "lab/target/classes|/base/target/|agent-vm|luks-keyops|strongswan-conf|netty|jnr-|jffi|/asm|jackson|slf4j-api");
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final String MARKER = "cloister-marker-7b502c3a";
     private static final long DISK = 64 << 20;
