@@ -37,13 +37,13 @@ class RelayPackagesTest extends DaemonPackagesContract {
     void the_databases_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
             throws IOException, InterruptedException {
         requireNatives("org.sqlite.lib.path", "libsqlitejdbc.so");
-        Path probe = Files.writeString(folder.resolve("IsolationProbe.java"), """
+        Path probe = Files.writeString(folder.resolve("Probe.java"), """
                 import java.nio.file.Path;
                 import org.cloister.relay.state.NetworkPool;
                 import org.cloister.relay.state.RelayDatabase;
                 public class Probe {
                     public static void main(String[] args) throws Exception {
-                        State.open(Path.of(args[0]), NetworkPool.DEFAULT).close();
+                        RelayDatabase.open(Path.of(args[0]), NetworkPool.DEFAULT).close();
                         System.out.println("opened");
                     }
                 }""");

@@ -72,11 +72,11 @@ class VmPackagesTest extends DaemonPackagesContract {
     void jffis_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
             throws IOException, InterruptedException {
         requireNatives("jffi.boot.library.path", "libjffi-1.2.so");
-        Path probe = Files.writeString(folder.resolve("IsolationProbe.java"), """
+        Path probe = Files.writeString(folder.resolve("Probe.java"), """
                 import org.cloister.luks.secret.SecretAllocator;
                 public class Probe {
                     public static void main(String[] args) throws Exception {
-                        Secrets.open(Secrets.Locking.RUN_WITHOUT_LOCKED_MEMORY).random(1).close();
+                        SecretAllocator.open(SecretAllocator.Locking.RUN_WITHOUT_LOCKED_MEMORY).random(1).close();
                         System.out.println("kept");
                     }
                 }""");
