@@ -43,7 +43,7 @@ class HostPackagesTest extends DaemonPackagesContract {
     void jnas_library_is_a_file_and_nothing_is_unpacked_into_tmp(@TempDir Path folder)
             throws IOException, InterruptedException {
         requireNatives("jna.boot.library.path", "libjnidispatch.so");
-        Path probe = Files.writeString(folder.resolve("IsolationProbe.java"), """
+        Path probe = Files.writeString(folder.resolve("Probe.java"), """
                 public class Probe {
                     public static void main(String[] args) {
                         System.out.println("pointers of " + com.sun.jna.Native.POINTER_SIZE);
