@@ -22,11 +22,11 @@ class CertifiedIdentityFuzz {
             CertificateRequest::parse,
             EnrolmentRequest::parse,
             EnrolmentToken::parse,
+            PermittedSubtrees::read,
             SigningKeyFile::parse,
             AuthorityCertificate::parse,
             bytes -> CertificateChain.parse(List.of(bytes)),
-            bytes -> RevocationList.read(bytes, List.of()),
-            PermittedSubtrees::read);
+            bytes -> RevocationList.read(bytes, List.of()));
 
     @FuzzTest(maxDuration = "60s")
     void ends_in_a_value_or_a_typed_refusal(byte[] input) {
