@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -39,7 +38,6 @@ final class SshSession {
     private static final List<String> PIPES = List.of(REQUEST_PIPE, RESPONSE_PIPE);
     private static final String CONFIG = "sshd_config";
     private static final String PID = "pid";
-    private static final Duration REMOVING = Duration.ofSeconds(5);
 
     private final SessionEnvironment place;
     private final Identity who;
@@ -142,26 +140,24 @@ final class SshSession {
         return SshSessionProcesses.of(place.programs(), folder.resolve(PID));
     }
 
-    /** Deletes the folder. While it exists, the session's process may still write its PID. */
+    /** Deletes the folder. While it exists, the session's process may still write its PID, which it does once. */
     private void remove() throws IOException {
-        long endNs = System.nanoTime() + REMOVING.toNanos();
-        while (true) {
-            for (String name : List.of(REQUEST_PIPE, RESPONSE_PIPE, LOG_PIPE)) {
-                Files.deleteIfExists(folder.resolve(name));
-            }
-            Optional<SshSessionProcesses> late = processes();
-            if (late.isPresent()) {
-                late.get().stop();
-            }
-            Files.deleteIfExists(folder.resolve(PID));
-            try {
-                Files.deleteIfExists(folder);
-                return;
-            } catch (DirectoryNotEmptyException e) {
-                if (System.nanoTime() - endNs > 0) {
-                    throw e;
-                }
-            }
+        for (String name : List.of(REQUEST_PIPE, RESPONSE_PIPE, LOG_PIPE)) {
+            Files.deleteIfExists(folder.resolve(name));
         }
+        try {
+            removeEmpty();
+        } catch (DirectoryNotEmptyException e) {
+            removeEmpty();
+        }
+    }
+
+    private void removeEmpty() throws IOException {
+        Optional<SshSessionProcesses> late = processes();
+        if (late.isPresent()) {
+            late.get().stop();
+        }
+        Files.deleteIfExists(folder.resolve(PID));
+        Files.deleteIfExists(folder);
     }
 }
