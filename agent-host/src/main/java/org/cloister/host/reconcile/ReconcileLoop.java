@@ -9,7 +9,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.cloister.host.libvirt.HypervisorEvent;
 import org.cloister.host.reconcile.ReconcilePass.Outcome;
-import org.cloister.host.resources.BridgePorts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,7 +56,7 @@ public final class ReconcileLoop implements AutoCloseable {
     }
 
     /**
-     * @param told {@link BridgePorts#adoptFoundPorts}
+     * @param told {@code BridgePorts#adoptFoundPorts}
      * @param atLatest longest interval between two passes
      */
     public ReconcileLoop(ReconcilePass round, FirstFullPassAction told, Duration atLatest, InstantSource clock) {

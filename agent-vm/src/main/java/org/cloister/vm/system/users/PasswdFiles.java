@@ -13,7 +13,6 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.cloister.base.file.WorldReadableFile;
-import org.cloister.vm.controller.members.MemberHomes;
 
 /**
  * {@code passwd} and {@code group}: the system's own lines unchanged, followed by the members' lines. A mark identifies
@@ -33,7 +32,7 @@ public final class PasswdFiles {
      * Creates the writer.
      *
      * @param folder {@code /etc}, or the folder that will be bind-mounted there
-     * @param homes folder in which {@link MemberHomes} creates the homes
+     * @param homes folder in which {@code MemberHomes} creates the homes
      */
     public PasswdFiles(Path folder, Path homes) {
         this.folder = folder;
