@@ -9,7 +9,7 @@ import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.volume.Cryptsetup;
 import org.cloister.luks.volume.VolumeFormat;
 import org.cloister.vm.controller.daemons.LocalSlurmDaemons;
-import org.cloister.vm.controller.daemons.SlurmFilterService;
+import org.cloister.vm.controller.daemons.SlurmFilterUnit;
 import org.cloister.vm.controller.drive.DriveDisk;
 import org.cloister.vm.controller.drive.DrivePlan;
 import org.cloister.vm.controller.drive.ProjectDrive;
@@ -47,7 +47,7 @@ final class OrphanedProject {
 
     static OrphanedProject of(ProcessRunner programs, UnitControl services, SecretAllocator secrets, Path run) {
         return new OrphanedProject(List.of(
-                new Component("filter", () -> SlurmFilterService.stop(services)),
+                new Component("filter", () -> SlurmFilterUnit.stop(services)),
                 new Component("daemons", () -> {
                     List<String> left = LocalSlurmDaemons.stop(services);
                     if (!left.isEmpty()) {

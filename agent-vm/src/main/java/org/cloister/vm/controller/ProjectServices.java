@@ -24,7 +24,7 @@ import org.cloister.vm.controller.daemons.LocalSlurmConfigFiles;
 import org.cloister.vm.controller.daemons.LocalSlurmDaemons;
 import org.cloister.vm.controller.daemons.LocalSlurmPlan;
 import org.cloister.vm.controller.daemons.MungeKey;
-import org.cloister.vm.controller.daemons.SlurmFilterService;
+import org.cloister.vm.controller.daemons.SlurmFilterUnit;
 import org.cloister.vm.controller.jobsubmit.JobSubmitPlugin;
 import org.cloister.vm.controller.members.MemberAccounts;
 import org.cloister.vm.controller.members.MemberHomes;
@@ -168,7 +168,7 @@ final class ProjectServices implements AutoCloseable {
                 new SlurmAssociations(config.slurm().program(), config.slurm().cluster()),
                 new MemberHomes(foundation.layout().homes(), 0),
                 new PasswdFiles(equipment.etc(), foundation.layout().homes()));
-        SlurmFilterService filter = new SlurmFilterService(
+        SlurmFilterUnit filter = new SlurmFilterUnit(
                 equipment.programs(), equipment.services(), foundation.network(), equipment.run(), equipment.etc());
         filter.closePort();
         cluster.start(() -> enrolment.create(members));

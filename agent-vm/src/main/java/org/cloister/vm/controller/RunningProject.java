@@ -93,7 +93,7 @@ final class RunningProject implements AutoCloseable {
             parts.push(munge::close);
             FilterStateFile filter = machine.startSlurm(munge, members);
             NfsExports exports = machine.startStorage();
-            CompletableFuture<QueueService> queued = new CompletableFuture<>();
+            CompletableFuture<LocalQueue> queued = new CompletableFuture<>();
             WorkerProvisioner provisioner = provisioner(
                     new SystemWorkerAccess(foundation.uplink(), tunnels, exports, foundation.network()),
                     ticket -> queued.join().ownerOf(ticket),
@@ -120,7 +120,7 @@ final class RunningProject implements AutoCloseable {
             told.complete(workers);
             this.line =
                     new RelayTicketConnection(() -> own.speaker(signing), believing.siteTrust()::onWelcome, workers);
-            QueueService queue = QueueService.start(
+            LocalQueue queue = LocalQueue.start(
                     config, workers, equipment.metrics(), e -> ending.shutDown("the queue is broken: " + e));
             parts.push(queue::close);
             queued.complete(queue);

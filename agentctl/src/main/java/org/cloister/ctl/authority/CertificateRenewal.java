@@ -43,7 +43,7 @@ public final class CertificateRenewal implements AutoCloseable {
     /** Minimum interval between two lists that a relay accepts. */
     private static final Duration DELIVER_NEXT = ProtocolLimits.RENEWAL_PAUSE.plusSeconds(1);
 
-    private final SigningService office;
+    private final Signer office;
     private final InstantSource clock;
     private final Consumer<String> journal;
     private final ScheduledExecutorService worker = Executors.newSingleThreadScheduledExecutor();
@@ -53,7 +53,7 @@ public final class CertificateRenewal implements AutoCloseable {
     private Instant compared = Instant.EPOCH;
 
     /** Signing operations of the CA's machine. */
-    public interface SigningService {
+    public interface Signer {
         /**
          * Certifies the key of a request.
          *
@@ -78,7 +78,7 @@ public final class CertificateRenewal implements AutoCloseable {
     }
 
     /** @param journal receives lines for the administrator, on any thread */
-    public CertificateRenewal(SigningService office, InstantSource clock, Consumer<String> journal) {
+    public CertificateRenewal(Signer office, InstantSource clock, Consumer<String> journal) {
         this.office = office;
         this.clock = clock;
         this.journal = journal;

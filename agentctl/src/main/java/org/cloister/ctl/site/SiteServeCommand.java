@@ -64,7 +64,7 @@ final class SiteServeCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         SiteCaFolder site = at.open(keys);
         site.close();
-        SiteSigningService office = new SiteSigningService(site);
+        SiteCertificateSigner office = new SiteCertificateSigner(site);
         if (office.newestList().isEmpty()) {
             office.signList(Instant.now());
         }
@@ -82,7 +82,7 @@ final class SiteServeCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    private void serve(SiteSigningService office, Supplier<TlsCredential> own, List<InetSocketAddress> addresses)
+    private void serve(SiteCertificateSigner office, Supplier<TlsCredential> own, List<InetSocketAddress> addresses)
             throws InterruptedException {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         List<AgentLink> links = new ArrayList<>();

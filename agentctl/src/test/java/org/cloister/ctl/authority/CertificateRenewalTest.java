@@ -65,7 +65,7 @@ class CertificateRenewalTest {
         return SigningKey.of(generator.generateKeyPair());
     }
 
-    private final class TestAuthority implements CertificateRenewal.SigningService {
+    private final class TestAuthority implements CertificateRenewal.Signer {
         @Override
         public byte[] certify(EnrolmentRequest request, Instant at) throws IOException {
             return enrolments.answer(request, at);

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
-import org.cloister.vm.controller.QueueService;
+import org.cloister.vm.controller.LocalQueue;
 import org.cloister.vm.controller.config.ControllerConfig;
 
 /**
@@ -30,7 +30,7 @@ public final class ControllerProgram {
                 Integer.parseInt(args[2]),
                 Optional.of(site.cluster().programs()));
         try (NamespaceWorkers workers = new NamespaceWorkers(site, List.of(SlurmPairFixture.SHAPE));
-                QueueService queue = QueueService.start(config, workers, ControllerProgram::end)) {
+                LocalQueue queue = LocalQueue.start(config, workers, ControllerProgram::end)) {
             System.out.println(ControllerProcess.READY);
             while (System.in.read() >= 0) {
                 // The parent process closes its end.

@@ -33,7 +33,7 @@ import org.cloister.transport.link.AgentLink;
 
 /** The desk of the cast's site, on one relay; its enrolments are files, as on the CA's machine. */
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
-final class TestRegistrationAuthority implements CertificateRenewal.SigningService, AutoCloseable {
+final class TestRegistrationAuthority implements CertificateRenewal.Signer, AutoCloseable {
     final BlockingQueue<String> journal = new LinkedBlockingQueue<>();
     final AtomicInteger certified = new AtomicInteger();
     private final CertificateAuthority site;

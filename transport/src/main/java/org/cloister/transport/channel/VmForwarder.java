@@ -199,9 +199,9 @@ public final class VmForwarder implements AgentLinkListener {
         link.open(request, upstream -> splice(vm, version, upstream, request))
                 .addListener((Future<Http2StreamChannel> opened) -> {
                     if (opened.isSuccess()) {
-                        opened.getNow().closeFuture().addListener(closed -> port.requestShutdown());
+                        opened.getNow().closeFuture().addListener(closed -> port.releaseStream());
                     } else {
-                        port.requestShutdown();
+                        port.releaseStream();
                         CircuitClose close = opened.cause() instanceof CircuitException broken
                                 ? broken.close()
                                 : CircuitClose.byRelay(CloseReason.NO_ANSWER);
@@ -216,7 +216,7 @@ public final class VmForwarder implements AgentLinkListener {
     /** Splices the streams on the upstream's event loop after its response. */
     private static void splice(CircuitSplice.End vm, int version, Channel upstream, StreamRequest request) {
         upstream.config().setAutoRead(false);
-        UnreadStreamBuffer.last(upstream);
+        UnreadStreamBuffer.addLast(upstream);
         upstream.pipeline().remove(StreamBytes.class);
         CircuitSplice.End relay = new CircuitSplice.End(upstream, CircuitClose.Side.RELAY);
         // The opener sends first on a circuit, the relay on a ticket stream: it challenges the VM.

@@ -88,7 +88,7 @@ public final class VmPort implements AutoCloseable {
     /**
      * Acquires a stream on the host's link.
      *
-     * @return whether the VM may have one more stream on its host's link; {@link #requestShutdown()} releases it
+     * @return whether the VM may have one more stream on its host's link; {@link #releaseStream} releases it
      */
     boolean acquireStream() {
         if (onLink.incrementAndGet() > ProtocolLimits.VM_CIRCUITS) {
@@ -98,7 +98,7 @@ public final class VmPort implements AutoCloseable {
         return true;
     }
 
-    void requestShutdown() {
+    void releaseStream() {
         onLink.decrementAndGet();
     }
 

@@ -68,7 +68,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
             ProtocolVersions ours,
             Promise<Circuit> promise,
             Circuit.Application application) {
-        UnreadStreamBuffer.first(pipeline.channel());
+        UnreadStreamBuffer.addFirst(pipeline.channel());
         SslHandler tls = new SslHandler(half.engine);
         tls.setHandshakeTimeoutMillis(ProtocolLimits.TLS_HANDSHAKE.toMillis());
         // The order matters: TLS starts its handshake when it is added.

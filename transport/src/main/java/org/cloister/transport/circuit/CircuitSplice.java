@@ -113,7 +113,7 @@ public final class CircuitSplice {
         Channel side = end.stream;
         side.eventLoop().execute(() -> {
             side.config().setAutoRead(over.get());
-            UnreadStreamBuffer.last(side);
+            UnreadStreamBuffer.addLast(side);
             side.pipeline().addLast(new Half(end.who, other));
             respond.accept(side);
             if (side.isActive()) {

@@ -48,14 +48,14 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
     private UnreadStreamBuffer() {}
 
     /** Adds the buffer before a stream's readers; channels that are not HTTP/2 streams need none. */
-    public static void first(Channel channel) {
+    public static void addFirst(Channel channel) {
         if (isMissing(channel)) {
             channel.pipeline().addFirst(new UnreadStreamBuffer());
         }
     }
 
     /** Adds the buffer after the current handlers. */
-    public static void last(Channel channel) {
+    public static void addLast(Channel channel) {
         if (isMissing(channel)) {
             channel.pipeline().addLast(new UnreadStreamBuffer());
         }

@@ -17,7 +17,7 @@ import org.cloister.protocol.identity.TrustStore;
  * Signing operations on the CA's folder for the registration authority. It holds the folder's lock only during each
  * operation, so that an administrator can work in the folder too.
  */
-final class SiteSigningService implements CertificateRenewal.SigningService {
+final class SiteCertificateSigner implements CertificateRenewal.Signer {
     private final SiteCaFolder folder;
     private final TrustStore beliefs;
 
@@ -26,7 +26,7 @@ final class SiteSigningService implements CertificateRenewal.SigningService {
      *
      * @param folder a closed folder whose key is still open
      */
-    SiteSigningService(SiteCaFolder folder) throws IOException {
+    SiteCertificateSigner(SiteCaFolder folder) throws IOException {
         this.folder = folder;
         RevocationLists own = RevocationLists.none();
         Optional<RevocationList> newest = folder.newestRevocationList();

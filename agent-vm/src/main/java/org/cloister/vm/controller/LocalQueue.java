@@ -21,7 +21,7 @@ import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.rpcfilter.FilterStateFile;
 
 /** The queue controller of the Local Slurm as configured, with its journal, job statuses and metrics. */
-public final class QueueService implements AutoCloseable {
+public final class LocalQueue implements AutoCloseable {
     private static final long METRICS_S = 10;
     /** Slurm's default path, as distributions build it. */
     private static final Path SLURM_CONF = Path.of("/etc/slurm/slurm.conf");
@@ -35,7 +35,7 @@ public final class QueueService implements AutoCloseable {
         return thread;
     });
 
-    private QueueService(
+    private LocalQueue(
             ControllerConfig config,
             WorkerAllocator workers,
             QueueJournal ledger,
@@ -62,10 +62,10 @@ public final class QueueService implements AutoCloseable {
      * @param workers closed by the caller, after this queue
      * @param broken called once when the queue has stopped working; the process must then end
      */
-    public static QueueService start(
-            ControllerConfig config, WorkerAllocator workers, Consumer<RuntimeException> broken) throws IOException {
+    public static LocalQueue start(ControllerConfig config, WorkerAllocator workers, Consumer<RuntimeException> broken)
+            throws IOException {
         VmMetrics metrics = new VmMetrics();
-        QueueService queue = start(config, workers, metrics, broken);
+        LocalQueue queue = start(config, workers, metrics, broken);
         config.metrics().ifPresent(queue::keepMetrics);
         return queue;
     }
@@ -75,13 +75,13 @@ public final class QueueService implements AutoCloseable {
      *
      * @param metrics published by the caller
      */
-    public static QueueService start(
+    public static LocalQueue start(
             ControllerConfig config, WorkerAllocator workers, VmMetrics metrics, Consumer<RuntimeException> broken)
             throws IOException {
         Files.createDirectories(config.state());
         Files.createDirectories(config.run());
-        QueueService queue = new QueueService(
-                config, workers, QueueJournal.open(config.state().resolve("ledger")), metrics, broken);
+        LocalQueue queue =
+                new LocalQueue(config, workers, QueueJournal.open(config.state().resolve("ledger")), metrics, broken);
         boolean started = false;
         try {
             queue.controller.start();

@@ -16,7 +16,7 @@ import org.cloister.vm.system.network.SlurmctldRedirectTable;
  * Starts and stops the filter between workers and slurmctld. Before slurmctld runs, its port is closed to workers,
  * which reach it only through the filter.
  */
-public final class SlurmFilterService {
+public final class SlurmFilterUnit {
     static final String UNIT = "cloister-slurm-filter.service";
     static final String ACCOUNT = "cloister-filter";
     private static final long PAUSE_MS = 100;
@@ -28,7 +28,7 @@ public final class SlurmFilterService {
     private final Path etc;
 
     /** @param run agent-vm's folder on tmpfs */
-    public SlurmFilterService(ProcessRunner programs, UnitControl services, NetworkPlan network, Path run, Path etc) {
+    public SlurmFilterUnit(ProcessRunner programs, UnitControl services, NetworkPlan network, Path run, Path etc) {
         this.programs = programs;
         this.services = services;
         this.network = network;
