@@ -6,20 +6,21 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.tools.ToolProvider;
+import org.cloister.transport.circuit.CircuitSplice;
 
 /** A relay built to leak: its splice, with one line more. */
 public final class LeakingRelay {
-    private static final Path SPLICE = Path.of("org/cloister/transport/circuit/CircuitSplice.java");
-    private static final String PASSED = "meter.passed(bytes);";
+    private static final String SPLICE = CircuitSplice.class.getName().replace('.', '/') + ".java";
+    private static final String PASSED = "meter.onBytes(bytes);";
 
     private LeakingRelay() {}
 
     /** @return a class path that has it before the true one */
     public static String make(Path folder) throws IOException {
-        Path sources = Path.of("..", "protocol", "src", "main", "java").resolve(SPLICE);
-        String source = Files.readString(sources);
+        String source = Files.readString(Path.of("../transport/src/main/java").resolve(SPLICE));
         assertThat(source).containsOnlyOnce(PASSED);
-        Path changed = Files.createDirectories(folder.resolve("source")).resolve("Splice.java");
+        Path changed = folder.resolve("source").resolve(SPLICE);
+        Files.createDirectories(changed.getParent());
         Files.writeString(
                 changed,
                 source.replace(PASSED, PASSED + " org.cloister.relay.circuits.PlaintextLeak.of(data.content());"));
