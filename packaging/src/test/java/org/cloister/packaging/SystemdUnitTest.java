@@ -34,6 +34,8 @@ class SystemdUnitTest {
             25,
             "agent-host-root@.service",
             21,
+            "agent-host-logs.service",
+            11,
             "agent-vm.service",
             66,
             "cloister-session@.service",
@@ -42,6 +44,7 @@ class SystemdUnitTest {
             15);
 
     private static final String SOCKET = "agent-host-root.socket";
+    private static final String LOGS = "agent-host-logs.service";
     private static final String FILTER = "cloister-slurm-filter.service";
 
     @TempDir
@@ -56,9 +59,11 @@ class SystemdUnitTest {
         }
     }
 
-    /** All but what is started for one request. */
+    /** Returns all but those that are started for one request or by a timer. */
     static List<String> daemons() throws IOException {
-        return units().stream().filter(name -> !name.contains("@")).toList();
+        return units().stream()
+                .filter(name -> !name.contains("@") && !name.equals(LOGS))
+                .toList();
     }
 
     /** Those whose user has no rights. */
@@ -164,6 +169,15 @@ class SystemdUnitTest {
                         "RestartPreventExitStatus=78",
                         "StartLimitIntervalSec=0")
                 .noneMatch(line -> line.startsWith("AmbientCapabilities") || line.equals("[Install]"));
+    }
+
+    @Test
+    void logs_of_ended_vms_are_removed_each_hour_by_a_unit_that_writes_one_folder() throws IOException {
+        assertThat(Files.readAllLines(FOLDER.resolve("agent-host.service"))).contains("Wants=agent-host-logs.timer");
+        assertThat(Files.readAllLines(FOLDER.resolve("agent-host-logs.timer"))).contains("OnCalendar=hourly");
+        assertThat(Files.readAllLines(FOLDER.resolve(LOGS)))
+                .contains("Type=oneshot", "CapabilityBoundingSet=", "ProtectSystem=strict")
+                .contains("ReadWritePaths=-/var/log/libvirt/qemu");
     }
 
     @Test
